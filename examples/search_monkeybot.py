@@ -25,4 +25,4 @@ w1, w2, error = field.lowest
 print(f"{field.error.size} gaits: least error {error:.2g} from rates {w1:.3f} and {w2:.3f} rad/s")
 
 best = minimise(gait, robot, np.array([w1, w2]))
-print(f"from there it falls to {best.evaluation.error[0]:.1g} at {best.rates.round(4)}")
+print(f"from there it falls to {best.figures.error:.1g} at {best.rates.round(4)}")

@@ -188,7 +188,7 @@ WRONG_CONTROLLERS = {
     "OneTooMany": "gave 22 efforts at t = 0.000000 s, the robot has 21 joints",
     "Silent": "Silent gave NoneType and no Command",
     "Careless": "Careless raised ZeroDivisionError: division by zero",
-    "Stillborn": "controller: 'gain'",
+    "Stillborn": "controller raised KeyError: 'gain' (",
     "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",
     "Nothing": "cannot import my_controllers:Nothing",
 }

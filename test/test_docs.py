@@ -128,7 +128,7 @@ def test_launch_arguments_and_node_parameters_are_documented() -> None:
     """docs/ros.md has a row for each."""
     page = (ROOT / "docs" / "ros.md").read_text(encoding="utf-8")
     package = ROOT / "src/roboaccord_ros/roboaccord_ros"
-    launch = (package / "plan/arguments.py").read_text(encoding="utf-8")
+    launch = (package / "launch_data.py").read_text(encoding="utf-8")
     nodes = (package / "graph/parameters.py").read_text(encoding="utf-8")
     names = re.findall(r'^    "(\w+)": \(', launch + nodes, re.MULTILINE)
     assert len(names) > 20

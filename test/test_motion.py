@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from roboaccord.bag.playback import play
-from roboaccord.bag.recording import write_trajectory
+from roboaccord.bag.reader import play
+from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run import metrics as motions
 from roboaccord.run.factory import make_simulator

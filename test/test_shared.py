@@ -22,15 +22,14 @@ from roboaccord.gazebo.window import CAMERA, camera_pose
 from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
-from roboaccord.view.start import start_points, start_view
+from roboaccord.view.camera import start_points, start_view
 from workspace import ROOT
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.graph import names
-from roboaccord_ros.shared.files import shared_files
-from roboaccord_ros.shared.show import Show
+from roboaccord_ros.shared.files import Show, shared_files
 
 pytestmark = pytest.mark.thorough
 

@@ -13,9 +13,10 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.push import PushedSimulator
+from roboaccord.falsify.perturbation import Perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.perturbation import Perturbation
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
@@ -184,8 +185,8 @@ def test_the_proxies_of_the_workspace_keep_it() -> None:
     """A perturbed and a pushed simulator hand over the faults, losses and parts of an engine."""
     pytest.importorskip("mujoco")
     setup = Setup.of(load_scenario("snake", "snake", "serpenoid", []))
-    items = [Perturbation("mujoco", "delay", 1.0)]
-    simulator = PushedSimulator(make_simulator(setup, "mujoco", perturbations=items))
+    late = wrap("mujoco", perturbations=[Perturbation("mujoco", "delay", 1.0)])
+    simulator = PushedSimulator(make_simulator(setup, late))
     assert len(simulator.parts()) == 1
     assert set(simulator.links) == {link.name for link in setup.tree.links} - {"world"}
     simulator.meter()

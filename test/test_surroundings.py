@@ -81,7 +81,7 @@ def test_every_bag_holds_them_latched(transport: str, tmp_path: Path) -> None:
     except AccordError as error:
         pytest.skip(str(error))
     setup = setup_of("voxel_sphere", "bowl", "duration=0.05")
-    bag = runner(RunRequest(setup=setup, engine="reference", bag=tmp_path / "bag")).bag
+    bag = runner(RunRequest(setup=setup, engine="reference", bag=tmp_path / "bag")).request.bag
     content = Content.of(bag)
     (data,) = content.messages["/voxel_sphere/surroundings"]
     (marker,) = STORE.deserialize_cdr(data, "visualization_msgs/msg/MarkerArray").markers
@@ -177,4 +177,4 @@ def test_a_run_in_view_is_paced_and_the_same(speed: float, tmp_path: Path) -> No
     finally:
         stage.close()
     assert paced.trajectory.sha256() == plain.trajectory.sha256()
-    assert read_run(paced.bag).trajectory.sha256() == plain.trajectory.sha256()
+    assert read_run(paced.request.bag).trajectory.sha256() == plain.trajectory.sha256()

@@ -55,7 +55,7 @@ ROBOT = Faulty()
 CONTROLLER = """
 import numpy as np
 from roboaccord import Command
-from roboaccord.contract.timing import tick_time
+from roboaccord.contract.checks import tick_time
 
 class Careless:
     def __init__(self, setup, fault=""):

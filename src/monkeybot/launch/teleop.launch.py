@@ -5,10 +5,6 @@ accord teleop monkeybot --ros
 The elbow is let go when nobody has told it anything for 0.5 s.
 """
 
-from launch import LaunchDescription
-from roboaccord_ros.bringup import simulate_scenario
+from roboaccord_ros.bringup import launch_of
 
-
-def generate_launch_description() -> LaunchDescription:
-    """Include the bring-up that all robots share; its arguments are this file's."""
-    return simulate_scenario("monkeybot", "teleop")
+generate_launch_description = launch_of("monkeybot", "teleop")

@@ -1,13 +1,15 @@
-"""Registration of the MonkeyBot: brings the package into the workspace."""
+"""Registration of the MonkeyBot in the workspace, and the figures of its runs."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces, box
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
@@ -22,8 +24,47 @@ from monkeybot.controllers import (
 from monkeybot.model import dynamics
 from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.simulators.metrics import MotionFigures
 from monkeybot.simulators.reference import MonkeyBotReference
+
+
+class MotionFigures(Tally):
+    """Measure travel to the right and rise [m], the number of grips, and the largest impulse [N s].
+
+    Travel and rise are those of the centre of mass, from the first sample to the last.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._parameters = setup.parameters
+        self._start: Array | None = None
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        centre = centre_of_mass(self._parameters, part)
+        if self._start is None:
+            self._start = centre[0]
+        self._moved = centre[-1] - self._start
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the figures."""
+        grips = [event for event in events if event.kind == "magnet_on"]
+        return {
+            "travel": float(self._moved[0]),
+            "rise": float(self._moved[1]),
+            "grips": float(len(grips)),
+            "largest_impulse": max((event.impulse for event in grips), default=0.0),
+        }
+
+
+def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
+    """Return the centre of mass, to the right and up (k, 2) [m]."""
+    th1 = 2.0 * np.arctan2(trajectory.orientation[:, 0], trajectory.orientation[:, 3])
+    th12 = th1 + trajectory.q[:, 0]
+    along_a = (p.mass_a * p.centre_a + p.mass_b * p.length_a) / p.mass
+    along_b = p.mass_b * p.centre_b / p.mass
+    right = along_a * np.sin(th1) + along_b * np.sin(th12)
+    up = -along_a * np.cos(th1) - along_b * np.cos(th12)
+    return trajectory.position[:, 1:] + np.column_stack([right, up])
+
 
 DRAWN = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
 
@@ -47,20 +88,20 @@ class MonkeyBot(Robot):
     cli = {
         "gait": "monkeybot.cli.gait:gait_command",
         "minimise": "monkeybot.cli.gait:minimise_command",
-        "periodic": "monkeybot.cli.periodic:periodic_command",
-        "collisionless": "monkeybot.cli.periodic:collisionless_command",
-        "repeat": "monkeybot.cli.repeat:repeat_command",
-        "landscape": "monkeybot.cli.landscape:landscape_command",
+        "periodic": "monkeybot.cli.gait:periodic_command",
+        "collisionless": "monkeybot.cli.gait:collisionless_command",
+        "repeat": "monkeybot.cli.gait:repeat_command",
+        "landscape": "monkeybot.cli.maps:landscape_command",
         "figures": "monkeybot.cli.figures:figures_command",
         "stable": "monkeybot.cli.stable:stable_command",
         "gaits": "monkeybot.cli.stable:gaits_command",
-        "basin": "monkeybot.cli.basin:basin_command",
-        "robust": "monkeybot.cli.robust:robust_command",
-        "stability": "monkeybot.cli.stability:stability_command",
-        "lqr": "monkeybot.cli.lqr:lqr_command",
-        "continue": "monkeybot.cli.continue_:continue_command",
-        "find": "monkeybot.cli.find:find_command",
-        "design": "monkeybot.cli.design:design_command",
+        "basin": "monkeybot.cli.walks:basin_command",
+        "robust": "monkeybot.cli.walks:robust_command",
+        "stability": "monkeybot.cli.maps:stability_command",
+        "lqr": "monkeybot.cli.walks:lqr_command",
+        "continue": "monkeybot.cli.families:continue_command",
+        "find": "monkeybot.cli.families:find_command",
+        "design": "monkeybot.cli.maps:design_command",
     }
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
@@ -72,11 +113,11 @@ class MonkeyBot(Robot):
     def reference(self, setup: Setup) -> Simulator:
         return MonkeyBotReference(setup)
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         """Make the MonkeyBot of an engine: one model a mode."""
         from monkeybot.simulators.engines import EngineMonkeyBot
 
-        return EngineMonkeyBot(setup, engine, perturbations)
+        return EngineMonkeyBot(setup, engine)
 
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Complete an initial state: a hand that is held stands still, whatever the angles do.

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from monkeybot.gaits.asymmetry import asymmetry
-from monkeybot.gaits.find import TILT, find_gaits, random_starts
+from monkeybot.gaits.find import TILT, asymmetry, find_gaits, random_starts
 from monkeybot.gaits.gait import wrap
-from monkeybot.gaits.kinds import CLOCKED, PASSIVE
-from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.gaits.kinds import CLOCKED, PASSIVE, shipped_gait
 from monkeybots import REPORT
 from scipy.integrate import solve_ivp
 

@@ -6,7 +6,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import ENSEMBLE, evaluate
-from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.gaits.kinds import shipped_gait
 from monkeybot.stability.basin import Draws, basin, share_of
 from monkeybot.stability.robustness import Disturbance, changed, robustness
 from monkeybot.stability.rollouts import walk
@@ -132,12 +132,12 @@ def test_small_disturbances_of_stable_gaits_fade_and_of_unstable_ones_do_not(clo
 @pytest.mark.parametrize(("hits", "n"), [(0, 50), (7, 50), (887, 1000), (1000, 1000)])
 def test_the_interval_is_wilsons(hits, n):
     """Wilson 1927: where |share - p| is 1.96 times the deviation that p would give."""
-    share, low, high = share_of([True] * hits + [False] * (n - hits))
-    assert share == hits / n
-    for p in (low, high):
-        square = (share - p) ** 2 * n
+    found = share_of([True] * hits + [False] * (n - hits))
+    assert found.survived == hits / n
+    for p in (found.low, found.high):
+        square = (found.survived - p) ** 2 * n
         assert square == pytest.approx(1.959963985**2 * p * (1.0 - p), abs=1e-9)
-    assert low <= share <= high
+    assert found.low <= found.survived <= found.high
 
 
 @pytest.mark.parametrize("spread", ["uniform", "normal"])
@@ -146,7 +146,7 @@ def test_the_clocked_gait_walks_500_steps_with_half_a_millisecond_of_jitter(cloc
         clocked, REPORT, Disturbance(jitter=5e-4, spread=spread), draws=Draws(100, 500)
     )
     assert len(found.walks.cycles) == 100
-    assert found.survived == 1.0
+    assert found.share.survived == 1.0
     assert (found.walks.cycles == 500).all()
 
 
@@ -177,7 +177,7 @@ def test_who_is_not_disturbed_rises_as_the_orbit_does():
 def test_a_gait_that_changes_hands_by_its_state_heeds_no_jitter():
     level = shipped_gait("level", REPORT)
     found = robustness(level, REPORT, Disturbance(jitter=0.01), draws=Draws(5, 20))
-    assert found.survived == 1.0
+    assert found.share.survived == 1.0
     assert np.abs(found.walks.way[:, 1]).max() < 1e-9
 
 

@@ -19,7 +19,8 @@ from roboaccord import (
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines.factory import simulate_model
-from roboaccord.scenario.perturbation import Perturbation
+from roboaccord.falsify.perturbation import Perturbation
+from roboaccord.falsify.wrapped import wrap
 
 pytestmark = pytest.mark.thorough
 
@@ -37,10 +38,10 @@ ROUGH = (
 )
 
 
-def engine(setup, name, **options):
-    """Return an engine's simulator, or skip with the reason."""
+def engine(setup, name, *wrong, **options):
+    """Return an engine's simulator with errors, or skip with the reason."""
     try:
-        return make_simulator(setup, name, **options)
+        return make_simulator(setup, wrap(name, perturbations=wrong), **options)
     except AccordError as error:
         if "needs" in str(error):
             pytest.skip(str(error))
@@ -78,7 +79,7 @@ def test_mass_matrix_and_gravity_in_free_flight(setup_with, name, changes):
 
     setup = setup_with(*changes)
     engine(setup, name)
-    model = simulate_model(model_of(setup, Mode.FLIGHT, {}), name)
+    model = simulate_model(model_of(setup, Mode.FLIGHT), name)
     for state, _ in random_states(setup, Mode.FLIGHT, 50):
         x, _ = split(state)
         M = model.mass_matrix(state)[np.ix_(PLANE, PLANE)]
@@ -95,7 +96,7 @@ def test_mass_matrix_and_gravity_on_a_hinge(setup_with, name, mode):
 
     setup = setup_with(UNLIKE)
     engine(setup, name)
-    p, model = setup.parameters, simulate_model(model_of(setup, mode, {}), name)
+    p, model = setup.parameters, simulate_model(model_of(setup, mode), name)
     for state, _ in random_states(setup, mode, 50):
         x, v = split(state)
         # columns: (th1, th2) by the angle of the held link and the elbow's
@@ -130,7 +131,7 @@ def test_accelerations_at_100_random_states(setup_with, name, mode, changes):
 def test_a_false_mass_shows_in_every_mode(setup_with, name, link):
     """One per cent of a link's mass is a thousand times above the tolerance of the cross-check."""
     setup = setup_with()
-    false = engine(setup, name, perturbations=[Perturbation(name, "mass", 1.01, link)])
+    false = engine(setup, name, Perturbation(name, "mass", 1.01, link))
     for mode in MOVING:
         worst = 0.0
         for state, effort in random_states(setup, mode, 20):
@@ -196,7 +197,7 @@ def test_a_grip_with_a_false_impact_changes_rates_by_as_much_more(setup_with, na
     tick, e, after = 1e-6, 0.3, Mode.SWING_A
     setup = setup_with(UNLIKE, f"control_period={tick}", f"physics_step={tick}", "duration=1e-5")
     wrong = [Perturbation(name, "impact", e), Perturbation(name, "mass", 1.0)]
-    simulator, p = engine(setup, name, perturbations=wrong), setup.parameters
+    simulator, p = engine(setup, name, *wrong), setup.parameters
     for state, _ in random_states(setup, Mode.FLIGHT, 5):
         x, v = split(state)
         w, _ = lagrangian.impact(p, x, v, "a")
@@ -424,8 +425,8 @@ def test_the_cross_check_passes(short, tmp_path):
 def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     """One per cent, by link and engine; and the motion alone gives it away."""
     engine(short, name)
-    wrong = [Perturbation(name, "mass", 1.01, link)]
-    result = run_crosscheck(short, [name], refine=3, out=tmp_path, perturbations=wrong)
+    wrong = wrap(name, perturbations=[Perturbation(name, "mass", 1.01, link)])
+    result = run_crosscheck(short, [wrong], refine=3, out=tmp_path)
     levels = result.levels.checked()
     assert {found[name].outcome for found in levels.values()} == {"outside"}
     first = result.levels.acceleration[name]

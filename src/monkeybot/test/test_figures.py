@@ -37,7 +37,7 @@ def test_every_figure_is_there(made):
     folder, _, data = made
     for number in range(1, 11):
         path = folder / f"figure_{number}.svg"
-        assert str(path) in data["files"]
+        assert path in data.files
         assert len(list(ET.parse(path).getroot().iter(f"{SVG}text"))) > 8
 
 

@@ -4,9 +4,8 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.collisionless import find_collisionless
-from monkeybot.gaits.gait import Gait, evaluate, horizontal, timed
+from monkeybot.gaits.gait import Gait, all_multipliers, evaluate, horizontal, multipliers, timed
 from monkeybot.gaits.repeat import repeat, to_sample
-from monkeybot.gaits.return_map import all_multipliers, multipliers
 from monkeybot.gaits.search import minimise, refine
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.events import VERTICAL, linear
@@ -130,7 +129,7 @@ def test_no_torque_cannot_restore_energy():
 def test_the_search_goes_down_the_valley_to_the_collisionless_gait():
     """Facts: the valley's floor falls to 0 at (1.55052, 10.18253)."""
     best = minimise(horizontal(2.0), REPORT, np.array([1.0, 12.0]))
-    assert best.evaluation.error[0] < 1e-10
+    assert best.figures.error < 1e-10
     assert np.abs(best.rates - [1.55052, 10.18253]).max() < 0.02
     assert find_collisionless(REPORT, 0.58).rates == pytest.approx([1.55052, 10.18253], abs=1e-5)
 
@@ -227,7 +226,7 @@ def test_a_gait_of_another_kind_needs_no_change_of_the_search():
     )
     best = minimise(gait, REPORT, np.array([1.0, 11.0]), tolerance=1e-10)
     first = evaluate(gait, REPORT, np.array([1.0, 11.0])).error[0]
-    assert best.evaluation.error[0] < first
+    assert best.figures.error < first
     assert len(multipliers(gait, REPORT, np.array([0.0, 0.0, 1.0, 11.0]))) == 3
     # Its least error is where the hand only just reaches the line: beside it there is no gait.
     with pytest.raises(AccordError, match="no derivative"):

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from matplotlib.colors import to_hex
-from monkeybot.cli.landscape import landscape_command
+from monkeybot.cli.maps import landscape_command
 from monkeybot.gaits.gait import ENSEMBLE, evaluate, horizontal
 from monkeybot.gaits.landscape import BLOCK, LIMIT, Landscape, landscape, span
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.maps import CUT, MARKED, root, write_map, write_surface
+from monkeybot.stability.pictures import CUT, MARKED, root, write_map, write_surface
 from PIL import Image
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import load_parameters

@@ -19,8 +19,7 @@ from monkeybot.stability.design import (
     shaped,
     shipped_robot,
 )
-from monkeybot.stability.flood_fill import flood
-from monkeybot.stability.stability_map import stability_map
+from monkeybot.stability.stability_map import flood, stability_map
 from monkeybot.stability.stability_picture import write_design, write_stability
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError

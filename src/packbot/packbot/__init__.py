@@ -4,7 +4,7 @@ from roboaccord.contract.lazy import lazy_names
 
 __getattr__, __dir__ = lazy_names(__name__, {
     "contact.clearance": ("Clearance",),
-    "model.kinematics": ("Kinematics",),
+    "model.arm": ("Kinematics",),
     "model.parameters": ("PackbotParameters",),
 })  # fmt: skip
 

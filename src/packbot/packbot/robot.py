@@ -1,31 +1,103 @@
-"""Registration of the Packbot: brings the package into the workspace."""
+"""Registration of the Packbot in the workspace, and the figures of its runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
-from packbot.contact.contact_points import contact_points
 from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
 from packbot.hulls.environment import make_environment, stand_around
-from packbot.model.libraries import compiled
-from packbot.model.parameters import JOINTS, PackbotParameters
-from packbot.simulators.engines import make_engine_simulator
-from packbot.simulators.metrics import ArmFigures
-from packbot.simulators.world_file import make_world
+from packbot.model import compiled
+from packbot.model.parameters import JOINTS, PackbotParameters, pose
+from packbot.simulators.engines import make_engine_simulator, make_world
+
+CLOSE = 1e-3  # m: a gap below it is shown as a contact
+TOUCHING = ("contact", "impact")
+LOOKS = 200  # states at which distances are measured, evenly over the run
+
+
+class ArmFigures(Tally):
+    """Measure the number of contact events, and the least signed distance [m].
+
+    With a reach: how far the finger tips end from where they were to be [m], or where the camera
+    looks. Distances are left out where the libraries for them are missing.
+
+    Args:
+        setup: robot and scenario.
+        ticks: of the run, over which the states are chosen at which distances are measured.
+    """
+
+    def __init__(self, setup: Setup, ticks: int) -> None:
+        self._setup = setup
+        self._looks = np.unique(np.linspace(0, ticks, LOOKS).round().astype(int))
+        self._seen = 0  # samples
+        self._poses: list[Array] = []
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        first = max(self._seen - 1, 0)
+        end = first + len(part)
+        due = self._looks[(self._looks >= self._seen) & (self._looks < end)]
+        self._poses.extend(part.q[due - first])
+        self._last, self._seen = part.q[-1], end
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the figures."""
+        contacts = {"contacts": float(sum(event.kind in TOUCHING for event in events))}
+        try:
+            from packbot.contact.clearance import Clearance
+            from packbot.model.arm import Kinematics
+        except ImportError:
+            return contacts
+        setup = self._setup
+        clearance = Clearance.of(setup)
+        figures = {
+            **contacts,
+            "least_distance": min(clearance.closest(q)[1] for q in (*self._poses, self._last)),
+        }
+        spec = setup.scenario.controller
+        if spec.get("name") in ("reach", "recover"):
+            watch = spec.get("watch", 0.0) if spec["name"] == "recover" else 0.0
+            kinematics = Kinematics(setup, watch)
+            target = spec.get("target")
+            goal = kinematics.tip(pose(spec["pose"])) if target is None else np.array(target)
+            figures["tip_error"] = float(np.linalg.norm(kinematics.tip(self._last) - goal))
+        return figures
+
+
+def contact_points(setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
+    """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
+
+    Raises:
+        AccordError: without pinocchio and coal.
+    """
+    with compiled("showing contacts"):
+        from packbot.contact.clearance import Clearance
+    clearance = Clearance.of(setup)
+
+    def find(state: RobotState) -> list[ContactPoint]:
+        found = clearance.witness(state.q, clearance.near(state.q, CLOSE))
+        return [
+            ContactPoint(clearance.pair_links(int(pair)), 0.5 * (a + b), normal, 0.0, -distance)
+            for pair, a, b, normal, distance in zip(
+                found.pairs, found.on_a, found.on_b, found.normals, found.distances.tolist()
+            )
+        ]
+
+    return find
 
 
 class Packbot(Robot):
@@ -44,20 +116,20 @@ class Packbot(Robot):
     position_topic = "joint_position_command"
     cli = {
         "collapse": "packbot.cli.collapse:collapse_command",
-        "figures": "packbot.cli.figures:figures_command",
-        "dynamics": "packbot.cli.dynamics:dynamics_command",
-        "pose": "packbot.cli.pose:pose_command",
-        "reduced": "packbot.cli.reduced:reduced_command",
-        "plan": "packbot.cli.plan:plan_command",
-        "distance": "packbot.cli.distance:distance_command",
+        "figures": "packbot.cli.collapse:figures_command",
+        "dynamics": "packbot.cli.poses:dynamics_command",
+        "pose": "packbot.cli.poses:pose_command",
+        "reduced": "packbot.cli.bodies:reduced_command",
+        "plan": "packbot.cli.reach:plan_command",
+        "distance": "packbot.cli.poses:distance_command",
         "reach": "packbot.cli.reach:reach_command",
-        "recover": "packbot.cli.recover:recover_command",
-        "equilibria": "packbot.cli.equilibria:equilibria_command",
+        "recover": "packbot.cli.failures:recover_command",
+        "equilibria": "packbot.cli.failures:equilibria_command",
         "workspace": "packbot.cli.workspace:workspace_command",
         "detect": "packbot.cli.detect:detect_command",
-        "sight": "packbot.cli.sight:sight_command",
-        "hulls": "packbot.cli.hulls:hulls_command",
-        "shapes": "packbot.cli.shapes:shapes_command",
+        "sight": "packbot.cli.poses:sight_command",
+        "hulls": "packbot.cli.bodies:hulls_command",
+        "shapes": "packbot.cli.bodies:shapes_command",
     }
     terrain = staticmethod(make_environment)
 
@@ -88,8 +160,8 @@ class Packbot(Robot):
             return JointClampReference(setup, setup.contact)
         return PackbotReference(setup)
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-        return make_engine_simulator(setup, engine, perturbations)
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
+        return make_engine_simulator(setup, engine)
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
         return contact_points(setup)

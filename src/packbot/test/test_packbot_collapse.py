@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from packbot.model.parameters import JOINTS
-from packbot.source.collapse import PITCHES, Collapse, collapse_setup, run_collapse, settle_time
-from packbot.source.perturb import draw_changes, uncertain
+from packbot.source.collapse import (
+    PITCHES,
+    Collapse,
+    collapse_setup,
+    draw_changes,
+    run_collapse,
+    settle_time,
+    uncertain,
+)
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot.contact.contact_points import contact_points
+from packbot.robot import contact_points
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 

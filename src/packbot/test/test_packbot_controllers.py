@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from packbot.contact.clearance import Clearance
-from packbot.model.arm import Arm
-from packbot.model.kinematics import Kinematics
+from packbot.model.arm import Arm, Kinematics
 from roboaccord import (
     AccordError,
     RobotState,

@@ -15,7 +15,7 @@ from packbot.detection.touching import Touching
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.simulators.reference import PackbotReference
-from packbot.source.detection import Bench, judge_trial, summary
+from packbot.source.detection import Bench, Delays, judge_trial, summary
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.scenario.files import load_scenario
@@ -207,10 +207,10 @@ def test_after_a_state_that_nothing_predicts_it_tells_nothing_for_a_tenth_of_a_s
 def test_drawn_failures_are_found_and_nothing_else(setup):
     bench = Bench(4000)
     trials = [*(bench.failure() for _ in range(4)), bench.nominal(8.0)]
-    figures = summary([judge_trial(setup, trial, 30.0) for trial in trials])
-    assert figures["false_alarms"] == 0
-    assert figures["found"] + figures["undetermined"] >= 3
-    assert figures["wrong"] == 0
+    figures = summary([judge_trial(setup, trial, 30.0) for trial in trials], 30.0)
+    assert figures.false_alarms == 0
+    assert figures.found + figures.undetermined >= 3
+    assert figures.wrong == 0
 
 
 @pytest.fixture(scope="module")
@@ -248,8 +248,8 @@ def test_the_figure_of_the_study_has_delays_over_false_alarms(tmp_path, monkeypa
     """Of 6 and 1 false alarms in 2 h, in ms."""
     shown = keep_figures(monkeypatch)
     rows = [
-        {"threshold": 8.0, "false_alarms": 6, "hours": 2.0, "delay": {"p50": 0.01, "p95": 0.03}},
-        {"threshold": 50.0, "false_alarms": 1, "hours": 2.0, "delay": {"p50": 0.02, "p95": 0.05}},
+        replace(summary([], threshold), false_alarms=alarms, hours=2.0, delay=Delays(*late, 0.1))
+        for threshold, alarms, late in ((8.0, 6, (0.01, 0.03)), (50.0, 1, (0.02, 0.05)))
     ]
     _draw(rows, tmp_path / "detection.svg")
     figure = shown["detection"]

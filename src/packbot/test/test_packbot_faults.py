@@ -9,11 +9,9 @@ import pinocchio as pin
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from packbot.model.arm import Arm
-from packbot.model.dh import camera_table, hand_table
-from packbot.model.kinematics import Kinematics
+from packbot.model.arm import Arm, Kinematics
 from packbot.model.parameters import JOINTS
-from packbot.model.reduced import MergedLinks, reduce_table
+from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.crosscheck.acceleration import draw_states

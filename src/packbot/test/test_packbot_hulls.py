@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 import trimesh
 import yaml
-from packbot.hulls.bodies import make_bodies
-from packbot.hulls.body_files import read_shapes
+from packbot.hulls.bodies import make_bodies, read_shapes
 from packbot.hulls.environment import read_hull
-from packbot.hulls.shapes import box_corners, prism_corners, shape_vertices, write_shapes
-from packbot.hulls.solids import Hull, write_obj
+from packbot.hulls.solids import (
+    Hull,
+    box_corners,
+    prism_corners,
+    shape_vertices,
+    write_obj,
+    write_shapes,
+)
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.numerics.rotations import rpy_matrix

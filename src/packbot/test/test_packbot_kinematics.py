@@ -8,10 +8,9 @@ import rigid_bodies as oracle
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from packbot.contact.clearance import Clearance
-from packbot.model.dh import camera_table, hand_table
-from packbot.model.kinematics import Kinematics
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import named_poses
+from packbot.model.arm import Kinematics
+from packbot.model.parameters import JOINTS, named_poses
+from packbot.model.reduced import camera_table, hand_table
 from packbot.planning.inverse import Inverse, aim, reach
 from roboaccord import AccordError, Setup, load_scenario
 from roboaccord.numerics.rotations import rpy_matrix

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from packbot.model.arm import Arm
-from packbot.model.poses import pose
+from packbot.model.parameters import pose
 from packbot.planning import rrt as planning
 from packbot.planning.reaching import Goal
-from packbot.planning.rrt import Planner
+from packbot.planning.rrt import Planner, SearchTree
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import in_time
-from packbot.planning.tree import SearchTree
 from roboaccord import AccordError, Setup, load_scenario
 
 pytestmark = pytest.mark.thorough

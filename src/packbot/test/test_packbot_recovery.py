@@ -10,16 +10,15 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from packbot.contact.clearance import Clearance
-from packbot.model.arm import Arm
-from packbot.model.kinematics import Kinematics
+from packbot.model.arm import Arm, Kinematics
 from packbot.planning.equilibria import Equilibria, find_equilibria
 from packbot.planning.failed_arm import GAP, FailedArm
 from packbot.planning.goals import EXACT, NEAR, Goals
 from packbot.planning.reaching import MARGIN
 from packbot.planning.recovery import FailedPlanner, Recoverer
 from packbot.planning.roadmap import PACE, Roadmap
+from packbot.planning.rrt import SearchTree
 from packbot.planning.sight import Sight
-from packbot.planning.tree import SearchTree
 from packbot.source.failure_figures import draw_equilibria
 from packbot.source.reaching import clear_start, run_reach
 from packbot.source.recovery import Attempt, Case, all_cases, counts, draw_targets
@@ -296,17 +295,18 @@ def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
 
 def test_counts_keep_what_is_reachable_apart():
     found = counts(
+        (),
         [
             Attempt(0, "", "", recovered=True, baseline=True),
             Attempt(1, "", "", fault="contact"),
             Attempt(2, "", "no_path"),
             Attempt(3, "torque", "torque"),
             Attempt(4, "no_path", "", recovered=True),
-        ]
+        ],
     )
-    assert [found[key] for key in ("reachable", "recovered", "baseline")] == [3, 1, 1]
-    assert found["refused"] == {"torque": 1, "no_path": 1}
-    assert found["disputed"] == 1 and found["beyond"] == 1
+    assert (found.reachable, found.recovered, found.baseline) == (3, 1, 1)
+    assert found.refused == {"torque": 1, "no_path": 1}
+    assert found.disputed == 1 and found.beyond == 1
 
 
 @pytest.mark.slow
@@ -390,7 +390,7 @@ def test_targets_are_reached_in_every_engine(engine, fault, target):
     run = run_reach(setup_of(fault), np.array(target), engine)
     assert run.reached, run.reason
     assert run.error < 0.01 and not run.touched and run.load < 1.0
-    assert {found.joint for found in run.detected} <= {fault.split("=")[0]}
+    assert {found.joint for found in run.failures} <= {fault.split("=")[0]}
 
 
 def simulated(setup, engine="reference", name="recover", told=None):

@@ -9,20 +9,18 @@ import pinocchio as pin
 import pytest
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
-from packbot.contact.gaps import GapFunctions
+from packbot.contact.gaps import GapFunctions, Proximity
 from packbot.contact.impacts import impact
-from packbot.contact.proximity import Proximity
 from packbot.contact.sliding import Sliding
 from packbot.model.arm import Arm
 from packbot.simulators.reference import PackbotReference
-from packbot.simulators.stiff import take_stiff_step
-from packbot.source import collapse
+from packbot.simulators.steps import take_stiff_step
 from packbot.source.collapse import collapse_setup
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq
@@ -40,7 +38,8 @@ def run(
     duration: float, changes: list[str] | None = None, contact: str = "normal"
 ) -> tuple[PackbotReference, Trajectory]:
     setup = collapse_setup(contact, duration, changes or [])
-    simulator, trajectory = collapse.fall(setup)
+    simulator = make_simulator(setup)
+    trajectory = run_setup(setup, simulator)
     assert isinstance(simulator, PackbotReference)
     return simulator, trajectory
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot.source import collapse
 from packbot.source.collapse import collapse_setup
 from packbot.source.variants import JointClampReference
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.run.factory import make_simulator, run_setup
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 # What the report's 3.4 calls relevant: planar joints between two bodies; not waist, not pan.
@@ -23,7 +23,8 @@ RELEVANT = {
 
 def fall(duration: float) -> tuple[JointClampReference, Trajectory]:
     setup = collapse_setup("joint_clamp", duration)
-    simulator, trajectory = collapse.fall(setup)
+    simulator = make_simulator(setup)
+    trajectory = run_setup(setup, simulator)
     assert isinstance(simulator, JointClampReference)
     return simulator, trajectory
 

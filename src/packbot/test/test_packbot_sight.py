@@ -6,8 +6,7 @@ import pytest
 from packbot.contact.clearance import Clearance
 from packbot.hulls.collisions import read_collisions
 from packbot.hulls.environment import make_environment
-from packbot.model.arm import Arm
-from packbot.model.kinematics import LENS
+from packbot.model.arm import LENS, Arm
 from packbot.planning.sight import CAMERA, LENS_WIDTH, SHORT, Sight
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import load_scenario

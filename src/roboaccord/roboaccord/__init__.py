@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from roboaccord.contract import VERSION
 from roboaccord.contract.lazy import lazy_names
-from roboaccord.contract.version import VERSION
 
 if TYPE_CHECKING:
     from roboaccord.contract.contact import Contact, ContactPoint
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from roboaccord.scenario.scenario import Scenario
     from roboaccord.scenario.setup import Robot, Setup, find_robot, robot_names
     from roboaccord.simulators.base import Simulator
-    from roboaccord.simulators.joint_space import JointSpaceReference
+    from roboaccord.simulators.reference import JointSpaceReference
 
 __version__ = VERSION
 
@@ -57,7 +57,7 @@ __getattr__, __dir__ = lazy_names(__name__, {
     "scenario.scenario": ("Scenario",),
     "scenario.setup": ("Robot", "Setup", "find_robot", "robot_names"),
     "simulators.base": ("Simulator",),
-    "simulators.joint_space": ("JointSpaceReference",),
+    "simulators.reference": ("JointSpaceReference",),
 })  # fmt: skip
 
 __all__ = [

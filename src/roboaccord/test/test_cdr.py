@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord import cdr
 from roboaccord.bag.contact_markers import read_arrows
+from roboaccord.contract.checks import tick_time
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import RobotState
-from roboaccord.contract.surface import Surface
-from roboaccord.contract.timing import tick_time
 from roboaccord.contract.trajectory import Event
+from roboaccord.description.solids import Surface
 from rosbags.typesys import Stores, get_typestore
 
 STORE = get_typestore(Stores.ROS2_JAZZY)

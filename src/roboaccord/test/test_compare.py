@@ -12,7 +12,7 @@ import toy_robot
 import typer
 from roboaccord.bag.compare import compare
 from roboaccord.bag.export import export
-from roboaccord.bag.recording import write_trajectory
+from roboaccord.bag.writer import write_trajectory
 from roboaccord.cli.bags import compare_command, export_command, recover_command
 from roboaccord.cli.command import add_command
 from roboaccord.cli.main import run

@@ -23,7 +23,7 @@ from roboaccord.numerics.rotations import (
     rpy_quaternion,
     turn_quaternion,
 )
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 pytestmark = pytest.mark.thorough
 

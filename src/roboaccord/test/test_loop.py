@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
+from roboaccord.contract.checks import count_steps, tick_time
 from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
 from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.contract.timing import count_steps, tick_time
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import drive, reset_controller
 from roboaccord.run.metrics import KeptMotion

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke, solve_by_pivoting
-from roboaccord.numerics.dormand_prince import NODES, dense_rows, dense_state, take_step
 from roboaccord.numerics.newton import bounded_step, newton
-from roboaccord.numerics.runge_kutta import rk4_stage
+from roboaccord.numerics.runge_kutta import NODES, dense_rows, dense_state, rk4_stage, take_step
 from roboaccord.run.pieces import run_pieces
 
 

@@ -50,7 +50,7 @@ def test_what_is_not_finite_is_an_infinite_error() -> None:
     broken = LinkProperties(0.1, np.zeros(3), np.full((3, 3), np.nan))
     found = compare_link("a", LinkProperties(0.1, np.zeros(3), np.eye(3)), broken, 1e-12)
     assert [d.quantity for d in found if d.error > d.allowed] == ["inertia"]
-    lost = compare_limits("limit", "a", (-1.0, 1.0), (-np.inf, np.inf), 1e-12)
+    lost = compare_limits("a", (-1.0, 1.0), (-np.inf, np.inf), 1e-12)
     assert (lost.error, lost.text) == (np.inf, "inf rad off")
 
 

@@ -174,7 +174,7 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
         assert causes[0].after < 1e-8
 
 
-@pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limits")])
+@pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limit")])
 def test_degrees_of_an_engine_are_told_from_other_limits(factor: float, cause: str) -> None:
     """180 / pi is 57.3 to three digits, and not 57.2; the limits are less than a turn in both."""
     need("dart")
@@ -265,20 +265,20 @@ def test_ten_real_robots(name: str) -> None:
 
 @pytest.mark.parametrize("name", TEN)
 def test_repair_keeps_the_robot(name: str, tmp_path: Path) -> None:
-    """Engines agree on the mended file; mimic stays, as do joints and geometry."""
+    """Engines agree on the repaired file; mimic stays, as do joints and geometry."""
     file = read_urdf(DATA / f"{name}.urdf")
     causes = set(TEN[name].values()) - {"limits missing"}
     text, done = repair(Bench(file), causes)
-    mended = UrdfFile(tmp_path / "mended.urdf", name, text, {})
+    repaired = UrdfFile(tmp_path / "repaired.urdf", name, text, {})
     assert {trap.cause for trap in done} == causes
     assert text.count("<mimic") == file.text.count("<mimic")
-    assert len(Bench(mended).tree.moving) == len(Bench(file).tree.moving)
-    heavier = sum(k.mass for k in Bench(mended).tree.links) - sum(
+    assert len(Bench(repaired).tree.moving) == len(Bench(file).tree.moving)
+    heavier = sum(k.mass for k in Bench(repaired).tree.links) - sum(
         k.mass for k in Bench(file).tree.links
     )
     assert 0.0 <= heavier < 1e-4
     if causes == set(TEN[name].values()):
-        assert {examine(Bench(mended), engine).status for engine in installed()} == {Status.SAME}
+        assert {examine(Bench(repaired), engine).status for engine in installed()} == {Status.SAME}
 
 
 def test_nearest_physical_inertia() -> None:
@@ -381,13 +381,13 @@ def test_an_engine_that_does_not_answer_is_undecided(
 def test_command_writes_what_the_interface_says(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """JSON, page, JUnit and the mended file of a folder; the status is 1 for a difference."""
+    """JSON, page, JUnit and the repaired file of a folder; the status is 1 for a difference."""
     for engine in ("dart", "mujoco"):
         need(engine)
     for name in ("bolt", "TwoDofs"):
         shutil.copy(DATA / f"{name}.urdf", tmp_path)
     words = f"parity {tmp_path} --engines dart,mujoco --page {tmp_path}/p.html"
-    words += f" --junit {tmp_path}/j.xml --repair {tmp_path}/mended --json"
+    words += f" --junit {tmp_path}/j.xml --repair {tmp_path}/repaired --json"
     assert run(words.split()) == 1
     data = json.loads(capsys.readouterr().out)
     assert data["verdict"] == "fail"
@@ -409,7 +409,7 @@ def test_command_writes_what_the_interface_says(
     page = (tmp_path / "p.html").read_text("utf-8")
     assert "FL_FOOT" in page
     assert not re.search(r'(src|href)="(?!#|data:)', page)
-    assert run(f"parity {tmp_path}/mended/bolt.urdf --engines dart,mujoco".split()) == 0
+    assert run(f"parity {tmp_path}/repaired/bolt.urdf --engines dart,mujoco".split()) == 0
 
 
 @pytest.mark.parametrize(
@@ -463,7 +463,7 @@ def test_collection(capsys: pytest.CaptureFixture[str]) -> None:
 
     def alike(robot: dict[str, Any], engine: str) -> bool:
         found = robot["engines"][engine]
-        only_limits = found["worst"] is not None and found["worst"]["quantity"] == "limits"
+        only_limits = found["worst"] is not None and found["worst"]["quantity"] == "limit"
         return found["status"] == "same" or (only_limits and found["acceleration"] < 1e-8)
 
     def order(engine: str) -> tuple[int, int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,12 +13,15 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import ModelCheck, check_model
 from roboaccord.crosscheck.naming import name_acceleration
+from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import make_engines
-from roboaccord.crosscheck.sensitivity import find_smallest
+from roboaccord.falsify.perturbation import KINDS, Perturbation, parse_perturbation
+from roboaccord.falsify.sensitivity import find_smallest
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.perturbation import KINDS, Perturbation, parse_perturbation
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 pytestmark = pytest.mark.thorough
 
@@ -30,9 +35,18 @@ def snake() -> Setup:
     return Setup.of(load_scenario("snake", "snake", "serpenoid"))
 
 
+@pytest.fixture(scope="module")
+def short(snake: Setup) -> Setup:
+    changes = ["crosscheck.duration=0.2", "crosscheck.states=5"]
+    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+
+
 def compared(setup: Setup, *items: Perturbation) -> ModelCheck:
-    engine = make_simulator(setup, items[0].engine, perturbations=items)
-    return check_model(setup, make_simulator(setup), engine, 1e-6)
+    return check_model(setup, make_simulator(setup), falsified(setup, *items), 1e-6)
+
+
+def falsified(setup: Setup, *items: Perturbation) -> Simulator:
+    return make_simulator(setup, wrap(items[0].engine, perturbations=items))
 
 
 def test_a_text_is_read_as_it_is_written() -> None:
@@ -63,7 +77,7 @@ def test_what_is_no_perturbation_is_refused(text: str, says: str) -> None:
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_sound_engine_differs_in_nothing(snake: Setup, engine: str) -> None:
-    """Every mass, centre, inertia, length, axis, limit and state as the description has it."""
+    """Every mass, centre, inertia, origin, axis, limit and state as the description has it."""
     check = check_model(snake, make_simulator(snake), make_simulator(snake, engine), 1e-6)
     assert check.differences == ()
 
@@ -73,7 +87,7 @@ DIRECT = {
     "mass": (1.001, "segment_05_link", "mass"),
     "inertia": (1.001, "segment_05_link", "inertia"),
     "centre": (1e-4, "segment_05_link", "centre"),
-    "length": (1e-4, "joint_05", "length"),
+    "length": (1e-4, "joint_05", "origin"),
     "axis": (1e-4, "joint_05", "axis"),
     "axis_sign": (-1.0, "joint_05", "axis"),
     "damping": (1e-4, "joint_05", "damping"),
@@ -111,7 +125,7 @@ def test_a_gear_is_found_by_accelerations_and_named(snake: Setup, engine: str) -
     """No figure of the model shows it; what it makes is an effort in proportion to the command."""
     item = Perturbation(engine, "gear", 1.001, "joint_07")
     simulator, reference = (
-        make_simulator(snake, engine, perturbations=[item]),
+        falsified(snake, item),
         make_simulator(snake),
     )
     assert not check_model(snake, reference, simulator, 1e-6).differences
@@ -127,7 +141,8 @@ def test_at_a_creep_friction_falls_as_the_slip_speed_grows(snake: Setup) -> None
     creeping = replace(snake.initial, q=none, qd=none, twist=twist)
     losses = []
     for items in ([], [Perturbation("mujoco", "slip_speed", 2.0)]):
-        simulator = make_simulator(snake, "mujoco", physics_step=1e-6, perturbations=items)
+        engine = wrap("mujoco", perturbations=items)
+        simulator = make_simulator(snake, engine, physics_step=1e-6)
         simulator.reset(creeping)
         losses.append(1e-9 - simulator.step(Command(none), 1e-6).twist[1])
     assert losses[0] > 0.0
@@ -157,7 +172,7 @@ def test_a_link_that_weighs_nothing_in_the_reference_is_not_overlooked(snake: Se
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_late_command_acts_a_period_later(snake: Setup, engine: str) -> None:
     """At rest for one period, then as the sound engine; the effort is reported as if in time."""
-    late = make_simulator(snake, engine, perturbations=[Perturbation(engine, "delay", 1.0)])
+    late = falsified(snake, Perturbation(engine, "delay", 1.0))
     sound = make_simulator(snake, engine)
     push = Command(np.linspace(-1.0, 1.0, len(snake.joints)))
     first = late.step(push, 1e-3)
@@ -171,7 +186,7 @@ def test_an_engine_without_the_thing_says_so(snake: Setup) -> None:
     """The snake has no dry friction in its joints, and no contact."""
     for kind in ("friction", "contact_friction", "impact"):
         with pytest.raises(AccordError, match=f"--perturb mujoco:{kind}"):
-            make_simulator(snake, "mujoco", perturbations=[Perturbation("mujoco", kind, 0.5)])
+            falsified(snake, Perturbation("mujoco", kind, 0.5))
     with pytest.raises(AccordError, match="there is no link nothing"):
         compared(snake, Perturbation("mujoco", "mass", 1.1, "nothing"))
 
@@ -184,7 +199,7 @@ def test_a_neutral_value_of_every_kind_changes_nothing(snake: Setup) -> None:
         if kind in ("friction", "contact_friction", "impact"):
             continue
         item = Perturbation("mujoco", kind, about.neutral)
-        same = make_simulator(snake, "mujoco", perturbations=[item]).step(push, 0.01)
+        same = falsified(snake, item).step(push, 0.01)
         assert same.qd == pytest.approx(sound.qd, abs=1e-12), kind
 
 
@@ -215,11 +230,7 @@ def test_a_link_without_inertial_weighs_nothing_in_dart() -> None:
 def test_mujoco_names_the_link_that_it_refuses(snake: Setup) -> None:
     """Its second line has the name: an inertia that no body can have."""
     with pytest.raises(AccordError, match=r"segment_05_link"):
-        make_simulator(
-            snake,
-            "mujoco",
-            perturbations=[Perturbation("mujoco", "inertia", -1.0, "segment_05_link")],
-        )
+        falsified(snake, Perturbation("mujoco", "inertia", -1.0, "segment_05_link"))
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -246,10 +257,65 @@ def test_an_error_that_an_engine_does_not_take_is_no_pass_of_the_others(snake: S
     def leave_out(name: str, error: AccordError) -> None:
         refused.append(name)
 
-    wrong = [Perturbation("dart", "impact", 0.5)]
+    wrong = wrap("dart", perturbations=[Perturbation("dart", "impact", 0.5)])
     with pytest.raises(AccordError, match="--perturb dart:impact"):
-        make_engines(snake, ENGINES, wrong, leave_out)
+        make_engines(snake, [wrong, "mujoco"], leave_out)
     assert not refused
+
+
+def one_more(simulator: Simulator) -> None:
+    """Take a physics step too many, and hide it."""
+    now = simulator.state()
+    later = simulator.step(Command(now.effort), simulator.physics_step)
+    simulator.reset(replace(later, time=now.time))
+
+
+def creep(simulator: Simulator) -> None:
+    """Move the base by 10 um along each axis, at unchanged velocities."""
+    state = simulator.state()
+    simulator.reset(replace(state, position=state.position + 1e-5))
+
+
+def settle(simulator: Simulator) -> None:
+    """Take 0.1 % of all rates away, as a damping of energy in the solver would."""
+    state = simulator.state()
+    simulator.reset(replace(state, qd=0.999 * state.qd, twist=0.999 * state.twist))
+
+
+@pytest.mark.parametrize(
+    ("broken", "levels"),
+    [
+        (one_more, {"one_step", "trajectory"}),
+        (settle, {"one_step", "trajectory"}),
+        (creep, {"trajectory"}),
+    ],
+)
+def test_an_engine_that_a_function_breaks_is_found(
+    short: Setup, tmp_path: Path, broken: Callable[[Simulator], None], levels: set[str]
+) -> None:
+    """The model is right, and no kind of perturbation has these errors: the motion shows them."""
+    wrong = wrap("dart", after_step=broken)
+    report = run_crosscheck(short, [wrong], refine=3, out=tmp_path)
+    found = {level: each["dart"].outcome for level, each in report.levels.checked().items()}
+    assert {level for level, outcome in found.items() if outcome == "outside"} == levels
+    assert found["acceleration"] == "within"
+    assert report.engines == ["reference", "dart"]
+    assert report.perturbations == [f"dart:after_step={broken.__name__}"]
+
+
+def test_a_function_that_does_nothing_breaks_nothing(short: Setup) -> None:
+    """The same motion to the last bit, by the same name and version; wraps add up."""
+    push = Command(np.linspace(-1.0, 1.0, len(short.joints)))
+    late = wrap("mujoco", perturbations=[Perturbation("mujoco", "delay", 1.0)])
+    for engine in ("mujoco", late):
+        wrapped = wrap(engine, after_step=lambda simulator: None)
+        same, sound = make_simulator(short, wrapped), make_simulator(short, engine)
+        assert (same.name, same.version) == (sound.name, sound.version)
+        for _ in range(3):
+            found, expected = same.step(push, 0.01), sound.step(push, 0.01)
+            assert found.time == expected.time
+            assert (found.qd == expected.qd).all() and (found.q == expected.q).all()
+    assert wrapped.changes == ("mujoco:delay=1", "mujoco:after_step=<lambda>")
 
 
 def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:

@@ -123,12 +123,12 @@ def errors_of(name: str, scheme: str) -> tuple[list[Array], Array]:
     ).scenario.data()
     exact = truth(name)
     try:
-        runs = {dt: run_job(data, Job(engine, dt), ())[1].q for dt in STEPS}
+        runs = {dt: run_job(data, Job(engine, dt), engine)[1].q for dt in STEPS}
     except AccordError as error:
         if "needs" in str(error):
             pytest.skip(str(error))
         raise
-    bit = run_job(data, Job(engine, STEPS[0], bit=True), ())[1].q
+    bit = run_job(data, Job(engine, STEPS[0], bit=True), engine)[1].q
 
     def largest(apart: Array) -> Array:
         return np.maximum.accumulate(np.abs(apart).max(axis=1))

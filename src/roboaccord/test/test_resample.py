@@ -12,10 +12,10 @@ import toy_robot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.bag.compare import Pair, compare
-from roboaccord.bag.recording import write_trajectory
 from roboaccord.bag.resample import Resampling, find_jumps
+from roboaccord.bag.writer import write_trajectory
+from roboaccord.contract.checks import NANOSECONDS, tick_time
 from roboaccord.contract.state import RobotState
-from roboaccord.contract.timing import NANOSECONDS, tick_time
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.rotations import rpy_quaternion
 

@@ -9,7 +9,7 @@ import pytest
 from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.verdict import judge_seeds
 from roboaccord.numerics.statistics import median_difference, share_probability, statistics_of
-from roboaccord.report.sweep import dots_figure, render_sweep
+from roboaccord.report.plots import dots_figure, render_sweep
 from roboaccord.run.sweep import Cell, Study
 from roboaccord.scenario.scenario import StatisticsSpec
 

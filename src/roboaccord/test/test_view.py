@@ -23,12 +23,10 @@ from roboaccord.report import space
 from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
 from roboaccord.view.film import Film, parse_size
-from roboaccord.view.gif import write_gif
+from roboaccord.view.film_files import write_gif, write_mp4
 from roboaccord.view.ground import GROUND, LINE, TRACE, draw_ground
-from roboaccord.view.motion import resample, speeds
-from roboaccord.view.mp4 import write_mp4
 from roboaccord.view.raster import LIGHT, Canvas, Mesh
-from roboaccord.view.scene import Scene
+from roboaccord.view.scene import Scene, resample, speeds
 from roboaccord.view.stage import Stage
 from roboaccord.view.stance import ON_WALL, VIEW, follow, over_terrain, stance_of
 

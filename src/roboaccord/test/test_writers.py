@@ -217,7 +217,7 @@ ELSEWHERE = {
     "contract/files": "the one place",
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/shell": "/dev/null",
-    "run/processes bag/foreign dart/fixtures cli/check gazebo/sdformat terrain/sdf_model "
+    "run/processes bag/folder dart/contact cli/check gazebo/sdformat terrain/sdf_model "
     "terrain/slices": "in a temporary folder that nobody else can write",
 }
 

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import logging
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.base_kinds import FixedBase
 from roboaccord.description.tree import Tree
+from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.properties import JointProperties, LinkProperties
+from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 
 UNREAD = ("visual", "collision", "dynamics", "transmission")  # the model says, or nobody asks
 CONTINUOUS = 0.0  # time step of a plant whose equations are integrated outside
@@ -63,19 +70,116 @@ def _reduced(urdf: str, *, mimic: bool) -> str:
     return ET.tostring(root, encoding="unicode")
 
 
-def base_slices(plant: Any, base: str) -> tuple[slice, slice]:
-    """Return the slices of positions and velocities of `base_link`.
+def link_of(body: Any, context: Any) -> LinkProperties:
+    """Return the properties of a body, in the axes of its link."""
+    inertia = body.CalcSpatialInertiaInBodyFrame(context)
+    centre = np.array(inertia.get_com())
+    about_centre = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
+    return LinkProperties(inertia.get_mass(), centre, np.array(about_centre))
+
+
+class DrakeMechanism(Mechanism):
+    """Hold a plant in continuous time and its context.
 
     A planar base has x, y and yaw; a free one quaternion w x y z and position, angular and linear
     velocity in the world.
+
+    Args:
+        plant: Drake's.
+        base: its kind.
+        joints: names, in the order of states.
+        body: that moves as the base.
     """
-    if base == "fixed":
+
+    def __init__(
+        self, plant: Any, base: FixedBase, joints: Sequence[str], body: str = BASE_LINK
+    ) -> None:
+        self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
+        found = [plant.GetJointByName(name) for name in joints]
+        self.q = np.array([joint.position_start() for joint in found], dtype=int)
+        self.v = np.array([joint.velocity_start() for joint in found], dtype=int)
+        self.base_q, self.base_v = base_slices(plant, base, body)
+        turns_first = np.roll(base.axes, 3) if base.tilts else base.axes
+        self.axes = np.array(turns_first, dtype=int)
+
+    def vector(self, state: RobotState) -> Array:
+        """Return Drake's positions and velocities in a state."""
+        q, v = np.zeros(self.plant.num_positions()), np.zeros(self.plant.num_velocities())
+        q[self.q], v[self.v] = state.q, state.qd
+        twist = turn_twist(quaternion_matrix(state.orientation), state.twist)
+        v[self.base_v] = twist[self.axes]
+        q[self.base_q] = np.roll(self._base.pose(state), -3)  # a free base's quaternion first
+        return np.concatenate([q, v])
+
+    def place(self, state: RobotState) -> None:
+        self.plant.SetPositionsAndVelocities(self.context, self.vector(state))
+
+    def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        plant, context = self.plant, self.context
+        forces = np.zeros(plant.num_velocities())
+        forces[self.v] = effort
+        plant.get_applied_generalized_force_input_port().FixValue(context, forces)
+        try:
+            found = plant.EvalTimeDerivatives(context).CopyToVector()[-len(forces) :]
+        except RuntimeError as error:  # in continuous time it takes no constraints: mimic
+            raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
+        base = np.zeros(6)
+        base[self.axes] = found[self.base_v]
+        return Acceleration(base, found[self.v])
+
+    def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        mass, bias = dynamics_of(self.plant, self.context)  # at rest there is nothing else
+        base = np.arange(len(mass))[self.base_v]
+        rows = [*base[np.argsort(self.axes)], *self.v]
+        order = np.zeros((len(mass), len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        return order, mass, bias
+
+    def gravity(self) -> Array:
+        return np.array(self.plant.gravity_field().gravity_vector())
+
+    def link(self, name: str) -> LinkProperties:
+        return link_of(self.plant.GetBodyByName(name), self.context)
+
+    def joint(self, name: str) -> JointProperties:
+        joint = self.plant.GetJointByName(name)
+        pose = joint.frame_on_parent().GetFixedPoseInBodyFrame()
+        limits = joint.position_lower_limits(), joint.position_upper_limits()
+        armature = 0.0
+        if self.plant.HasJointActuatorNamed(name):
+            actuator = self.plant.GetJointActuatorByName(name)
+            armature = float(actuator.rotor_inertia(self.context))
+        return JointProperties(
+            origin=np.array(pose.translation()),
+            axis=np.array(pose.rotation().matrix() @ axis_of(joint)),
+            limits=np.concatenate(limits),
+            damping=float(joint.default_damping_vector()[0]),
+            friction=0.0,
+            armature=armature,
+        )
+
+
+def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:
+    """Return mass matrix M and the forces C v - g that go with M v' in a context."""
+    gravity = plant.CalcGravityGeneralizedForces(context)
+    return plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - gravity
+
+
+def axis_of(joint: Any) -> Array:
+    """Return the axis of a joint that turns or slides (3,)."""
+    turns = joint.type_name() == "revolute"
+    return np.asarray(joint.revolute_axis() if turns else joint.translation_axis())
+
+
+def base_slices(plant: Any, base: FixedBase, body: str) -> tuple[slice, slice]:
+    """Return the slices of positions and velocities of the body that moves as the base."""
+    if not base.moves:
         return slice(0), slice(0)
-    if base == "free":
-        body = plant.GetBodyByName(BASE_LINK)
-        q, v = body.floating_positions_start(), body.floating_velocities_start_in_v()
-        return slice(q, q + 7), slice(v, v + 6)
-    joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
-    planar = next(j for j in joints if j.child_body().name() == BASE_LINK)
-    q, v = planar.position_start(), planar.velocity_start()
-    return slice(q, q + 3), slice(v, v + 3)
+    if not base.tied:
+        moving = plant.GetBodyByName(body)
+        q, v = moving.floating_positions_start(), moving.floating_velocities_start_in_v()
+    else:
+        joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
+        planar = next(j for j in joints if j.child_body().name() == body)
+        q, v = planar.position_start(), planar.velocity_start()
+    return slice(q, q + base.size), slice(v, v + len(base.axes))

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
-from pydrake.multibody.tree import BodyIndex, RigidBody
+from pydrake.multibody.tree import BodyIndex
 from pydrake.systems.framework import DiagramBuilder
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.properties import LinkProperties
-from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading, steiner
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
+
+from roboaccord_drake.model import DrakeMechanism, axis_of
 
 
 class DrakeReading(Reading):
@@ -37,6 +37,7 @@ class DrakeReading(Reading):
     def __init__(
         self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
     ) -> None:
+        self.question = question
         builder = DiagramBuilder()
         if "<geometry" in urdf:  # without a scene graph no geometry is read
             plant, scene = AddMultibodyPlantSceneGraph(builder, 0.0)
@@ -59,14 +60,14 @@ class DrakeReading(Reading):
             plant.Finalize()
         except RuntimeError as error:
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
-        self._plant, self._context = plant, plant.CreateDefaultContext()
-        self._root = None if question.base == "fixed" else plant.GetBodyByName(root)
         self.joints = tuple(joint.name() for joint in moving)
-        self.mass = float(plant.CalcTotalMass(self._context))
-        bodies = [plant.get_body(i) for i in plant.GetBodyIndices(model)]
-        self.links = {body.name(): self._link(body) for body in bodies}
+        asked, kind = question.of(self.joints), KINDS[question.base]
+        self.mechanism = DrakeMechanism(plant, kind, asked, root)
+        context = self.mechanism.context
+        self.mass = float(plant.CalcTotalMass(context))
+        self.links = self.linked(plant.get_body(i).name() for i in plant.GetBodyIndices(model))
         home = plant.GetFrameByName(root) if root != "world" else plant.world_frame()
-        self.hinges = {joint.name(): self._hinge(joint, home) for joint in moving}
+        self.hinges = {joint.name(): _hinge(plant, context, joint, home) for joint in moving}
         actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
         self.apart = {
             "damping": damping,
@@ -76,55 +77,13 @@ class DrakeReading(Reading):
             "mimic": {},
         }
         self.shapes = Counter(_kinds(plant, scene)) if scene else Counter()
-        self._acceleration = plant.get_generalized_acceleration_output_port()
-        plant.get_actuation_input_port().FixValue(self._context, np.zeros(plant.num_actuators()))
+        plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
 
-    def _link(self, body: RigidBody) -> LinkProperties:
-        inertia = body.default_spatial_inertia()
-        mass, centre = inertia.get_mass(), np.array(inertia.get_com())
-        about = inertia.CalcRotationalInertia().CopyToFullMatrix3()
-        return LinkProperties(mass, centre, about - mass * steiner(centre))
 
-    def _hinge(self, joint: Any, home: object) -> Hinge:
-        frame = joint.frame_on_child()
-        pose = self._plant.CalcRelativeTransform(self._context, home, frame)
-        turns = joint.type_name() == "revolute"
-        axis = joint.revolute_axis() if turns else joint.translation_axis()
-        ends = joint.position_lower_limit(), joint.position_upper_limit()
-        return Hinge(pose.translation(), pose.rotation().matrix() @ axis, *ends)
-
-    def _place(self, state: RobotState, joints: tuple[str, ...]) -> list[int]:
-        """Put the plant in a state; return the rows of its rates in the order of all readings."""
-        plant, context, root = self._plant, self._context, self._root
-        moving = [plant.GetJointByName(name) for name in joints]
-        rows = [joint.velocity_start() for joint in moving]
-        positions = plant.GetPositions(context)
-        rates, forces = np.zeros((2, plant.num_velocities()))
-        positions[[joint.position_start() for joint in moving]] = state.q
-        rates[rows], forces[rows] = state.qd, state.effort
-        if root is not None:
-            at, start = root.floating_positions_start(), root.floating_velocities_start_in_v()
-            rotation = quaternion_matrix(state.orientation)
-            positions[at : at + 7] = [*np.roll(state.orientation, 1), *state.position]
-            rates[start : start + 3] = rotation @ state.twist[3:]
-            rates[start + 3 : start + 6] = rotation @ state.twist[:3]
-            rows = [*range(start + 3, start + 6), *range(start, start + 3), *rows]
-        plant.SetPositions(context, positions)
-        plant.SetVelocities(context, rates)
-        plant.get_applied_generalized_force_input_port().FixValue(context, forces)
-        return rows
-
-    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
-        rows = self._place(state, joints)
-        try:
-            return np.asarray(self._acceleration.Eval(self._context)[rows])
-        except RuntimeError as error:  # in continuous time it takes no constraints: mimic
-            raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
-
-    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
-        rows, plant = self._place(state, joints), self._plant
-        mass = plant.CalcMassMatrix(self._context)[np.ix_(rows, rows)]
-        return mass, -plant.CalcGravityGeneralizedForces(self._context)[rows]
+def _hinge(plant: MultibodyPlant, context: Any, joint: Any, home: Any) -> Hinge:
+    pose = plant.CalcRelativeTransform(context, home, joint.frame_on_child())
+    ends = joint.position_lower_limit(), joint.position_upper_limit()
+    return Hinge(pose.translation(), pose.rotation().matrix() @ axis_of(joint), *ends)
 
 
 def _kinds(plant: MultibodyPlant, scene: Any) -> Iterator[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.metadata import version
-from typing import Any
 
 import numpy as np
 from roboaccord.contract.contact import ContactPoint
@@ -14,27 +13,15 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.properties import (
-    WORLD,
-    JointProperties,
-    LinkProperties,
-    Properties,
-    braking,
-)
+from roboaccord.engines.properties import WORLD
 from roboaccord.engines.spec import read_settings
-from roboaccord.numerics.rotations import (
-    quaternion_matrix,
-    turn_twist,
-    yaw_quaternion,
-)
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
+from roboaccord.simulators.joints import LOCK_INERTIA
 
-from roboaccord_drake.model import CONTINUOUS, base_slices, make_plant
+from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, link_of, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings
 
 REPLACED = 1e-6  # relative: a mass or an inertia that is no rounding of the description's
-AXES = {"fixed": [], "planar": [0, 1, 5], "free": [3, 4, 5, 0, 1, 2]}
-"""By base: which of a twist or wrench in the world, linear first, Drake's coordinates are."""
 
 
 class DrakeSimulator(EngineSimulator):
@@ -44,6 +31,7 @@ class DrakeSimulator(EngineSimulator):
     """
 
     name = "drake"
+    mechanism: DrakeMechanism
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
@@ -62,20 +50,16 @@ class DrakeSimulator(EngineSimulator):
         self._context = self._plant.CreateDefaultContext()
         self._refuse_replaced()
         # Of the equations of motion alone: a discrete plant's accelerations have its stops in them.
-        self._smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
-        self._at = self._smooth.CreateDefaultContext()
-        joints = [self._plant.GetJointByName(name) for name in self.joints]
-        self._q = np.array([joint.position_start() for joint in joints], dtype=int)
-        self._v = np.array([joint.velocity_start() for joint in joints], dtype=int)
-        self._base_q, self._base_v = base_slices(self._plant, model.base)
-        self._axes = np.array(AXES[model.base], dtype=int)
+        smooth = self._plant if self._continuous else make_plant(model, self.tree, CONTINUOUS)
+        self.mechanism = mechanism = DrakeMechanism(smooth, self.base, self.joints)
+        self._q, self._v, self._axes = mechanism.q, mechanism.v, mechanism.axes
+        self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
         self._total = np.zeros(self._plant.num_velocities())
         port = self._plant.get_applied_generalized_force_input_port()
         self._applied = port.FixValue(self._context, self._total)
         self._preload = np.zeros_like(self._total)
         for name, effort in model.preload.items():
             self._preload[self._plant.GetJointByName(name).velocity_start()] = effort
-        self._braking = braking(model)
         self._height = 0.0
         self._place_forces()
 
@@ -83,17 +67,18 @@ class DrakeSimulator(EngineSimulator):
         for link in self.tree.links:
             if link.name == WORLD:
                 continue
-            found = self._link(self._plant.GetBodyByName(link.name))
+            found = link_of(self._plant.GetBodyByName(link.name), self._context)
             for want, have in ((link.mass, found.mass), (link.inertia, found.inertia)):
                 if np.abs(have - want).max() > REPLACED * np.abs(want).max():
                     raise AccordError(
                         f"drake: the inertia of {link.name} is not physical, and Drake would take "
-                        "another: mend its <inertial>, or use dart"
+                        "another: repair its <inertial>, or use dart"
                     )
 
     def lock(self, joint: int, locked: bool) -> None:
         inertia = LOCK_INERTIA if locked else self.armature[joint]
-        for plant, context in ((self._plant, self._context), (self._smooth, self._at)):
+        smooth = self.mechanism.plant, self.mechanism.context
+        for plant, context in ((self._plant, self._context), smooth):
             plant.GetJointActuatorByName(self.joints[joint]).SetRotorInertia(context, inertia)
 
     def contacts(self) -> Sequence[ContactPoint]:
@@ -103,17 +88,11 @@ class DrakeSimulator(EngineSimulator):
     def _place(self, state: RobotState) -> None:
         self._height = float(state.position[2])
         self._context.SetTime(state.time)
-        self._plant.SetPositionsAndVelocities(self._context, self._vector(state))
+        self._plant.SetPositionsAndVelocities(self._context, self.mechanism.vector(state))
 
-    def _vector(self, state: RobotState) -> Array:
-        """Return Drake's positions and velocities in a state."""
-        q, v = np.zeros(self._plant.num_positions()), np.zeros(len(self._total))
-        q[self._q], v[self._v] = state.q, state.qd
-        turn = quaternion_matrix(state.orientation)
-        twist = turn_twist(turn, state.twist)
-        v[self._base_v] = twist[self._axes]
-        q[self._base_q] = np.roll(self.base.pose(state), -3)  # a free base's quaternion first
-        return np.concatenate([q, v])
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        # Of a plant of its own, so that there is no state to go back to.
+        return self.mechanism.acceleration_at(state, self._geared(effort))
 
     def _coordinates(self) -> tuple[Array, Array]:
         """Return copies of Drake's positions and velocities."""
@@ -197,76 +176,12 @@ class DrakeSimulator(EngineSimulator):
             total[self._v] += self._friction.efforts(v[self._v])
         self._applied.GetMutableData().get_mutable_value().SetFromVector(total)
 
-    def _dynamics(self) -> tuple[Array, Array]:
-        """Return mass matrix M and the forces C v - g that go with M v' in the present state."""
-        plant, context = self._plant, self._context
-        gravity = plant.CalcGravityGeneralizedForces(context)
-        return plant.CalcMassMatrix(context), plant.CalcBiasTerm(context) - gravity
-
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
         """Return the losses in stops in the last physics step [J]: there is no contact."""
-        start, end = self._vector(before), np.concatenate(self._coordinates())
+        start, end = self.mechanism.vector(before), np.concatenate(self._coordinates())
         self._plant.SetPositionsAndVelocities(self._context, start)
-        mass, bias = self._dynamics()
+        mass, bias = dynamics_of(self._plant, self._context)
         self._plant.SetPositionsAndVelocities(self._context, end)
         change = (end - start)[-len(bias) :]
         impulses = mass @ change - self.physics_step * (self._total - bias)
         return Losses(-0.5 * float(impulses[self._v] @ (before.qd + after.qd)))
-
-    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        plant, context = self._smooth, self._at
-        forces = np.zeros_like(self._total)
-        forces[self._v] = self._geared(effort)
-        plant.SetPositionsAndVelocities(context, self._vector(state))
-        plant.get_applied_generalized_force_input_port().FixValue(context, forces)
-        found = plant.EvalTimeDerivatives(context).CopyToVector()[-len(forces) :]
-        base = np.zeros(6)
-        base[self._axes] = found[self._base_v]
-        return Acceleration(base, found[self._v])
-
-    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return matrix S, mass matrix and gravity forces, as the base class says."""
-        mass, bias = self._dynamics()  # at rest there is nothing else
-        base = np.arange(len(mass))[self._base_v]
-        rows = [*base[np.argsort(self._axes)], *self._v]
-        order = np.zeros((len(mass), len(rows)))
-        order[rows, np.arange(len(rows))] = 1.0
-        return order, mass, bias
-
-    def properties(self) -> Properties:
-        """Return the properties of links and joints as Drake has them."""
-        plant = self._plant
-        return Properties(
-            links={
-                link.name: self._link(plant.GetBodyByName(link.name))
-                for link in self.tree.links
-                if link.name != WORLD
-            },
-            joints={j.name: self._joint(plant.GetJointByName(j.name)) for j in self.tree.moving},
-            gravity=np.array(plant.gravity_field().gravity_vector()),
-        )
-
-    def _link(self, body: Any) -> LinkProperties:
-        inertia = body.CalcSpatialInertiaInBodyFrame(self._context)
-        centre = np.array(inertia.get_com())
-        about_centre = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
-        return LinkProperties(inertia.get_mass(), centre, np.array(about_centre))
-
-    def _joint(self, joint: Any) -> JointProperties:
-        name, pose = joint.name(), joint.frame_on_parent().GetFixedPoseInBodyFrame()
-        turns = joint.type_name() == "revolute"
-        axis = joint.revolute_axis() if turns else joint.translation_axis()
-        viscous, dry = self._braking.get(name, (0.0, 0.0))
-        limits = joint.position_lower_limits(), joint.position_upper_limits()
-        armature = 0.0
-        if name in self.joints:
-            actuator = self._plant.GetJointActuatorByName(name)
-            armature = float(actuator.rotor_inertia(self._context))
-        return JointProperties(
-            origin=np.array(pose.translation()),
-            axis=np.array(pose.rotation().matrix() @ axis),
-            limits=np.concatenate(limits),
-            damping=viscous + float(joint.default_damping_vector()[0]),
-            friction=dry,
-            armature=armature,
-        )

@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -36,9 +36,7 @@ from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 
-from roboaccord_ros.plan.arguments import ARGUMENTS
-from roboaccord_ros.process import Process, Value
-from roboaccord_ros.run.claim import claim_names
+from roboaccord_ros.launch_data import ARGUMENTS, Process, Value, claim_names
 
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
@@ -76,6 +74,14 @@ def simulate_scenario(robot: str = "", scenario: str = "") -> LaunchDescription:
             OpaqueFunction(function=start_planned, args=[fixed]),
         ]
     )
+
+
+def launch_of(robot: str, scenario: str) -> Callable[[], LaunchDescription]:
+    """Return `generate_launch_description` of a launch file that simulates a scenario of a robot.
+
+    It includes the bring-up that all robots share, whose arguments are that file's.
+    """
+    return partial(simulate_scenario, robot, scenario)
 
 
 def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Action]:

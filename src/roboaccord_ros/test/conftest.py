@@ -57,8 +57,11 @@ class Graph:
 
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""
-        from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell
-        from roboaccord_ros.nodes.inputs import subscribed_inputs
+        from roboaccord_ros.nodes.controller import (
+            ControllerOptions,
+            ControllerShell,
+            subscribed_inputs,
+        )
 
         self.run.expect()
         inputs = subscribed_inputs(self.node("input"), setup, self.run)

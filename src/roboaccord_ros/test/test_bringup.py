@@ -15,7 +15,7 @@ import pytest
 
 pytest.importorskip("launch_ros", reason="launch_ros is not on PyPI")
 
-from roboaccord_ros.process import Process
+from roboaccord_ros.launch_data import Process
 from sessions import in_time, processes_of
 
 DRIVER = """

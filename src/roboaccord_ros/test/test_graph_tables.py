@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord.scenario.catalogue import read_catalogue
+from roboaccord.scenario.files import read_catalogue
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("viser", reason="viser is not installed")

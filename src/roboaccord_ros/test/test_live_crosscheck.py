@@ -9,9 +9,10 @@ import sys
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.crosscheck.recorded import check_bag
+from roboaccord.falsify.perturbation import parse_perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.perturbation import parse_perturbation
 from roboaccord.scenario.setup import Setup
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -35,14 +36,19 @@ RUNS = [
 ]
 
 
+def falsified(engine, more):
+    """Return an engine with errors, or its name where there are none."""
+    found = [parse_perturbation(text) for text in more]
+    return wrap(engine, perturbations=found) if found else engine
+
+
 @pytest.mark.parametrize(("what", "engine", "more", "outcome"), RUNS)
 def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engine, more, outcome):
     caplog.set_level(logging.INFO)
     robot, scenario = what.split()
     pytest.importorskip(robot)
-    perturbed = tuple(map(parse_perturbation, more))
     setup = Setup.of(load_scenario(robot, robot, scenario, ["duration=0.5"]))
-    simulator = make_simulator(setup, engine, perturbations=perturbed)
+    simulator = make_simulator(setup, falsified(engine, more))
     for _ in ("crosscheck", "recorder", "controller"):
         graph.run.expect()
     graph.run.done()  # the controller is expected by the graph itself
@@ -69,9 +75,7 @@ def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_fo
     command += ["--ros-args", "-p", "robot:=snake"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         setup = setup_for(duration=0.3)
-        made = make_simulator(
-            setup, "mujoco", perturbations=tuple(map(parse_perturbation, perturbed))
-        )
+        made = make_simulator(setup, falsified("mujoco", perturbed))
         options = SimulatorOptions(engine="mujoco", peers=("controller", "crosscheck"))
         SimulatorShell(graph.node("simulator"), setup, made, graph.run, options)
         graph.controller(setup)

@@ -27,15 +27,15 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 from roboaccord_ros.gazebo import transport
 from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores
 from roboaccord_ros.gazebo.speed import keep_factor, last_factor
+from roboaccord_ros.launch_data import Process
 from roboaccord_ros.plan import choice as choosing
 from roboaccord_ros.plan.choice import Sight, choose
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request
-from roboaccord_ros.process import Process
 from roboaccord_ros.run import tied
 
 GAZEBO = ("ros_gz_sim", "ros_gz_bridge")
-SCENARIO = re.compile(r'simulate_scenario\("(\w+)", "(\w+)"\)')
+SCENARIO = re.compile(r'launch_of\("(\w+)", "(\w+)"\)')
 FILES = Path(__file__).resolve().parents[2].glob("*/launch/*.launch.py")
 LAUNCHES = sorted(found.groups() for f in FILES if (found := SCENARIO.search(f.read_text("utf-8"))))
 KINEMATIC = [("voxel_sphere", name) for name in ("arena", "incline", "sinusoid")]

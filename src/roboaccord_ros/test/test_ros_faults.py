@@ -20,7 +20,7 @@ pytest.importorskip("packbot", reason="the Packbot is not installed")
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.faults import GazeboFaults
-from roboaccord_ros.graph.faults import FaultInlet, declare_faults
+from roboaccord_ros.graph.parameters import FaultInlet, declare_faults
 from roboaccord_ros.nodes.simulation import Stepper
 from roboaccord_ros.plan.request import Request
 from std_msgs.msg import String

@@ -12,7 +12,7 @@ from roboaccord.scenario.controllers import make_controller
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
-from roboaccord_ros.graph.ledger import Ledger
+from roboaccord_ros.graph.inlet import Ledger
 from roboaccord_ros.graph.names import ODOMETRY, STATES
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from std_srvs.srv import SetBool, Trigger

@@ -21,9 +21,8 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("monkeybot", reason="the MonkeyBot, which has switches, is not installed")
 
 from roboaccord_ros.graph import extras
-from roboaccord_ros.graph.extras import ExtraOutputs
+from roboaccord_ros.graph.extras import ExtraOutputs, SwitchLog
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.switches import SwitchLog
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.run.processes import run_ros_processes
 from roboaccord_ros.run.runner import run_ros

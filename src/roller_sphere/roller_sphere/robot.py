@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
@@ -19,8 +18,7 @@ from roller_sphere.controllers.drive import (
 )
 from roller_sphere.dribbling.controller import DribbleController
 from roller_sphere.dribbling.reference import DribbleReference
-from roller_sphere.model.contact import LINKS, Friction, RollerFriction
-from roller_sphere.model.friction_laws import coulomb, pressed, viscous
+from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.simulators.engines import make_engine_simulator
@@ -47,12 +45,12 @@ class RollerSphere(Robot):
     friction_laws = {"viscous": viscous, "coulomb": coulomb}
     contacts = {"contact": pressed}
     cli = {
-        "inverse": "roller_sphere.cli.motion:inverse_command",
-        "forward": "roller_sphere.cli.motion:forward_command",
-        "reach": "roller_sphere.cli.reach:reach_command",
+        "inverse": "roller_sphere.cli.rig:inverse_command",
+        "forward": "roller_sphere.cli.rig:forward_command",
+        "reach": "roller_sphere.cli.rig:reach_command",
         "figures": "roller_sphere.cli.figures:figures_command",
         "contact": "roller_sphere.cli.contact:contact_command",
-        "dribble": "roller_sphere.cli.dribble:dribble_command",
+        "dribble": "roller_sphere.cli.contact:dribble_command",
     }
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
@@ -90,8 +88,8 @@ class RollerSphere(Robot):
         dry = setup.contact.mu((LINKS[0], LINKS[1])) * setup.parameters.press_force
         return reference(setup, Friction(dry=dry, slip_speed=FINE))
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-        return make_engine_simulator(setup, engine, perturbations)
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
+        return make_engine_simulator(setup, engine)
 
     def odometry(self, setup: Setup) -> RollingOdometry | None:
         """Return the odometry of a ball in a bearing; None where it really rolls."""

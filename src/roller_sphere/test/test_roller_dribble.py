@@ -15,9 +15,9 @@ from roboaccord.scenario.setup import Setup
 from roller_sphere.dribbling.controller import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
 from roller_sphere.dribbling.limits import ball_acceleration, grip_shares, largest_turn_rate
+from roller_sphere.dribbling.map import slip_figures
 from roller_sphere.dribbling.place import held_time, holds, offsets, slides
 from roller_sphere.dribbling.reference import fixed_masses
-from roller_sphere.dribbling.slip import slip_figures
 from roller_sphere.model.kinematics import Kinematics
 
 pytestmark = pytest.mark.thorough

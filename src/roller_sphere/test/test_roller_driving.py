@@ -24,8 +24,7 @@ from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roller_sphere.controllers.drive import speeds_for
-from roller_sphere.controllers.programs import figure_eight, figure_eight_time, headings
+from roller_sphere.controllers.drive import figure_eight, figure_eight_time, headings, speeds_for
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.simulators.metrics import slips

@@ -3,10 +3,6 @@
 ros2 launch snake change_of_ground.launch.py sim:=dart
 """
 
-from launch import LaunchDescription
-from roboaccord_ros.bringup import simulate_scenario
+from roboaccord_ros.bringup import launch_of
 
-
-def generate_launch_description() -> LaunchDescription:
-    """Include the bring-up that all robots share; its arguments are this file's."""
-    return simulate_scenario("snake", "change_of_ground")
+generate_launch_description = launch_of("snake", "change_of_ground")

@@ -5,10 +5,6 @@ accord teleop snake --ros
 It stops when nobody has told it anything for 0.5 s.
 """
 
-from launch import LaunchDescription
-from roboaccord_ros.bringup import simulate_scenario
+from roboaccord_ros.bringup import launch_of
 
-
-def generate_launch_description() -> LaunchDescription:
-    """Include the bring-up that all robots share; its arguments are this file's."""
-    return simulate_scenario("snake", "teleop")
+generate_launch_description = launch_of("snake", "teleop")

@@ -11,13 +11,14 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.report.colours import BLUE, GREEN, INK, RED, SOFT
 from roboaccord.report.drawing import label_dots, picture
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.search.adaptive import AdaptiveController
-from snake.search.confirm import run, setup_of
+from snake.search.confirm import setup_of
 from snake.search.ideal import Gait, IdealModel
 from snake.search.optimise import DEFAULT_GAIT, Task, bounds_of, gait_of, optimise
 from snake.simulators.metrics import body_motion
@@ -123,7 +124,7 @@ def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
     controller = make_controller(setup)
     assert isinstance(controller, AdaptiveController)
     watch = Watch(controller)
-    adaptive = run(setup, "reference", (watch,), controller)
+    adaptive = run_setup(setup, make_simulator(setup), (watch,), controller)
     spec = setup.scenario.controller
     gait = ", ".join(f"{key}: {spec[key]!r}" for key in ("amplitude", "frequency", "waves"))
     kept = f"controller={{name: serpenoid, {gait}}}"
@@ -151,7 +152,7 @@ def _setup(scenario: str, changes: Sequence[str]) -> Setup:
 
 def _ran(scenario: str, changes: Sequence[str]) -> tuple[Setup, Trajectory]:
     setup = _setup(scenario, changes)
-    return setup, run(setup, "reference")
+    return setup, run_setup(setup, make_simulator(setup))
 
 
 def _model() -> IdealModel:

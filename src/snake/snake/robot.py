@@ -39,10 +39,10 @@ class Snake(Robot):
         "boxes": {},
     }
     cli = {
-        "gait": "snake.cli.gait:gait_command",
+        "gait": "snake.cli.gaits:gait_command",
         "optimise": "snake.cli.optimise:optimise_command",
-        "adapt": "snake.cli.adapt:adapt_command",
-        "shapes": "snake.cli.shapes:shapes_command",
+        "adapt": "snake.cli.gaits:adapt_command",
+        "shapes": "snake.cli.figures:shapes_command",
         "figures": "snake.cli.figures:figures_command",
     }
 

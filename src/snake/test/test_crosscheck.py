@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from roboaccord.crosscheck.one_step import check_one_step, predict
 from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.falsify.perturbation import Perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.report import render_report
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.perturbation import Perturbation
 
 pytestmark = pytest.mark.thorough
 
@@ -60,8 +61,8 @@ def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
 @pytest.mark.parametrize(("link", "named"), [("*", "every link"), ("base_link", "base_link")])
 def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine, link, named):
     """The verdict fails, and says which engine, which link, and by how much."""
-    wrong = [Perturbation(engine, "mass", 1.01, link)]
-    result = run_crosscheck(setup, [engine], refine=1, out=tmp_path, perturbations=wrong)
+    wrong = wrap(engine, perturbations=[Perturbation(engine, "mass", 1.01, link)])
+    result = run_crosscheck(setup, [wrong], refine=1, out=tmp_path)
     assert not result.ok
     level = result.levels.acceleration[engine]
     assert (level.outcome, level.quantity, level.where) == ("outside", "mass", named)
@@ -71,8 +72,8 @@ def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine,
 
 def test_masses_apart_the_motion_alone_gives_a_false_mass_away(setup, sound, tmp_path):
     """With the direct checks of masses and accelerations set aside, convergence still fails."""
-    wrong = [Perturbation("dart", "mass", 1.01)]
-    result = run_crosscheck(setup, ["dart"], refine=3, out=tmp_path, perturbations=wrong)
+    wrong = wrap("dart", perturbations=[Perturbation("dart", "mass", 1.01)])
+    result = run_crosscheck(setup, [wrong], refine=3, out=tmp_path)
     for level in (result.levels.one_step, result.levels.trajectory):
         assert level["dart"].outcome == "outside"
 
@@ -105,8 +106,8 @@ def test_what_accelerations_do_not_show_one_step_names(
     setup, sound, tmp_path, kind, value, quantity, where
 ):
     """Ground friction and delays, which level 1 leaves out, in the engine that errs the most."""
-    wrong = [Perturbation("dart", kind, value)]
-    result = run_crosscheck(setup, ["dart"], refine=3, out=tmp_path, perturbations=wrong)
+    wrong = wrap("dart", perturbations=[Perturbation("dart", kind, value)])
+    result = run_crosscheck(setup, [wrong], refine=3, out=tmp_path)
     assert result.levels.acceleration["dart"].outcome == "within"
     found = result.levels.one_step["dart"]
     assert (found.outcome, found.quantity, found.where) == ("outside", quantity, where)

@@ -10,11 +10,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.verdict import judge_seeds
+from roboaccord.falsify.perturbation import Perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.report import render_report
 from roboaccord.run.sweep import Cell, sweep
-from roboaccord.scenario.perturbation import Perturbation
 from roboaccord.scenario.scenario import StatisticsSpec
-from snake.cli.shapes import shapes_command
+from snake.cli.figures import shapes_command
 from snake.simulators.metrics import travel_of_cycles
 from snake.source.shapes import outlines, write_picture
 
@@ -85,9 +86,8 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
     few = ["crosscheck.statistics.seeds=3", "crosscheck.duration=0.2", "crosscheck.states=5"]
     setup = scenario_with(*SHORT, *few)
-    result = run_crosscheck(
-        setup, ["dart"], refine=3, out=tmp_path, perturbations=[Perturbation("dart", "mass", 1.01)]
-    )
+    wrong = wrap("dart", perturbations=[Perturbation("dart", "mass", 1.01)])
+    result = run_crosscheck(setup, [wrong], refine=3, out=tmp_path)
     data = result.to_json()
     assert data["one_step"] == data["trajectory"] == {}
     assert data["statistics"]["reference"]["n"] == data["statistics"]["dart"]["n"] == 3

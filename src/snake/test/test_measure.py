@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
-from snake.cli.gait import gait_command
-from snake.search.confirm import run
+from roboaccord.run.factory import make_simulator, run_setup
+from snake.cli.gaits import gait_command
 from snake.simulators.metrics import GaitFigures, body_motion, is_steady, travel_of_cycles
 
 G = 9.81  # m/s^2
@@ -34,7 +34,7 @@ def test_on_slippery_ground_the_snake_is_still_gaining_speed(setup_with):
     """
     mu = 0.01
     setup = setup_with(f"friction.mu_across={mu}", "friction.mu_along=0.001", "duration=5")
-    trajectory = run(setup, "reference")
+    trajectory = run_setup(setup, make_simulator(setup))
     travel = travel_of_cycles(setup, trajectory.time, *body_motion(setup, trajectory))
     gained = np.diff(travel)
     assert len(travel) == 4
@@ -54,7 +54,7 @@ def test_on_slippery_ground_the_snake_is_still_gaining_speed(setup_with):
 def test_the_command_says_so(options, steady, said):
     """A run that is too short cannot be steady."""
     result = gait_command(**options)
-    assert result.data["steady"] is steady
+    assert result.data.steady is steady
     remarks = [item for item in result.shown if isinstance(item, str)]
     assert bool(remarks) is not steady
     assert all(said in remark for remark in remarks)

@@ -2,20 +2,20 @@
 
 import json
 import math
-from dataclasses import asdict
 
 import numpy as np
 import pytest
 from oracle import headings, lever_matrix
 from roboaccord import AccordError
 from roboaccord.cli.main import app
+from roboaccord.run.factory import make_simulator, run_setup
 from scipy.optimize import brentq
-from snake.cli.optimise import shown_of
+from snake.cli.optimise import Measured, Optimisation, shown_of
 from snake.model.coordinates import friction_of
 from snake.search import optimise as search
-from snake.search.confirm import run, setup_of, steady_figures, window
+from snake.search.confirm import setup_of, steady_figures, window
 from snake.search.ideal import Figures, Gait, IdealModel
-from snake.search.optimise import DEFAULT_GAIT, Optimum, Task, optimise
+from snake.search.optimise import DEFAULT_GAIT, Task, optimise
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.thorough
@@ -63,7 +63,7 @@ def test_peak_effort_is_that_of_an_independent_computation(frequency, effort):
 def test_full_simulation_does_what_the_ideal_gait_says():
     """Held efforts and feedback change speed, effort and cost by less than 0.5 %."""
     setup = setup_of(DEFAULT_GAIT, joints=21, mu_along=0.1, mu_across=1.0)
-    real = steady_figures(setup, run(setup, "reference"), *window(DEFAULT_GAIT))
+    real = steady_figures(setup, run_setup(setup, make_simulator(setup)), *window(DEFAULT_GAIT))
     ideal = model_on(0.1, 1.0).evaluate(DEFAULT_GAIT)
     assert real.speed == pytest.approx(ideal.speed, rel=5e-3)
     assert real.peak_effort == pytest.approx(ideal.peak_effort, rel=5e-3)
@@ -259,11 +259,12 @@ def test_command_confirms_the_gain_in_dart(short):
 
 def test_what_bounded_an_optimum_is_said():
     gait, figures = Gait(0.3, 0.5, 1.2), Figures(0.31, 1.0, 0.2)
-    row = {**asdict(gait), **asdict(figures)}
-    data = {"default": row, "optimum": row, "gain": 0.0, "confirmed": {}}
-    data |= {"objective": "cost", "min_speed": 0.3}
-    bounds = {"frequency": 0.5}
-    found = Optimum(gait=gait, figures=figures, evaluations=7, bounds=bounds)
-    said = shown_of(data, found)
+    measured = Measured(gait, figures)
+    found = Optimisation(
+        objective="cost", mu_along=0.1, mu_across=1.0, joints=6, max_effort=1.0, max_frequency=3.0,
+        min_speed=0.3, seed=0, evaluations=7, optimum=measured, default=measured,
+        at_bounds={"frequency": 0.5}, gain=0.0, confirmed={}, versions={},
+    )  # fmt: skip
+    said = shown_of(found)
     assert "Speed was to be at least 0.3 m/s." in said
     assert "The frequency is at its bound, 0.5." in said

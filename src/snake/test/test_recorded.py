@@ -9,24 +9,25 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.bag.recording import write_trajectory
+from roboaccord.bag.writer import write_trajectory
 from roboaccord.cli.main import run as accord
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.recorded import StepCheck, check_bag
+from roboaccord.falsify.perturbation import parse_perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.perturbation import parse_perturbation
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 
 def motion(setup, engine, *perturbed):
-    found = tuple(map(parse_perturbation, perturbed))
-    simulator = make_simulator(setup, engine, perturbations=found)
+    found = [parse_perturbation(text) for text in perturbed]
+    simulator = make_simulator(setup, wrap(engine, perturbations=found) if found else engine)
     return simulator, simulate(
         simulator=simulator,
         controller=make_controller(setup),
@@ -171,4 +172,15 @@ def test_round_off_of_a_robot_at_rest_is_no_difference():
     check.settle()
     verdict = check.verdict()
     assert verdict.relative > 0.1  # most of what changes, and yet
-    assert verdict.finding.outcome == "within"
+    assert (verdict.finding.outcome, verdict.finding.reason) == ("within", "below round-off")
+
+
+@pytest.mark.parametrize(("limit", "outcome"), [(0.5, "within"), (0.05, "outside")])
+def test_an_allowance_takes_the_place_of_what_time_stepping_explains(limit, outcome):
+    """DART's Euler step is a tenth and more of the change here; so a fresh run is judged."""
+    allowance = f"crosscheck.tolerances.one_step={{limit: {limit}, reason: known}}"
+    setup = scenario(allowance)
+    simulator, trajectory = motion(setup, "dart")
+    verdict = verdict_of(setup, "dart", simulator.version, trajectory)
+    assert (verdict.finding.outcome, verdict.allowed) == (outcome, limit)
+    assert f"allowed {limit:g}: known" in verdict.finding.reason or outcome == "outside"

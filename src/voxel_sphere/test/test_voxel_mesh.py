@@ -10,8 +10,16 @@ from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.heights import height_field
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh, decimate, load, terrain_mesh, write_mesh
-from voxel_sphere.terrain.mesh_error import deviation, middles
+from voxel_sphere.terrain.mesh import (
+    SMOOTH,
+    Mesh,
+    decimate,
+    deviation,
+    load,
+    middles,
+    terrain_mesh,
+    write_mesh,
+)
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
@@ -56,7 +64,7 @@ def test_every_terrain_is_closed_outward_and_right_to_a_tenth_of_a_voxel(name, n
     assert mesh.volume == pytest.approx(other.volume, rel=1e-9)
     # What is cut off round the edges of the grid is some 0.1 voxel^2 a voxel of edge.
     assert other.volume == pytest.approx(terrain.solid.sum(dtype=float) / 255, abs=0.3 * 24 * n)
-    assert deviation(mesh, terrain).mean < 0.1
+    assert deviation(mesh, terrain).mean_error < 0.1
 
 
 def test_the_error_is_the_distance_from_the_plane():
@@ -67,8 +75,8 @@ def test_the_error_is_the_distance_from_the_plane():
     points = upper(mesh, n, 10)
     off = (points - [n / 2, n / 2, 3 * n / 10]) @ [-np.sin(angle), 0, np.cos(angle)]
     found = deviation(mesh, terrain)
-    assert np.abs(off).max() <= found.largest
-    assert np.abs(off).mean() == pytest.approx(found.mean, abs=0.01)
+    assert np.abs(off).max() <= found.max_error
+    assert np.abs(off).mean() == pytest.approx(found.mean_error, abs=0.01)
     facets = mesh.corners[(np.abs(mesh.corners.mean(axis=1) - n / 2) < n / 2 - 10).all(axis=1)]
     normals = np.cross(facets[:, 1] - facets[:, 0], facets[:, 2] - facets[:, 0])
     areas = np.linalg.norm(normals, axis=1)
@@ -93,9 +101,9 @@ def test_slices_of_others_are_measured_against_themselves():
     terrain = Terrain(40, 4.0, 0.01, solid, grey=False)
     found = deviation(terrain_mesh(terrain), terrain)
     assert found.against == "slices"
-    assert found.largest == pytest.approx(0.0, abs=1e-5)
+    assert found.max_error == pytest.approx(0.0, abs=1e-5)
     raised = Terrain(40, 4.0, 0.01, np.roll(solid, 1, axis=2) | solid, grey=False)
-    assert deviation(terrain_mesh(raised), terrain).mean == pytest.approx(1.0, abs=1e-5)
+    assert deviation(terrain_mesh(raised), terrain).mean_error == pytest.approx(1.0, abs=1e-5)
 
 
 def test_decimation_states_its_error():
@@ -106,13 +114,13 @@ def test_decimation_states_its_error():
     assert len(fewer.faces) <= 5000
     assert as_trimesh(fewer).is_watertight
     said, before = deviation(fewer, terrain), deviation(full, terrain)
-    assert before.mean < said.mean < 0.1
+    assert before.mean_error < said.mean_error < 0.1
     points, _ = trimesh.sample.sample_surface(as_trimesh(fewer), 20_000, seed=1)
     points = points[(np.abs(points - 50) < 45).all(axis=1)]
     plan = np.hypot(*(points[:, :2] - 50).T)
     bowl = points[plan < 40]
     off = np.abs(np.linalg.norm(bowl - [50, 50, 60], axis=1) - 50)
-    assert off.max() < said.largest
+    assert off.max() < said.max_error
     assert off.mean() < 0.1
     with pytest.raises(AccordError, match="100 at least"):
         decimate(full, 50)

@@ -1,29 +1,48 @@
-"""Registration of the voxel sphere: brings the package into the workspace."""
+"""Registration of the voxel sphere in the workspace, and the figures of its runs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model.contact import is_kinematic, rolling, touching
 from voxel_sphere.model.parameters import VoxelSphereParameters
-from voxel_sphere.simulators.engines import make_engine_simulator
+from voxel_sphere.simulators.engines import draw_relief, make_engine_simulator, make_world
 from voxel_sphere.simulators.heavy_reference import HeavyReference
-from voxel_sphere.simulators.metrics import BallFigures
 from voxel_sphere.simulators.reference import RollingReference
 from voxel_sphere.simulators.scene import Scene, make_scene
-from voxel_sphere.simulators.terrain_files import draw_relief, make_world
+
+
+class BallFigures(Tally):
+    """Measure path length and end point of the centre [m], and its rise from the start [m]."""
+
+    def __init__(self) -> None:
+        self._length = 0.0
+        self._start: Array | None = None
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        if self._start is None:
+            self._start = part.position[0]
+        self._length += float(np.linalg.norm(np.diff(part.position, axis=0), axis=1).sum())
+        self._moved = part.position[-1] - self._start
+
+    def figures(self, events: Sequence[Event]) -> dict[str, float]:
+        """Return the figures."""
+        x, y, z = self._moved.tolist()
+        return {"path_length": self._length, "displacement_x": x, "displacement_y": y, "rise": z}
 
 
 class VoxelSphere(Robot):
@@ -36,11 +55,11 @@ class VoxelSphere(Robot):
     contacts = {"rolling": rolling, "contact": touching}
     cli = {
         "make": "voxel_sphere.cli.make:make_command",
-        "list": "voxel_sphere.cli.list_:list_command",
+        "list": "voxel_sphere.cli.terrain:list_command",
         "roll": "voxel_sphere.cli.roll:roll_command",
         "accuracy": "voxel_sphere.cli.accuracy:accuracy_command",
-        "mesh": "voxel_sphere.cli.mesh:mesh_command",
-        "world": "voxel_sphere.cli.mesh:world_command",
+        "mesh": "voxel_sphere.cli.terrain:mesh_command",
+        "world": "voxel_sphere.cli.terrain:world_command",
     }
     terrain = staticmethod(make_scene)
 
@@ -61,8 +80,8 @@ class VoxelSphere(Robot):
         """Make the analytical simulator of the kinematic ball, or of the heavy one."""
         return RollingReference(setup) if is_kinematic(setup) else HeavyReference(setup)
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
-        return make_engine_simulator(setup, engine, perturbations)
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
+        return make_engine_simulator(setup, engine)
 
     def relief(self, setup: Setup) -> tuple[Array, Faces] | None:
         return draw_relief(setup)

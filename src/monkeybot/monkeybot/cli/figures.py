@@ -26,11 +26,13 @@ from monkeybot.source.figures import (
     FIRST,
     RANGES,
     SECOND,
+    SampledGait,
+    fminsearch,
+    sampled_gait,
     write_diagrams,
     write_landscapes,
     write_repetitions,
 )
-from monkeybot.source.variants import SampledGait, fminsearch, sampled_gait
 
 GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 
@@ -67,7 +69,7 @@ def figures_command(
             versions=made_with("roboaccord-monkeybot", "numba"),
             done=lambda n: bar.advance(task, n),
         )  # fmt: skip
-        more, _ = write_repetitions(parameters, torque, place)
+        more = write_repetitions(parameters, torque, place)
         bar.update(task, description="searches of the report")
         searches = [
             (np.array(guess), fminsearch(parameters, np.array(guess), torque)) for guess in GUESSES

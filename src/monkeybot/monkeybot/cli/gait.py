@@ -1,40 +1,40 @@
-"""`accord monkeybot gait` and `minimise`: one gait's error, and the least one near it."""
+"""The report's gait: its error, the least one near it, gaits that repeat, and repetition."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Annotated
 
 import numpy as np
+import typer
+from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.rendering import lines_of
+from roboaccord.cli.console import figure_lines, make_table
+from roboaccord.cli.rendering import lines_of, text_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, Quantity, quantities
+from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds, quantities
 from roboaccord.contract.state import Array
 
-from monkeybot.cli.options import (
-    Changes,
-    Rates,
-    Tolerance,
-    Torque,
-    robot_parameters,
-)
-from monkeybot.gaits.gait import Evaluation, evaluate, horizontal
-from monkeybot.gaits.search import FINE, minimise, missed
+from monkeybot.cli.options import Changes, Rates, Tolerance, Torque, robot_parameters
+from monkeybot.gaits.collisionless import find_collisionless
+from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
+from monkeybot.gaits.repeat import repeat
+from monkeybot.gaits.search import FINE, minimise, missed, refine
+
+CONTROL = {
+    "state_triggered": "by its events",
+    "timed": "by a clock that each gait resets",
+    "clock": "by the clock alone",
+}
 
 
-@dataclass(frozen=True)
-class Figures:
-    """Hold what one evaluation of a gait came to."""
+class Clock(StrEnum):
+    """Clock of the open loop: free-running, or reset in every gait."""
 
-    error: Annotated[float, Quantity("rad^2, rad^2/s^2", "what does not repeat", form=".8g")]
-    switch_time: Annotated[float, Quantity("s", form=".8f")]
-    motor_time: Annotated[float, Quantity("s", form=".8f")]
-
-    @classmethod
-    def of(cls, found: Evaluation) -> Figures:
-        """Return those of a single start."""
-        return cls(float(found.error[0]), float(found.switch_time[0]), float(found.motor_time[0]))
+    reset = "reset"
+    pure = "pure"
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,13 @@ class GaitError:
 
 
 @dataclass(frozen=True)
-class Least:
-    """Hold the rates of least error."""
+class Repeating:
+    """Hold a gait that repeats, and its multipliers by what changes its hands."""
 
-    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
-    figures: Figures = field(metadata=INLINE)
-    evaluations: Annotated[int, Quantity("")]
+    rates: Annotated[Array, Quantity("rad/s")]
+    torque: NewtonMetres
+    residual: float
+    multipliers: Mapping[str, Multipliers]
 
 
 def gait_command(
@@ -83,8 +84,7 @@ def gait_command(
     found = evaluate(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
     if not np.isfinite(found.error[0]):
         raise AccordError(missed(np.array(rates)))
-    _, th2, w1, w2 = found.final[0].tolist()
-    figures = GaitError(Figures.of(found), Final(th2, w1, w2))
+    figures = GaitError(found.figures, Final(*found.final[0, 1:].tolist()))
     return Result(figures, lines_of(figures, *quantities(GaitError)))
 
 
@@ -102,5 +102,80 @@ def minimise_command(
     """
     parameters = robot_parameters(changes)
     best = minimise(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
-    figures = Least(best.rates, Figures.of(best.evaluation), best.evaluations)
-    return Result(figures, lines_of(figures))
+    return Result(best, lines_of(best))
+
+
+def periodic_command(
+    rates: Rates = (0.63, 11.21), torque: Torque = 10.0, changes: Changes = None
+) -> Result:
+    """Refine a gait to one that repeats exactly, and tell whether it is stable.
+
+    A gait is stable if all its multipliers, the eigenvalues of its return map, are below 1.
+
+    Examples:
+
+      accord monkeybot periodic --rates 0.63 11.21 --torque 10
+    """
+    parameters, gait = robot_parameters(changes), horizontal(torque)
+    found = refine(gait, parameters, np.array(rates))
+    values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
+    rows = {
+        "rates": (text_of(found.rates, Quantity("rad/s", form=".8f")), "rad/s"),
+        "residual": (f"{found.residual:.2g}", ""),
+    }
+    for name, each in values.items():
+        rows[f"multipliers, {CONTROL[name]}"] = (text_of(each, Quantity("1", form=".5f")), "")
+    return Result(Repeating(found.rates, torque, found.residual, values), figure_lines(rows))
+
+
+def collisionless_command(
+    angle: Annotated[
+        Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
+    ] = 0.58,
+    changes: Changes = None,
+) -> Result:
+    """Find a passive gait whose free hand comes to the line at rest: no motor, no impact.
+
+    Examples:
+
+      accord monkeybot collisionless --angle 0.58
+
+      accord monkeybot collisionless --angle 1.08 --json
+    """
+    found = find_collisionless(robot_parameters(changes), angle)
+    return Result(found, lines_of(found))
+
+
+def repeat_command(
+    rates: Rates = (0.902, 10.935),
+    torque: Torque = 2.0,
+    steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
+    sample: Annotated[
+        Seconds,
+        typer.Option(min=0.0, max=1.0, help="Period of the controller; 0: times are not rounded."),
+    ] = 0.001,
+    clock: Annotated[
+        Clock, typer.Option(help="reset: it starts again at the vertical; pure: it never does.")
+    ] = Clock.reset,
+    changes: Changes = None,
+) -> Result:
+    """Repeat the report's gait open-loop, by the times of one evaluation (figures 5 to 8).
+
+    A gait that never hangs straight down has no error; with a clock that it would have to reset,
+    it is the last one.
+
+    Examples:
+
+      accord monkeybot repeat --rates 0.902 10.935 --torque 2 --steps 20
+
+      accord monkeybot repeat --rates 0.768 11.094 --clock pure --json
+    """
+    found = repeat(
+        robot_parameters(changes), np.array(rates), torque,
+        steps=steps, sample=sample, clock=clock.value,
+    )  # fmt: skip
+    table = make_table("gait", "error", "kinetic energy [J]", "height [m]")
+    for i, row in enumerate(zip(found.error, found.kinetic_energy, found.height, strict=True), 1):
+        table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
+    explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
+    return Result(found, [table, Text(explained)])

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 from roboaccord.cli.gathering import LARGEST
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import Metres, NewtonMetres, Quantity, Ratio, Seconds
-from roboaccord.contract.state import Array
+from roboaccord.contract.results import Metres, NewtonMetres, Quantity, Ratio
 from roboaccord.description.parameters import load_parameters
 from roboaccord.scenario.files import apply_change
 
 from monkeybot.gaits.kinds import KINDS
-from monkeybot.gaits.orbits import Kind, Orbit
-from monkeybot.gaits.return_map import Multipliers
+from monkeybot.gaits.orbits import Kind
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Rates = Annotated[
@@ -98,31 +94,3 @@ def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
         if not abs(value) <= LARGEST or (name in TIMES and value <= 0.0):
             raise AccordError(f"{name} is {value:g}; times are positive, and numbers finite")
     return {name: float(value) for name, value in controls.items()}
-
-
-@dataclass(frozen=True, kw_only=True)
-class OrbitRow:
-    """Hold what is to be said of an orbit."""
-
-    controls: Mapping[str, float]
-    post_impact: Annotated[Array, Quantity("rad, rad/s")]
-    period: Seconds
-    multipliers: Multipliers
-    spectral_radius: Ratio
-    stride: Metres
-    work: Annotated[float, Quantity("J")]
-    drop: Metres
-
-    @classmethod
-    def of(cls, orbit: Orbit) -> OrbitRow:
-        """Return the row of an orbit."""
-        return cls(
-            controls=dict(orbit.controls),
-            post_impact=orbit.start,
-            period=orbit.period,
-            multipliers=orbit.multipliers,
-            spectral_radius=orbit.spectral_radius,
-            stride=orbit.stride,
-            work=orbit.work,
-            drop=orbit.drop,
-        )

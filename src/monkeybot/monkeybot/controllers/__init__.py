@@ -1,12 +1,8 @@
 """Controllers: by the clock, by a schedule, by the state, with feedback, and by hand."""
 
+from monkeybot.controllers.feedback import LevelController, LqrController, SearchController
 from monkeybot.controllers.hands import other_hand
-from monkeybot.controllers.level import LevelController
-from monkeybot.controllers.lqr import LqrController
-from monkeybot.controllers.schedule import ScheduleController
-from monkeybot.controllers.search import SearchController
-from monkeybot.controllers.teleop import TeleopController
-from monkeybot.controllers.timed import TimedController
+from monkeybot.controllers.open_loop import ScheduleController, TeleopController, TimedController
 
 __all__ = [
     "LevelController",

@@ -9,14 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import clocked
-from monkeybot.gaits.shipped import shipped_gait
+from monkeybot.gaits.kinds import clocked, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 
 TOLERANCE = 1e-10  # of the integrator
@@ -54,8 +55,7 @@ class Step:
     """Hold one step of a gait that repeats.
 
     Args:
-        period: [s].
-        torque: [N m].
+        period, torque: its controls.
         start: (th1, th2, w1, w2) right after the impact (4,) [rad, rad/s].
         slope: derivative of (th1, th2, w1, w2, rise) at the next change by (th1, th2, w1, w2,
             torque) (5, 5).
@@ -65,8 +65,8 @@ class Step:
             torque that is given, and for one that is open.
     """
 
-    period: float
-    torque: float
+    period: Annotated[float, Quantity("s", form=".4f")]
+    torque: Annotated[float, Quantity("N m", form=".4f")]
     start: Array
     slope: Array
     stride: float
@@ -74,7 +74,9 @@ class Step:
     sides: tuple[float, float]
 
     @property
-    def radius(self) -> float:
+    def radius(
+        self,
+    ) -> Annotated[float, Quantity("1", "spectral radius, at that period and torque", form=".4f")]:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(np.linalg.eigvals(self.slope[:4, :4])).max())
 

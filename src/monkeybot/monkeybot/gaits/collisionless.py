@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
+from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 
 from monkeybot.model.coordinates import Mode
@@ -37,7 +37,9 @@ class CollisionlessGait:
     angle: Annotated[float, Quantity("rad", form=".8f")]
     period: Annotated[float, Quantity("s", form=".8f")]
     stride: Annotated[float, Quantity("m", form=".8f")]
-    rates: Annotated[Array, Quantity("rad/s", name="rates half-way", form=".8f")]
+    rates: Annotated[Array, Quantity("rad/s", name="rates half-way", form=".8f")] = field(
+        metadata=LEFT_OUT
+    )
     residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
 
 

@@ -9,10 +9,11 @@ points, where a family has no orbit beyond some value and two before it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import INLINE, LEFT_OUT
 from roboaccord.contract.state import Array
 from roboaccord.description.parameters import parameter_file
 
@@ -37,9 +38,9 @@ class Point:
     """Hold an orbit of a family: the value along it, the unknowns (n,), the robot, the orbit."""
 
     value: float
-    y: Array
-    parameters: MonkeyBotParameters
-    orbit: Orbit
+    y: Array = field(metadata=LEFT_OUT)
+    parameters: MonkeyBotParameters = field(metadata=LEFT_OUT)
+    orbit: Orbit = field(metadata=INLINE)
 
 
 @dataclass(frozen=True)

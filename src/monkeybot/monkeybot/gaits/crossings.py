@@ -7,10 +7,11 @@ Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step al
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
+from roboaccord.contract.results import INLINE
 
 from monkeybot.gaits.continuation import Branch, Family, Point
 
@@ -23,15 +24,14 @@ class Crossing:
     """Hold an orbit with Floquet multipliers on the unit circle, and its bifurcation.
 
     Args:
-        point: the orbit.
         kind: fold, flip or Neimark-Sacker.
-        before, after: multipliers outside the circle on either side of it, along the branch.
+        outside: multipliers outside the circle before and after it, along the branch.
+        point: the orbit.
     """
 
-    point: Point
     kind: str
-    before: int
-    after: int
+    outside: tuple[int, int]
+    point: Point = field(metadata=INLINE)
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,14 @@ class Stretch:
 
     points: list[Point]
 
-    @property
-    def along(self) -> tuple[float, float]:
-        """The least and the largest value along the branch."""
-        values = [point.value for point in self.points]
-        return min(values), max(values)
+    def spans(self, along: str) -> dict[str, tuple[float, float]]:
+        """Return the least and the largest value of what varies along the branch, and of controls.
 
-    def span(self, name: str) -> tuple[float, float]:
-        """Return the least and the largest value of a control."""
-        values = [point.orbit.controls[name] for point in self.points]
-        return min(values), max(values)
+        Args:
+            along: name of what varies.
+        """
+        rows = [{along: point.value, **point.orbit.controls} for point in self.points]
+        return {name: (min(r[name] for r in rows), max(r[name] for r in rows)) for name in rows[0]}
 
 
 def between(family: Family, a: Point, b: Point, part: float) -> Point:
@@ -73,7 +71,7 @@ def crossings(family: Family, branch: Branch) -> list[Crossing]:
         for part, group in itertools.groupby(parts, lambda part: round(part, 6)):
             after = before + int(step) * len(list(group))
             point = between(family, a, b, part)
-            found.append(Crossing(point, _kind(point), before, after))
+            found.append(Crossing(_kind(point), (before, after), point))
             before = after
     return found
 

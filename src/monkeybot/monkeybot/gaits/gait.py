@@ -3,6 +3,11 @@
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
 and an error that says how far its end is from its start. Searches, landscapes and return maps take
 any of them.
+
+Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
+
+From one gait to the next the state, seen from the hand that is held, goes x -> P(x). The gait is
+stable if all eigenvalues of dP/dx, its multipliers, are inside the unit circle.
 """
 
 from __future__ import annotations
@@ -10,9 +15,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import COMPILES
 
@@ -58,6 +66,15 @@ class Gait:
 
 
 @dataclass(frozen=True)
+class Figures:
+    """Hold the figures of one start of a gait."""
+
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2", "what does not repeat", form=".8g")]
+    switch_time: Annotated[float, Quantity("s", form=".8f")]
+    motor_time: Annotated[float, Quantity("s", form=".8f")]
+
+
+@dataclass(frozen=True)
 class Evaluation:
     """Hold what k starts of a gait came to; NaN for those that missed an event.
 
@@ -76,6 +93,11 @@ class Evaluation:
     travel: Array
     switch_time: Array
     motor_time: Array
+
+    @property
+    def figures(self) -> Figures:
+        """Those of the first start."""
+        return Figures(float(self.error[0]), float(self.switch_time[0]), float(self.motor_time[0]))
 
 
 def evaluate(
@@ -181,3 +203,71 @@ def timed(gait: Gait, times: Array, *, clock: str = "reset") -> Gait:
     if clock == "reset":
         phases[-1] = gait.phases[-1]
     return Gait(f"{gait.name}, {clock} clock", tuple(phases), error=gait.error)
+
+
+STEP = 1e-4  # of the differences, whose error is of its fourth power
+FINE = 1e-13
+
+Multipliers = NDArray[np.complex128]
+
+
+def multipliers(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Multipliers:
+    """Return the Floquet multipliers of a gait, from the section where it starts.
+
+    Args:
+        gait: repeats from `start`.
+        parameters: of the robot.
+        start: (th1, th2, w1, w2); with a gait that ends at an event of th1 alone the map is of
+            (th2, w1, w2), and has three multipliers.
+
+    Raises:
+        AccordError: where the map has no derivative.
+    """
+    return _eigenvalues(gait, parameters, np.asarray(start, dtype=float), (1, 2, 3))
+
+
+def all_multipliers(
+    gait: Gait, parameters: MonkeyBotParameters, start: Array
+) -> dict[str, Multipliers]:
+    """Return the multipliers of a gait under three ways of control.
+
+    `state_triggered`: by its events; `timed`: by the clock, which starts again at its last event;
+    `clock`: by the clock alone, four multipliers of (th1, th2, w1, w2). With the first, energy is
+    restored to that of each start, so one of them is 1.
+    """
+    start = np.asarray(start, dtype=float)
+    times = evaluate(gait, parameters, start, tolerance=FINE).times[0]
+    by_clock = timed(gait, times, clock="pure")
+    return {
+        "state_triggered": multipliers(gait, parameters, start),
+        "timed": multipliers(timed(gait, times), parameters, start),
+        "clock": _eigenvalues(by_clock, parameters, start, (0, 1, 2, 3)),
+    }
+
+
+def map_slope(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Array:
+    """Return the monodromy matrix of a gait (4, 4), by fourth-order finite differences.
+
+    Raises:
+        AccordError: where it has none.
+    """
+    shifts = np.array([-2.0, -1.0, 1.0, 2.0])
+    weights = np.array([1.0, -8.0, 8.0, -1.0]) / (12.0 * STEP)
+    starts = start + STEP * (np.eye(4)[:, None] * shifts[None, :, None]).reshape(-1, 4)
+    final = evaluate(gait, parameters, starts, tolerance=FINE).final
+    middle = evaluate(gait, parameters, start, tolerance=FINE).final[0]
+    final[:, :2] = wrap(final[:, :2] - middle[:2])
+    if not np.isfinite(final).all():
+        raise AccordError(
+            "beside its start the gait misses an event that it only grazes: its return map has "
+            "no derivative there"
+        )
+    return np.asarray(np.einsum("s,msd->dm", weights, final.reshape(4, 4, 4)))
+
+
+def _eigenvalues(
+    gait: Gait, parameters: MonkeyBotParameters, start: Array, moved: tuple[int, ...]
+) -> Multipliers:
+    """Return the eigenvalues of the map's derivative for some of the coordinates."""
+    values = np.linalg.eigvals(map_slope(gait, parameters, start)[np.ix_(moved, moved)])
+    return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)

@@ -43,6 +43,16 @@ class Landscape:
     motor_time: Array
 
     @property
+    def arrays(self) -> dict[str, Array]:
+        """The fields, and the minima."""
+        return {**vars(self), "minima": self.minima}
+
+    @property
+    def missed(self) -> int:
+        """Number of starts that miss an event."""
+        return int(np.isnan(self.error).sum())
+
+    @property
     def lowest(self) -> Array:
         """The point with the smallest error: w1, w2, error (3,).
 
@@ -132,30 +142,22 @@ def span(low: float, high: float, count: int, name: str, *, above: float = -math
     return np.linspace(low, high, count)
 
 
-def save_landscape(
-    field: Landscape,
+def save_map(
+    fields: Mapping[str, Array],
     path: Path,
-    *,
-    torque: float,
-    parameters: Mapping[str, float],
+    parameters: MonkeyBotParameters,
     versions: Mapping[str, str],
 ) -> None:
-    """Save a landscape for numpy, with what made it; text is kept as rows of name and value.
+    """Save the arrays of a map for numpy, with what made it; text as rows of name and value.
 
     Raises:
         AccordError: if the file cannot be written.
     """
+    values = parameters.as_dict()
+    more = {
+        "parameter_names": np.array(list(values)),
+        "parameters": np.array(list(values.values())),
+        "versions": np.array([list(pair) for pair in versions.items()]),
+    }
     with writing(path, ".npz") as draft:
-        np.savez_compressed(
-            draft,
-            w1=field.w1,
-            w2=field.w2,
-            error=field.error,
-            switch_time=field.switch_time,
-            motor_time=field.motor_time,
-            minima=field.minima,
-            torque=torque,
-            parameter_names=np.array(list(parameters)),
-            parameters=np.array(list(parameters.values())),
-            versions=np.array([list(pair) for pair in versions.items()]),
-        )
+        np.savez_compressed(draft, **{**fields, **more})  # type: ignore[arg-type]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from roboaccord.contract.results import Quantity
 
 from monkeybot.gaits.clocked import Setting, Step, follow, shipped_step
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -33,8 +35,8 @@ class Level:
         return min(self.steps, key=lambda step: step.radius)
 
     @property
-    def stable(self) -> tuple[float, float]:
-        """First and last period of the stable gaits about the best; NaN without any [s].
+    def stable(self) -> Annotated[tuple[float, float], Quantity("s", form=".4f")]:
+        """First and last period of the stable gaits about the best; NaN without any.
 
         None between them has a spectral radius beyond `largest`.
         """
@@ -50,7 +52,9 @@ class Level:
         return self._edge(low, low - 1), self._edge(high, high + 1)
 
     @property
-    def width(self) -> float:
+    def width(
+        self,
+    ) -> Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]:
         """Range of stable periods over their middle; 0 without any."""
         low, high = self.stable
         return 0.0 if math.isnan(low) else 2.0 * (high - low) / (high + low)

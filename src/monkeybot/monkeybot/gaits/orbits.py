@@ -10,14 +10,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array
 from roboaccord.numerics.newton import newton
 
-from monkeybot.gaits.gait import Gait, evaluate, wrap
-from monkeybot.gaits.return_map import Multipliers, map_slope
+from monkeybot.gaits.gait import Gait, Multipliers, evaluate, map_slope, wrap
 from monkeybot.model.events import linear
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
@@ -57,27 +58,27 @@ class Orbit:
     Args:
         kind: of the gait.
         controls: its numbers by name.
-        start: (th1, th2, w1, w2) right after the impact (4,) [rad, rad/s].
+        start: (th1, th2, w1, w2) right after the impact (4,).
         times: duration of every phase [s].
-        period: of a cycle [s].
+        period: of a cycle.
         changes: of hands in a cycle.
-        stride: forwards, per change of hands [m].
-        drop: downwards, per change of hands [m].
-        work: integral of |torque x rate of the elbow|, per change of hands [J].
+        stride: forwards, per change of hands.
+        drop: downwards, per change of hands.
+        work: integral of |torque x rate of the elbow|, per change of hands.
         multipliers: of the return map, the largest first (4,).
         residual: by which P(start) is off.
     """
 
     kind: Kind
     controls: Mapping[str, float]
-    start: Array
+    start: Annotated[Array, Quantity("rad, rad/s", name="post-impact th1, th2, w1, w2", form=".5f")]
     times: Array
-    period: float
+    period: Annotated[float, Quantity("s", form=".6f")]
     changes: int
-    stride: float
-    drop: float
-    work: float
-    multipliers: Multipliers
+    stride: Annotated[float, Quantity("m", "of a change of hands, as drop and work", form=".6f")]
+    drop: Annotated[float, Quantity("m", form=".3f", shown="mm")]
+    work: Annotated[float, Quantity("J", form=".5f")]
+    multipliers: Annotated[Multipliers, Quantity("1", form=".5f")]
     residual: float
 
     @property
@@ -86,9 +87,22 @@ class Orbit:
         return gait_of(self.kind, self.controls)
 
     @property
-    def spectral_radius(self) -> float:
+    def torque(self) -> Annotated[float | None, Quantity("N m", form=".6f")]:
+        """The torque of a gait that has one."""
+        return self.controls.get("torque")
+
+    @property
+    def spectral_radius(
+        self,
+    ) -> Annotated[float, Quantity("1", "of the multipliers, stable below 1", "radius", ".5f")]:
         """Spectral radius of the Poincare map: below 1 the gait is stable."""
         return float(np.abs(self.multipliers).max())
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the controls, and the figures by name."""
+        names = ("period", "multipliers", "spectral_radius", "stride", "work", "drop")
+        figures = {name: to_json(getattr(self, name)) for name in names}
+        return {"controls": dict(self.controls), "post_impact": to_json(self.start), **figures}
 
     def cost_of_transport(self, parameters: MonkeyBotParameters) -> float:
         """Return work over weight and stride; infinite for a gait that goes nowhere."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import INLINE, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.numerics.newton import newton
 
-from monkeybot.gaits.gait import Evaluation, Gait, evaluate, wrap
+from monkeybot.gaits.gait import Evaluation, Figures, Gait, evaluate, wrap
 from monkeybot.model.parameters import MonkeyBotParameters
 
 FINE = 1e-12  # tolerance of the integrator where digits count
@@ -23,11 +25,11 @@ PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
 
 @dataclass(frozen=True)
 class Minimum:
-    """Hold a minimum of a gait's error: rates (2,) [rad/s], and how many evaluations it took."""
+    """Hold a minimum of a gait's error: rates (2,), and how many evaluations it took."""
 
-    rates: Array
-    evaluation: Evaluation
-    evaluations: int
+    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
+    figures: Figures = field(metadata=INLINE)
+    evaluations: Annotated[int, Quantity("")]
 
 
 def minimise(
@@ -50,7 +52,7 @@ def minimise(
         options={"xatol": 1e-10, "fatol": 1e-18, "maxiter": 4000, "maxfev": 8000},
     )  # fmt: skip
     found = evaluate(gait, parameters, best.x, tolerance=tolerance)
-    return Minimum(best.x, found, int(best.nfev) + 1)
+    return Minimum(best.x, found.figures, int(best.nfev) + 1)
 
 
 def missed(rates: Array) -> str:

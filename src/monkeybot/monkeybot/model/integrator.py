@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 
-from roboaccord.numerics.dormand_prince import (
+from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.runge_kutta import (
     A21,
     A31,
     A32,
@@ -40,7 +41,6 @@ from roboaccord.numerics.dormand_prince import (
     dense_rows,
     dense_state,
 )
-from roboaccord.numerics.jit import kernel
 
 from monkeybot.model.dynamics import derivative
 from monkeybot.model.events import rate, value

@@ -11,17 +11,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 from roboaccord.simulators.losses import CHANNELS, IMPACTS
 
 from monkeybot.model.arm import RATES, Arm
@@ -29,12 +27,11 @@ from monkeybot.model.coordinates import MAGNETS, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 
 HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
-IMPACT = "impact"
 MOVING = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
 PLANE = [1, 2, 3, 6]  # y, z, roll and elbow of a free base's three, three, and the joint
 
 
-def model_of(setup: Setup, mode: Mode, perturbations: Perturbations) -> EngineModel:
+def model_of(setup: Setup, mode: Mode) -> EngineModel:
     """Return the model of a mode: a hinge at the held hand and the elbow, or a free base."""
     p: MonkeyBotParameters = setup.parameters
     hinge = HINGES.get(mode)
@@ -55,7 +52,7 @@ def model_of(setup: Setup, mode: Mode, perturbations: Perturbations) -> EngineMo
         root=root,
         friction=None if p.frictionless else friction,
         options=setup.scenario.engine_options,
-        perturbations=[p for p in perturbations if p.kind != IMPACT],
+        restitution=0.0,
     )
 
 
@@ -64,15 +61,15 @@ class EngineMonkeyBot(Simulator):
 
     Args:
         setup: robot and scenario.
-        engine: its name.
-        perturbations: deliberate errors; `impact` makes the impulses of grips larger by its part.
+        engine: by name or specification; a restitution of its models makes the impulses of grips
+            larger by that part.
     """
 
     channels = CHANNELS
 
-    def __init__(self, setup: Setup, engine: str, perturbations: Perturbations = ()) -> None:
+    def __init__(self, setup: Setup, engine: Engine) -> None:
         self._models: dict[Mode, EngineSimulator] = {
-            mode: simulate_model(model_of(setup, mode, perturbations), engine) for mode in MOVING
+            mode: simulate_model(model_of(setup, mode), engine) for mode in MOVING
         }
         flight = self._models[Mode.FLIGHT]
         self.name, self.version, self.order = flight.name, flight.version, flight.order
@@ -80,7 +77,7 @@ class EngineMonkeyBot(Simulator):
             setup.joints, flight.effort_limits, setup.scenario.physics_step,
             faults=setup.faults, hinges=setup.tree.hinges,
         )  # fmt: skip
-        self._restitution = sum(p.value for p in perturbations if p.kind == IMPACT)
+        self._restitution = flight.restitution or 0.0
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._rotor = 0.0
         self.reset(setup.initial)

@@ -10,7 +10,7 @@ import roboaccord
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.losses import CHANNELS, DAMPING, IMPACTS
 from roboaccord.simulators.reference import Reference
 

@@ -1,25 +1,104 @@
-"""The report's figures, done again: pictures, and beside them the numbers they show."""
+"""The report's figures, done again: pictures, and beside them the numbers they show.
+
+The report's search: events acted on at control samples, and early termination.
+
+Its controller saw the state every 1 ms, so the hands changed, the motor stopped and the gait ended
+at the first sample past the event. The error then has steps all over the rates, and a simplex stops
+on one of them: those are the report's minima.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import scipy
+from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, RED
 from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_rows
 
-from monkeybot.gaits.gait import horizontal
-from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_landscape
+from monkeybot.controllers import other_hand
+from monkeybot.gaits.gait import distance, full_starts, horizontal
+from monkeybot.gaits.landscape import LIMIT as FIRST_SWING
+from monkeybot.gaits.landscape import Landscape, landscape, save_map
 from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
+from monkeybot.model.events import VERTICAL, level
+from monkeybot.model.hybrid import LIMIT
+from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.diagrams import write_model, write_stages
-from monkeybot.stability.maps import write_map, write_surface
+from monkeybot.stability.pictures import write_map, write_surface
+
+SAMPLE = 1e-3  # s
+MATLAB = 1e-4  # TolX and TolFun of MATLAB's fminsearch
+SPREAD = 1.05  # its first simplex: each rate by 5 % more
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class SampledGait:
+    """Hold one gait on the controller's samples: rates (2,) [rad/s], error, and times [s]."""
+
+    rates: Array
+    error: float
+    switch_time: float
+    motor_time: float
+
+
+def sampled_gait(
+    parameters: MonkeyBotParameters, rates: Array, torque: float, *, sample: float = SAMPLE
+) -> SampledGait:
+    """Evaluate the horizontal gait with every event acted on at the first sample after it.
+
+    The error is inf for a start that misses an event.
+    """
+    start = full_starts(rates)
+    motion = Motion(parameters, start[0], tolerance=TOLERANCE)
+    energy = sum(motion.energies)
+    missed = SampledGait(np.asarray(rates), math.inf, math.nan, math.nan)
+    if not motion.advance(LIMIT, until=level()):
+        return missed
+    _to_next(motion, sample)
+    switch = motion.time
+    motion.hold(other_hand(motion.mode))
+    while sum(motion.energies) < energy:
+        motion.advance(sample, torque)
+        if motion.time - switch > LIMIT:
+            return missed
+    motor = motion.time - switch
+    if not motion.advance(LIMIT, until=VERTICAL):
+        return missed
+    _to_next(motion, sample)
+    error = float(distance(start[:, :4], motion.held[None, :4])[0])
+    return SampledGait(np.asarray(rates), error, switch, motor)
+
+
+def fminsearch(
+    parameters: MonkeyBotParameters, rates: Array, torque: float, *, sample: float = SAMPLE
+) -> SampledGait:
+    """Minimise as the report did: MATLAB's simplex with its first size and its tolerances."""
+    first = np.array([rates, rates, rates], dtype=float)
+    first[1, 0] *= SPREAD
+    first[2, 1] *= SPREAD
+    best = scipy.optimize.minimize(
+        lambda x: sampled_gait(parameters, x, torque, sample=sample).error,
+        rates,
+        method="Nelder-Mead",
+        options={"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400},
+    )
+    return sampled_gait(parameters, best.x, torque, sample=sample)
+
+
+def _to_next(motion: Motion, sample: float) -> None:
+    motion.advance(math.ceil(motion.time / sample - 1e-9) * sample - motion.time)
+
 
 FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls minima
-# Switch and motor [s] as printed, and where the second search of `source/variants` stops.
+# Switch and motor [s] as printed, and where the second `fminsearch` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # gaits
 GAIT, GAP = "gait", " (a gap: it never hung straight down)"
@@ -92,15 +171,13 @@ def write_landscapes(
     Returns:
         the files, and the landscapes by name.
     """
-    gait = horizontal(torque, limit=LIMIT)
+    gait = horizontal(torque, limit=FIRST_SWING)
     files, fields = [], {}
     for part in RANGES:
         w1, w2 = np.linspace(*part.w1, count), np.linspace(*part.w2, count)
         field = fields[part.name] = landscape(gait, parameters, w1, w2, done=done)
         data = folder / f"{part.name}.npz"
-        save_landscape(
-            field, data, torque=torque, parameters=parameters.as_dict(), versions=versions
-        )
+        save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         files.append(data)
         if part.name == "figure_3_4":
             write_surface(field, folder / "figure_3.svg")
@@ -112,17 +189,11 @@ def write_landscapes(
     return files, fields
 
 
-def write_repetitions(
-    parameters: MonkeyBotParameters, torque: float, folder: Path
-) -> tuple[list[Path], dict[str, dict[str, Repetition]]]:
-    """Write figures 5 to 8 with their data.
-
-    Returns:
-        the files, and by figure and kind of repetition what the gaits came to.
-    """
-    files, found = [], {}
+def write_repetitions(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
+    """Write figures 5 to 8 with their data, and return the files."""
+    files = []
     for name, rates in (("figure_5_7", FIRST), ("figure_8", SECOND)):
-        runs = found[name] = {
+        runs = {
             clock: repeat(parameters, np.array(rates), torque, steps=STEPS, clock=clock)
             for clock in CLOCKS
         }
@@ -135,7 +206,7 @@ def write_repetitions(
             if plot.rates == rates:
                 files.append(folder / f"{plot.name}.svg")
                 write_curves(plot, runs, files[-1])
-    return files, found
+    return files
 
 
 def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> None:

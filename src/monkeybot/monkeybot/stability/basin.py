@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import LEFT_OUT, Quantity, Ratio
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
@@ -46,27 +48,42 @@ DRAWS = Draws(1000, 100)
 
 
 @dataclass(frozen=True)
-class Basin:
-    """Hold the share of disturbed starts that converge to the orbit.
+class Share:
+    """Hold the share of walks that survive (`rollouts.Walks`).
 
     Args:
-        starts: (th1, th2, w1, w2) (samples, 4).
-        walks: what they came to.
-        survived: share of starts that walk on (`walk.Walks`).
+        survived: the share.
         low, high: its 95 % confidence interval, by Wilson.
     """
 
-    starts: Array
-    walks: Walks
-    survived: float
-    low: float
-    high: float
+    survived: Annotated[
+        float, Quantity("1", "share of the walks, and its 95 % confidence", form=".3f")
+    ]
+    low: Ratio
+    high: Ratio
 
-    def height_gained(self, orbit: Orbit) -> Array:
-        """Return by how much the survivors ended above the orbit's way (m,) [m]."""
-        way = self.walks.way[self.walks.survived, 1]
-        cycles = self.walks.cycles[self.walks.survived]
-        return np.asarray(way + orbit.drop * orbit.changes * cycles)
+    @property
+    def interval(self) -> Annotated[str, Quantity("", name="95 %")]:
+        """The confidence of the share."""
+        return f"{self.low:.3f}-{self.high:.3f}"
+
+
+@dataclass(frozen=True)
+class Basin(Share):
+    """Hold the share of disturbed starts that converge to the orbit.
+
+    Args:
+        height_sd: standard deviation of the survivors' height over the orbit's way at the end;
+            None without survivors.
+        starts: (th1, th2, w1, w2) (samples, 4).
+        walks: what they came to.
+    """
+
+    height_sd: Annotated[
+        float | None, Quantity("m", "off the orbit's, deviation", "height of survivors", ".3f")
+    ]
+    starts: Array = field(metadata=LEFT_OUT)
+    walks: Walks = field(metadata=LEFT_OUT)
 
 
 def basin(
@@ -113,17 +130,21 @@ def basin(
     calls = ((orbit, parameters, part, cycles, feedback) for part in parts)
     count = (lambda walks: done(len(walks.cycles))) if done else None
     walks = joined(run_pieces(walk, calls, threads=True, workers=threads, done=count))
-    return Basin(starts, walks, *share_of(walks.survived.tolist()))
+    cycles_walked, way = walks.cycles[walks.survived], walks.way[walks.survived, 1]
+    height = way + orbit.drop * orbit.changes * cycles_walked
+    share = share_of(walks.survived.tolist())
+    spread = float(np.std(height)) if len(height) else None
+    return Basin(share.survived, share.low, share.high, spread, starts, walks)
 
 
-def share_of(survived: Sequence[bool]) -> tuple[float, float, float]:
+def share_of(survived: Sequence[bool]) -> Share:
     """Return the share of successes, and its 95 % confidence interval by Wilson.
 
     Wilson, Journal of the American Statistical Association 22, 1927: it says something even of
     a share of 0 or 1.
     """
     found = scipy.stats.binomtest(sum(survived), len(survived)).proportion_ci(0.95, method="wilson")
-    return sum(survived) / len(survived), float(found.low), float(found.high)
+    return Share(sum(survived) / len(survived), float(found.low), float(found.high))
 
 
 def cycles_of(orbit: Orbit, steps: int) -> int:

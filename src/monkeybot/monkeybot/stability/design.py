@@ -12,16 +12,18 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json, Quantity, by_fields, to_json
 from roboaccord.contract.state import Array
 
 from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.level import Level, level_gaits, shipped_level
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.flood_fill import SIDES, Cell, flood
+from monkeybot.stability.stability_map import SIDES, Cell, flood
 
 MARGINS = "radius", "width"
 FINEST = 0.05  # of a grid's spacing: a search ends there
@@ -33,12 +35,12 @@ class Shape:
     """Specify the mass distribution of both links.
 
     Args:
-        centre: from the hand to the centre of gravity, in lengths; 0 to 1.
-        inertia: about it, in m L^2.
+        centre: from the hand to the centre of gravity; 0 to 1.
+        inertia: about it.
     """
 
-    centre: float
-    inertia: float
+    centre: Annotated[float, Quantity("L", "of gravity, from the hand", form=".4f")]
+    inertia: Annotated[float, Quantity("m L^2", "about it", form=".5f")]
 
     @property
     def possible(self) -> bool:
@@ -60,6 +62,19 @@ class Robot:
     def worse(self, margin: str) -> float:
         """Return what is small for a robot with a good margin, one of `MARGINS`."""
         return self.level.best.radius if margin == "radius" else -self.level.width
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the shape, and the figures of the most stable gait."""
+        best = self.level.best
+        return by_fields(self.shape) | {
+            "period": best.period,
+            "torque": best.torque,
+            "post_impact": to_json(best.start),
+            "spectral_radius": best.radius,
+            "stride": best.stride,
+            "stable_periods": self.level.stable,
+            "width": self.level.width,
+        }
 
 
 @dataclass(frozen=True)

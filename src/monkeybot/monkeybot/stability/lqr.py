@@ -12,16 +12,17 @@ Riccati equation. The motor's time and torque stay what they are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
-from monkeybot.gaits.gait import evaluate
-from monkeybot.gaits.kinds import REPORT
+from monkeybot.gaits.gait import Multipliers, evaluate, map_slope
+from monkeybot.gaits.kinds import REPORT, shipped_gait
 from monkeybot.gaits.orbits import FINE, Orbit, gait_of
-from monkeybot.gaits.return_map import Multipliers, map_slope
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.rollouts import Feedback
 
@@ -37,19 +38,21 @@ class TimeLaw:
     """Hold the parameters of the feedback law as plain numbers.
 
     Args:
-        switch: from the vertical until the hands change, on the orbit [s].
-        motor: how long the motor is on after that [s].
-        torque: of the motor, in the frame of the held hand [N m].
-        target: (th2, w1, w2) at the vertical on the orbit, in that frame [rad, rad/s].
+        switch: from the vertical until the hands change, on the orbit.
+        motor: how long the motor is on after that.
+        torque: of the motor, in the frame of the held hand.
+        target: (th2, w1, w2) at the vertical on the orbit, in that frame.
         gain: seconds by which the change comes earlier, per deviation from it (3,).
         sample: to whole numbers of which both times are rounded [s]; 0 rounds nothing.
     """
 
-    switch: float
-    motor: float
-    torque: float
-    target: tuple[float, float, float]
-    gain: tuple[float, float, float]
+    switch: Annotated[float, Quantity("s", form=".7f")]
+    motor: Annotated[float, Quantity("s", form="g")]
+    torque: Annotated[float, Quantity("N m", form="g")]
+    target: Annotated[
+        tuple[float, float, float], Quantity("rad, rad/s", name="target th2, w1, w2", form=".7f")
+    ]
+    gain: Annotated[tuple[float, float, float], Quantity("s/rad, s^2/rad", form=".7f")]
     sample: float = SAMPLE
 
     def __post_init__(self) -> None:
@@ -156,3 +159,13 @@ def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multiplie
     column = B[:, 0]
     values = np.linalg.eigvals(A - np.outer(column, lqr_gain(A, column)))
     return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)
+
+
+def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
+    """Return a shipped gait and its feedback.
+
+    Raises:
+        AccordError: for an unknown name, or parameters with which it cannot be.
+    """
+    orbit = shipped_gait(name, parameters)
+    return orbit, time_law(orbit, parameters).feedback if orbit.kind is REPORT else None

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import INLINE, LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.basin import Draws, cycles_of, share_of
+from monkeybot.stability.basin import Draws, Share, cycles_of, share_of
 from monkeybot.stability.rollouts import Feedback, Walks, joined, walk
 
 SPREADS = ("uniform", "normal")
@@ -50,28 +52,37 @@ class Disturbance:
         if self.spread not in SPREADS:
             raise AccordError(f"spread is {self.spread}, and must be uniform or normal")
 
+    @property
+    def words(self) -> Annotated[str, Quantity("", name="disturbance")]:
+        """What is disturbed."""
+        parts = (("jitter", 1e3 * self.jitter, "ms"), ("torque", 1e2 * self.torque_error, "%"))
+        found = [*parts, ("parameters", 1e2 * self.parameter_error, "%")]
+        return ", ".join(f"{name} {x:g} {unit}" for name, x, unit in found if x) or "none"
+
 
 @dataclass(frozen=True)
 class Robustness:
     """Hold the results of disturbed walks.
 
     Args:
+        disturbance: what was wrong.
+        share: of those that walk on.
+        steps_lost: changes of hands before the gait was lost; NaN if none did.
+        rise, rise_sd: of survivors; NaN without any.
         walks: all of them.
-        survived: share of those that walk on (`walk.Walks`).
-        low, high: its 95 % confidence interval, by Wilson.
-        steps_lost: changes of hands before the gait was lost, the median of those that lost it;
-            NaN if none did.
-        rise: of survivors over the orbit's way, a step, the mean [m]; NaN without survivors.
-        rise_sd: standard deviation of their height at the end [m].
     """
 
-    walks: Walks
-    survived: float
-    low: float
-    high: float
-    steps_lost: float
-    rise: float
-    rise_sd: float
+    disturbance: Disturbance = field(metadata=INLINE)
+    share: Share = field(metadata=INLINE)
+    steps_lost: Annotated[
+        float, Quantity("steps", "median of those that lost the gait", "lost after", ".0f")
+    ]
+    rise: Annotated[
+        float,
+        Quantity("m", "of survivors over the orbit's path, mean of a step", "rise", ".3f", "mm"),
+    ]
+    rise_sd: Annotated[float, Quantity("m", "its standard deviation at the end", "height", ".3f")]
+    walks: Walks = field(metadata=LEFT_OUT)
 
 
 def robustness(
@@ -105,7 +116,7 @@ def robustness(
     )
     count = (lambda walks: done(len(walks.cycles))) if done else None
     found = run_pieces(_one, calls, threads=True, workers=threads, done=count)
-    return _figures(orbit, joined(found))
+    return _figures(orbit, disturbance, joined(found))
 
 
 def _one(
@@ -150,15 +161,16 @@ def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParamete
     return parameters.replace(**values)
 
 
-def _figures(orbit: Orbit, walks: Walks) -> Robustness:
+def _figures(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
     steps = orbit.changes * walks.cycles
     lost = steps[~walks.survived]
     height = (walks.way[:, 1] + orbit.drop * steps)[walks.survived]
     kept = steps[walks.survived]
     return Robustness(
-        walks,
-        *share_of(walks.survived.tolist()),
+        disturbance,
+        share_of(walks.survived.tolist()),
         steps_lost=float(np.median(lost)) if len(lost) else math.nan,
         rise=float(np.mean(height / kept)) if len(kept) else math.nan,
         rise_sd=float(np.std(height)) if len(kept) else math.nan,
+        walks=walks,
     )

@@ -6,22 +6,98 @@ with every step. The horizontal gaits are the line on the sheet where the drop i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
+from roboaccord.contract.results import NewtonMetres, Ratio, Seconds
 from roboaccord.contract.state import Array
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of, shipped_step
 from monkeybot.gaits.landscape import Done
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.flood_fill import Cell, flood
+
+SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+Cell = tuple[int, int]
+T = TypeVar("T")
+
+
+def flood(
+    shape: Cell,
+    first: Cell,
+    value: T,
+    go: Callable[[T, Cell], T | None],
+    *,
+    threads: int | None = None,
+    done: Done | None = None,
+) -> dict[Cell, T]:
+    """Fill a grid from its first cell outwards; return the cells that were reached.
+
+    A cell is tried from every neighbour that a ring has added, in a fixed order, until one leads
+    there. So the result does not depend on the number of threads.
+
+    Args:
+        shape: of the grid.
+        first: cell that is known.
+        value: what is there.
+        go: leads from a value and a neighbouring cell to the neighbour's; None if it leads
+            nowhere. It is of a module, as what it is part of.
+        threads: as many as there are cores by default.
+        done: called with the number of cells that a ring has added.
+    """
+    found = {first: value}
+    ring = [first]
+
+    while ring:
+        if done:
+            done(len(ring))
+        ways = _ways(ring, shape, found)
+        # The ring is finished before any of it is entered: `found` stands still meanwhile.
+        calls = ((go, cell, [found[way] for way in sides]) for cell, sides in ways.items())
+        values = run_pieces(_reach, calls, threads=True, workers=threads)
+        ring = []
+        for cell, reached in zip(ways, values, strict=True):
+            if reached is not None:
+                found[cell] = reached
+                ring.append(cell)
+    return found
+
+
+def _reach(go: Callable[[T, Cell], T | None], cell: Cell, beside: list[T]) -> T | None:
+    """Return the value of a cell, from the first of the values beside it that leads there."""
+    tries = (go(value, cell) for value in beside)
+    return next((reached for reached in tries if reached is not None), None)
+
+
+def _ways(ring: list[Cell], shape: Cell, found: dict[Cell, T]) -> dict[Cell, list[Cell]]:
+    """Return the cells next to a ring that are not known, with those of the ring beside them."""
+    ways: dict[Cell, list[Cell]] = {}
+    for i, j in ring:
+        for a, b in SIDES:
+            cell = i + a, j + b
+            if 0 <= cell[0] < shape[0] and 0 <= cell[1] < shape[1] and cell not in found:
+                ways.setdefault(cell, []).append((i, j))
+    return ways
+
 
 LONGEST = 0.004, 0.04  # s, N m: done at once, if all goes well
+
+
+@dataclass(frozen=True)
+class Best:
+    """Hold the gait with the smallest spectral radius."""
+
+    period: Seconds
+    torque: NewtonMetres
+    spectral_radius: Ratio
+
+    def __str__(self) -> str:
+        return f"{self.period:.5g} s, {self.torque:.5g} N m, radius {self.spectral_radius:.4f}"
 
 
 @dataclass(frozen=True)
@@ -50,10 +126,10 @@ class StabilityMap:
         return int((self.radius < 1.0).sum())
 
     @property
-    def best(self) -> tuple[float, float, float]:
-        """Period [s], torque [N m] and radius of the gait with the smallest radius."""
+    def best(self) -> Best:
+        """The gait with the smallest radius."""
         i, j = np.unravel_index(int(np.nanargmin(self.radius)), self.radius.shape)
-        return float(self.period[i]), float(self.torque[j]), float(self.radius[i, j])
+        return Best(float(self.period[i]), float(self.torque[j]), float(self.radius[i, j]))
 
 
 def stability_map(
@@ -89,27 +165,6 @@ def stability_map(
         )
     found = flood((len(period), len(torque)), cell, step, go, threads=threads, done=done)
     return _gathered(period, torque, found)
-
-
-def save_map(
-    fields: Mapping[str, Array],
-    path: Path,
-    parameters: MonkeyBotParameters,
-    versions: Mapping[str, str],
-) -> None:
-    """Save the arrays of a map for numpy, with what made it; text as rows of name and value.
-
-    Raises:
-        AccordError: if the file cannot be written.
-    """
-    values = parameters.as_dict()
-    more = {
-        "parameter_names": np.array(list(values)),
-        "parameters": np.array(list(values.values())),
-        "versions": np.array([list(pair) for pair in versions.items()]),
-    }
-    with writing(path, ".npz") as draft:
-        np.savez_compressed(draft, **{**fields, **more})  # type: ignore[arg-type]
 
 
 def _nearest(step: Step, period: Array, torque: Array) -> Cell:

@@ -1,24 +1,45 @@
-"""`accord packbot collapse`: the report's experiment, with each of its contacts."""
+"""`accord packbot collapse` and `figures`: the report's experiment and its figures."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, make_table, progress
-from roboaccord.cli.options import Changes, Engine, Seed
+from roboaccord.cli.console import (
+    ProgressObserver,
+    command_line,
+    file_line,
+    make_table,
+    progress,
+)
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Changes, Engine, Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import IF_ANY, Metres, Quantity, Seconds
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.results import IF_ANY, INLINE, Seconds
+from roboaccord.report.plots import render_plots
+from roboaccord.run.output import write_text
+from roboaccord.run.versions import made_with
 
-from packbot.source.collapse import CONTACTS, LINKS, Collapse, collapse_setup, run_collapse
-from packbot.source.perturb import Draw, run_draws, spread
+from packbot.source.collapse import (
+    CONTACTS,
+    LINKS,
+    Collapse,
+    Draw,
+    Drawn,
+    collapse_setup,
+    run_collapse,
+    run_draws,
+)
+from packbot.source.figures import Collapses, write_figures
+
+SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 
 @in_pieces()
@@ -70,68 +91,31 @@ def collapse_command(
                 perturb, seed, engine=engine, contact=contact, duration=duration,
                 changes=changes or (), done=lambda draw: bar.advance(task),
             )  # fmt: skip
-    data = Fall.of(found, Drawn.of(draws, seed) if draws else None)
+    data = Fall(found, Drawn.of(draws, seed) if draws else None)
     used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None, "perturb": None})
-    title = f"collapse in {engine}, contact {contact}"
-    return Result(data, shown_of(data, title, found.last_speed), used=used)
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Hold the figures of drawn arms."""
-
-    count: int
-    seed: int
-    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg")]
-    at_rest: int
-    refused: list[str]
-
-    @classmethod
-    def of(cls, draws: Sequence[Draw], seed: int) -> Drawn:
-        """Count them."""
-        refused = [draw.refused for draw in draws if draw.refused]
-        at_rest = sum(draw.settle_time is not None for draw in draws)
-        return cls(len(draws), seed, spread(draws), at_rest, refused)
+    return Result(data, shown_of(data, f"collapse in {engine}, contact {contact}"), used=used)
 
 
 @dataclass(frozen=True)
 class Fall:
-    """Hold the figures of a collapse."""
+    """Hold a collapse, and those of drawn arms."""
 
-    absolute_deg: Annotated[Mapping[str, float], Quantity("deg")]
-    settle_time: Annotated[float | None, Quantity("s")]
-    energy_rise: Annotated[float, Quantity("J")]
-    worst_penetration: Metres
-    events: Sequence[Event]
-    perturbed: Drawn | None = field(default=None, metadata=IF_ANY)
-
-    @classmethod
-    def of(cls, found: Collapse, drawn: Drawn | None = None) -> Fall:
-        """Return those of a collapse."""
-        return cls(
-            found.absolute_deg, found.settle_time, found.energy_rise, found.worst_penetration,
-            found.trajectory.events, drawn,
-        )  # fmt: skip
-
-    @property
-    def rest(self) -> str:
-        """When the links are at rest, in words."""
-        settled = self.settle_time
-        return f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
+    collapse: Collapse = field(metadata=INLINE)
+    perturbed: Drawn | None = field(metadata=IF_ANY)
 
 
-def shown_of(found: Fall, title: str, last_speed: float) -> list[RenderableType]:
-    """Return the figures for people; `last_speed` is that of the fastest joint [rad/s]."""
-    angles, drawn = found.absolute_deg, found.perturbed
+def shown_of(found: Fall, title: str) -> list[RenderableType]:
+    """Return the figures for people."""
+    fall, drawn = found.collapse, found.perturbed
     words = ("mean", "std", "min", "max") if drawn else ()
     table = make_table("link", "angle\n[deg]", *words, title=title)
     for link in LINKS:
         row = drawn.absolute_deg[link].values() if drawn else ()
-        table.add_row(link, f"{angles[link]:.2f}", *(f"{value:.2f}" for value in row))
+        table.add_row(link, f"{fall.absolute_deg[link]:.2f}", *(f"{value:.2f}" for value in row))
     say = (
-        f"links {found.rest}, the fastest joint at {last_speed:.2g} rad/s in the end; "
-        f"{len(found.events)} events; energy rose by {found.energy_rise:.2g} J in all; "
-        f"hulls overlapped by {1e3 * found.worst_penetration:.3g} mm at most"
+        f"links {fall.rest}, the fastest joint at {fall.last_speed:.2g} rad/s in the end; "
+        f"{len(fall.events)} events; energy rose by {fall.energy_rise:.2g} J in all; "
+        f"hulls overlapped by {1e3 * fall.worst_penetration:.3g} mm at most"
     )
     lines = [Text("angle: of each link over the horizontal at the end"), Text(say)]
     if drawn:
@@ -141,3 +125,59 @@ def shown_of(found: Fall, title: str, last_speed: float) -> list[RenderableType]
         )
         lines.append(Text(of_drawn))
     return [table, *lines]
+
+
+def figures_command(
+    folder: Out = None,
+    force: Force = False,
+    duration: Annotated[Seconds, typer.Option(metavar="S", help="Of the collapses.")] = 5.0,
+) -> Result:
+    """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
+
+    The arm falls three times: with contact along the normal, with the report's contact
+    (joint_clamp) and with none. Writes index.html with all of it, each figure as SVG, and the
+    curves as CSV.
+
+    Examples:
+
+      accord packbot figures --out packbot_figures
+
+      accord packbot figures --duration 8 --json
+    """
+    setup = collapse_setup("normal", duration)
+    runs: dict[str, Collapse] = {}
+    with results(folder, "packbot_figures", force=force) as place, progress() as bar:
+        task = bar.add_task("collapses and figures", total=len(CONTACTS) + 1)
+        for contact in CONTACTS:
+            runs[contact] = run_collapse(collapse_setup(contact, duration), "reference")
+            bar.advance(task)
+        stills = write_figures(setup, Collapses(**runs), place)
+        files = [place / "index.html", *(file for still in stills for file in still.files)]
+        bar.advance(task)
+        page = render_plots(
+            "The Packbot's arm falls",
+            f"The figures of {SOURCE}, done again.",
+            stills,
+            command=command_line(),
+            facts={name: words_of(run) for name, run in runs.items()}
+            | made_with("roboaccord-packbot", "pin", "coal"),
+        )
+        write_text(files[0], page)
+    return Result(Figures(files, runs), [file_line(files)])
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Hold the files that were written, and the collapses by contact."""
+
+    files: list[Path]
+    collapses: Mapping[str, Collapse]
+
+
+def words_of(found: Collapse) -> str:
+    """Return the figures of a collapse as a sentence."""
+    angles = ", ".join(f"{link} {angle:.2f}" for link, angle in found.absolute_deg.items())
+    return (
+        f"{angles} degrees; {found.rest}; energy rose by {found.energy_rise:.2g} J; "
+        f"overlap at most {1e3 * found.worst_penetration:.2g} mm; {len(found.events)} events"
+    )

@@ -13,8 +13,7 @@ from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import check_limits
+from packbot.model.parameters import JOINTS, check_limits
 
 Angles = Annotated[
     str | None,
@@ -85,3 +84,8 @@ def point(words: str, option: str = "--target") -> Array:
     if len(values) != 3 or any(map(math.isnan, values)):
         raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
     return np.array(values)
+
+
+def rounded(digits: int, *values: float) -> list[str]:
+    """Return numbers with so many decimals, and no sign before 0."""
+    return [f"{round(float(value), digits) + 0.0:.{digits}f}" for value in values]

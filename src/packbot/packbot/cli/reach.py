@@ -1,4 +1,4 @@
-"""`accord packbot reach`: a reach whose joints may fail."""
+"""`accord packbot plan` and `reach`: a collision-free path, and a reach whose joints may fail."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, progress
+from roboaccord.cli.console import ProgressObserver, log, make_table, progress
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, Engine, Faults, Seed, load_setup
 from roboaccord.contract.errors import AccordError, did_you_mean
@@ -17,9 +17,82 @@ from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.cli.options import ScenarioName, Target, point
+from packbot.cli.options import Pitch, ScenarioName, Target, point, rounded
+from packbot.model.parameters import JOINTS, pose
+from packbot.planning.reaching import MARGIN, Goal
+from packbot.planning.rrt import Planner
+from packbot.planning.trajectories import in_time
+from packbot.source.reaching import LONGEST, Reach, clear_start, run_reach
 
 CONTROLLERS = ("recover", "ignore")
+
+
+@gathers("--target")
+def plan_command(
+    to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
+    target: Target = "",
+    pitch: Pitch = None,
+    start: Annotated[
+        str, typer.Option("--from", metavar="NAME", help="Pose to start at; else the scenario's.")
+    ] = "",
+    scenario: ScenarioName = "reach",
+    margin: Annotated[Metres, typer.Option(min=1e-4, help="Kept from touching.")] = MARGIN,
+    speed: Annotated[Ratio, typer.Option(min=0.01, max=1.0, help="Part of the limits.")] = 0.8,
+    seed: Seed = 0,
+    changes: Changes = None,
+) -> Result:
+    """Plan a way through the scenario's terrain, within the limits of speed and effort.
+
+    The corners of the way are joined by straight lines in joint space. Between them, too, all pairs
+    stay half the margin apart: the lines are checked at angles near enough for that.
+
+    Examples:
+
+      accord packbot plan --to ready
+
+      accord packbot plan --target 1.2 0.3 0.15 --from stowed --json
+
+      accord packbot plan --scenario shelf --target 1.05 0 0.55 --pitch 0 --seed 1
+    """
+    words = list(point(target)) if target else None
+    goal = Goal.read(words, to, pitch)
+    setup = load_setup("packbot", scenario, changes)
+    begin = pose(start) if start else setup.initial.q
+    with log.status("looking for a way"):
+        found = plan(setup, goal, begin, margin, speed, seed)
+    table = make_table("time", *JOINTS, title="corners of the way, s and rad")
+    for time, q in zip(found.times, found.corners, strict=True):
+        table.add_row(*rounded(3, time), *rounded(4, *q))
+    apart = f"the closest pair is {1e3 * found.clearance:.1f} mm apart"
+    return Result(found, [table, f"{found.duration:.3f} s; {apart}"])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Hold the corners of a path, when it is there, and how close the arm comes to anything."""
+
+    joints: Sequence[str] = JOINTS
+    corners: Annotated[Array, Quantity("rad")]
+    times: Annotated[Array, Quantity("s")]
+    duration: Seconds
+    margin: Metres
+    clearance: Metres
+
+
+def plan(setup: Setup, goal: Goal, start: Array, margin: float, speed: float, seed: int) -> Plan:
+    """Plan a path to a goal."""
+    planner = Planner(setup, margin=margin)
+    corners = planner.plan(
+        start, goal.angles(setup, planner.clearance, planner.margin, start), seed
+    )
+    path = in_time(setup, corners, speed)
+    return Plan(
+        corners=path.corners,
+        times=path.times,
+        duration=path.duration,
+        margin=margin,
+        clearance=min(planner.clearance.closest(path.at(t)[0])[1] for t in path.sampled(200)),
+    )
 
 
 @gathers("--target")
@@ -56,68 +129,11 @@ def reach_command(
     if controller not in CONTROLLERS:
         raise AccordError(f"unknown controller {controller}{did_you_mean(controller, CONTROLLERS)}")
     given = load_setup("packbot", scenario, [*(changes or []), f"seed={seed}"], faults)
-    found, setup = reach(given, target, engine, ignore=controller == "ignore")
-    return Result(found, shown_of(found), used=used_by(setup, "control_period", "physics_step"))
-
-
-@dataclass(frozen=True)
-class Noticed:
-    """Hold a failure that was found, and how late."""
-
-    joint: str
-    kind: str
-    delay: Seconds
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reach:
-    """Hold how a reach ended, and what was noticed on it."""
-
-    reached: bool
-    error: Metres
-    reason: str | None
-    nearest: Annotated[Array | None, Quantity("m")]
-    detected: Noticed | list[Noticed] | None
-    path: Annotated[Array, Quantity("m")]
-    seen: Ratio
-    touched: Sequence[tuple[str, str]]
-    load: Ratio
-    duration: Seconds
-    start: Annotated[Array, Quantity("rad")]
-
-    @property
-    def failures(self) -> list[Noticed]:
-        """All that was noticed."""
-        found = self.detected or []
-        return found if isinstance(found, list) else [found]
-
-
-def reach(given: Setup, words: str, engine: str, *, ignore: bool) -> tuple[Reach, Setup]:
-    """Reach for a point, and return what came of it, and the setup with its start."""
-    from packbot.source.reaching import LONGEST, clear_start, run_reach
-
-    aim, setup = point(words), clear_start(given)
+    aim, setup = point(target), clear_start(given)
     with progress() as bar:
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
-        found = run_reach(setup, aim, engine, ignore=ignore, observers=[watch])
-    began = {fault.joint: fault.time for fault in setup.faults}
-    detected = [
-        Noticed(each.joint, each.kind, each.time - began.get(each.joint, each.time - each.delay))
-        for each in found.detected
-    ]
-    return Reach(
-        reached=found.reached,
-        error=found.error,
-        reason=found.reason or None,
-        nearest=found.nearest,
-        detected=detected[0] if len(detected) == 1 else detected or None,
-        path=found.path,
-        seen=found.seen,
-        touched=found.touched,
-        load=found.load,
-        duration=found.trajectory.time[-1],
-        start=setup.initial.q,
-    ), setup
+        found = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
+    return Result(found, shown_of(found), used=used_by(setup, "control_period", "physics_step"))
 
 
 def shown_of(found: Reach) -> list[RenderableType]:

@@ -16,10 +16,11 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.files import check_target
-from roboaccord.contract.results import IF_ANY, Kilograms, Ratio
+from roboaccord.contract.results import IF_ANY, Kilograms, Quantity, Ratio
 from roboaccord.scenario.setup import Setup
 
 from packbot.model.parameters import JOINTS
@@ -150,9 +151,9 @@ class How:
 class Case:
     """Hold what an arm with failed joints keeps, and what its camera sees."""
 
-    faults: list[str]
-    retained: Ratio
-    seen: Ratio | None
+    faults: Annotated[list[str], Quantity("", name="failed")]
+    retained: Annotated[float, Quantity("1", name="kept", form=".3f")]
+    seen: Annotated[float | None, Quantity("1", form=".2f")] = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -209,19 +210,19 @@ def _study(setup: Setup, angles: int, how: How, folder: Path | None, *, force: b
             files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
             draw_workspace(some, files[-2])
             draw_kept(some, files[-1])
-    shares = dict[tuple[str, float], list[float]]()
-    for each in found:
-        shares.setdefault((each.faults[0].joint, each.payload), []).append(each.retained)
-    medians = {
-        joint: {f"{payload:g}": float(np.median(shares[joint, payload])) for payload in PAYLOADS}
-        for joint in JOINTS
-    }
     title = "workspace kept in the arm's plane, median over angles"
     table = make_table("frozen", *(f"{payload:g} kg" for payload in PAYLOADS), title=title)
-    for joint, kept_with in medians.items():
-        table.add_row(joint, *(f"{share:.3f}" for share in kept_with.values()))
-    found_all = Study(medians, len(healthy.cells), files)
-    return Result(found_all, [table, file_line(files)])
+    medians = dict[str, dict[str, float]]()
+    for joint in JOINTS:
+        of_joint = [each for each in found if each.faults[0].joint == joint]
+        medians[joint] = {
+            f"{payload:g}": float(
+                np.median([each.retained for each in of_joint if each.payload == payload])
+            )
+            for payload in PAYLOADS
+        }
+        table.add_row(joint, *(f"{share:.3f}" for share in medians[joint].values()))
+    return Result(Study(medians, len(healthy.cells), files), [table, file_line(files)])
 
 
 @dataclass(frozen=True)
@@ -245,13 +246,8 @@ def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
 
 def shown_of(found: Workspace) -> list[RenderableType]:
     """Return the figures for people."""
-    table = make_table("failed", "kept", "seen", title="workspace kept in the arm's plane")
-    for case in found.cases:
-        name = ", ".join(case.faults)
-        sees = "" if case.seen is None else f"{case.seen:.2f}"
-        table.add_row(name, f"{case.retained:.3f}", sees)
-    table.add_row("median", f"{found.retained:.3f}", "")
-    lines: list[RenderableType] = [table]
+    rows = [*found.cases, Case(["median"], found.retained)]
+    lines = tables_of(rows, title="workspace kept in the arm's plane")
     if found.seen is not None:
         words = f"the camera sees {found.seen:.2f} of targets, that of the healthy arm"
         lines.append(f"{words} {found.sees:.2f}")

@@ -14,7 +14,7 @@ from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from packbot.controllers.reach import ReachController
-from packbot.model.libraries import compiled
+from packbot.model import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class RecoveryController:
 
     def _swap(self, faults: Sequence[Fault], state: RobotState) -> None:
         """Swap the model, and hold the arm where it is."""
-        from packbot.controllers.tracking import FailedTorque
+        from packbot.controllers.reach import FailedTorque
         from packbot.planning.failed_arm import FailedArm
 
         self._hold, self._served = state.q, np.zeros(len(state.q))

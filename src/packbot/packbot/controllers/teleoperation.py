@@ -8,7 +8,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
-from packbot.model.libraries import compiled
+from packbot.model import compiled
 
 LAG = 0.1  # rad by which the arm may stay behind
 SHORT = 0.01  # rad by which a joint stays short of its limit
@@ -41,7 +41,7 @@ class VelocityController:
     ) -> None:
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
-            from packbot.controllers.tracking import ComputedTorque
+            from packbot.controllers.reach import ComputedTorque
         if not acceleration > 0.0:
             raise ValueError("acceleration must be positive")
         if not approach > 0.0:

@@ -8,12 +8,13 @@ cumulative sum [Page 1954] of a multiple-model filter [Magill 1965]).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import Fault
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -54,10 +55,10 @@ class Detection:
         delay: since it began, as far as can be told [s].
     """
 
-    joint: str
-    kind: Verdict
-    time: float
-    delay: float
+    joint: Annotated[str, Quantity("")]
+    kind: Annotated[Verdict, Quantity("", form="s")]
+    time: Annotated[float, Quantity("s", form=".2f")]
+    delay: Annotated[float, Quantity("s", form=".2f")]
 
     @property
     def fault(self) -> Fault | None:

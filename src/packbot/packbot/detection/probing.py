@@ -27,6 +27,9 @@ class Probe:
     direction: int
     size: float
 
+    def __str__(self) -> str:
+        return f"turn {self.joint} by {self.direction * self.size:+g} rad to tell"
+
 
 @dataclass(frozen=True)
 class Doubt:
@@ -35,6 +38,10 @@ class Doubt:
     joint: str
     explanations: tuple[str, ...]
     probe: Probe | None
+
+    def __str__(self) -> str:
+        tells = self.probe or "no small safe motion would tell"
+        return f"{self.joint}: {' or '.join(self.explanations)}; {tells}"
 
 
 class Prober:

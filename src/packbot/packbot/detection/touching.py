@@ -12,8 +12,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
-from packbot.contact.gaps import GapFunctions
-from packbot.contact.proximity import Proximity
+from packbot.contact.gaps import GapFunctions, Proximity
 from packbot.contact.sliding import across
 
 NEAR = 0.03  # m: gaps are looked at from there on

@@ -12,11 +12,10 @@ import scipy
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.geometry import Geometry, read_geometry
 from roboaccord.description.meshes import mesh_path, read_mesh
+from roboaccord.description.solids import Geometry, read_geometry
 
-from packbot.hulls.shapes import box_corners, prism_corners
-from packbot.hulls.solids import Hull
+from packbot.hulls.solids import Hull, box_corners, prism_corners
 
 ROUND = 32  # sides of the prism that stands for a cylinder
 SPHERE = 162  # points of the polyhedron that stands for a sphere

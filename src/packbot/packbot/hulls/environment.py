@@ -26,8 +26,7 @@ from roboaccord.description.solids import Faces, box, facets
 from roboaccord.numerics.rotations import rpy_matrix
 from roboaccord.scenario.setup import Setup
 
-from packbot.hulls.shapes import box_corners
-from packbot.hulls.solids import Hull
+from packbot.hulls.solids import Hull, box_corners
 
 DENT = 1e-6  # m: how far inside its own hull a vertex may be; STL files have seven digits
 GROUND = Fixture(

@@ -1,1 +1,18 @@
-"""Parameters, dynamics and kinematics of the Packbot's arm."""
+"""Kinematics, dynamics and parameters of the arm; some of it needs pinocchio, coal or MuJoCo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from roboaccord.contract.errors import AccordError
+
+
+@contextmanager
+def compiled(what: str) -> Iterator[None]:
+    """Say in one line which library is missing, if one is, and how to install it."""
+    try:
+        yield
+    except ImportError as error:
+        missing = "mujoco" if error.name == "mujoco" else "pin coal"
+        raise AccordError(f"{what} needs {error.name}; run: pip install {missing}") from None

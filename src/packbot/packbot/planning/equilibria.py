@@ -15,7 +15,7 @@ from roboaccord.contract.state import Array
 
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer
-from packbot.planning.tree import SearchTree
+from packbot.planning.rrt import SearchTree
 
 KINDS = ("stable", "unstable", "propped")
 

@@ -19,9 +19,8 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.model.kinematics import Kinematics
-from packbot.model.parameters import JOINTS
-from packbot.model.poses import check_limits
+from packbot.model.arm import Kinematics
+from packbot.model.parameters import JOINTS, check_limits
 from packbot.planning.reaching import ARM
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import RESERVE

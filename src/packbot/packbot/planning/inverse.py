@@ -15,7 +15,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.model.kinematics import LENS, Kinematics, Placement
+from packbot.model.arm import LENS, Kinematics, Placement
 from packbot.model.parameters import PackbotParameters
 
 PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for

@@ -11,7 +11,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.model.poses import pose
+from packbot.model.parameters import pose
 
 if TYPE_CHECKING:
     from packbot.contact.clearance import Clearance

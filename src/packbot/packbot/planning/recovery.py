@@ -16,12 +16,11 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from packbot.model.poses import check_limits
+from packbot.model.parameters import check_limits
 from packbot.planning.failed_arm import GAP, FailedArm
 from packbot.planning.goals import NEAR, Goals
 from packbot.planning.reaching import ARM, MARGIN
-from packbot.planning.rrt import Planner
-from packbot.planning.tree import SearchTree
+from packbot.planning.rrt import Planner, SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
 TRIES = 1500  # samples of a search: the budget of a way

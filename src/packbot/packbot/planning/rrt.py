@@ -17,11 +17,50 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.model.parameters import PackbotParameters
-from packbot.model.poses import check_limits
+from packbot.model.parameters import PackbotParameters, check_limits
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.trajectories import RAMP
-from packbot.planning.tree import SearchTree
+
+
+class SearchTree:
+    """Hold nodes (n, 7) [rad] and their parents."""
+
+    def __init__(self, root: Array) -> None:
+        self._nodes = np.tile(root, (64, 1))
+        self._parents = [-1]
+
+    def __getitem__(self, i: int) -> Array:
+        return np.asarray(self._nodes[i])
+
+    @property
+    def nodes(self) -> Array:
+        """All nodes (n, 7) [rad]."""
+        return self._nodes[: len(self._parents)]
+
+    def add(self, q: Array, parent: int) -> int:
+        count = len(self._parents)
+        if count == len(self._nodes):
+            self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
+        self._nodes[count] = q
+        self._parents.append(parent)
+        return count
+
+    def nearest(self, q: Array, weights: Array) -> int:
+        """Return the node nearest to q."""
+        return int((np.abs(self.nodes - q) @ weights).argmin())
+
+    def parent(self, i: int) -> int:
+        """Return the node from which node `i` was come to; -1 of the root."""
+        return self._parents[i]
+
+    def way(self, i: int) -> list[Array]:
+        """Return the path from the root to node `i`."""
+        back = []
+        while i >= 0:
+            back.append(self[i])
+            i = self._parents[i]
+        return back[::-1]
+
 
 STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 10_000  # samples before a search is given up

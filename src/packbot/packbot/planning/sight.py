@@ -18,7 +18,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import TOLERANCE, Clearance, convex
 from packbot.hulls.solids import Hull
-from packbot.model.kinematics import LENS
+from packbot.model.arm import LENS
 
 CAMERA = "pan_link"
 LENS_WIDTH = 0.01  # m, estimate

@@ -7,8 +7,8 @@ import math
 import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
-from roboaccord.numerics.dormand_prince import Step
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.numerics.runge_kutta import Step
+from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.losses import DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
 
 from packbot.contact.features import LOWER

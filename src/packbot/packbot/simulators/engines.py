@@ -1,20 +1,64 @@
-"""The arm in a physics engine: the same hulls, the same friction of joints, its own contact."""
+"""The arm in physics engines and in Gazebo: hulls and joint friction are those of the reference."""
 
 from __future__ import annotations
 
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import numpy as np
+from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.engines import preset
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
-from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.gazebo.meshes import cache, write_faceted
+from roboaccord.gazebo.world import box, squares, static_model, world_text
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 from packbot.contact.law import ClampContact
-from packbot.model.parameters import PackbotParameters
-from packbot.simulators.start import refuse_bad_start
+from packbot.hulls.environment import Environment
+from packbot.model.parameters import PackbotParameters, check_limits
+
+if TYPE_CHECKING:
+    from packbot.contact.clearance import Clearance
+
+
+def check_start(setup: Setup, clearance: Clearance) -> None:
+    """Refuse a start with joints outside their limits or penetrating hulls.
+
+    Raises:
+        AccordError: naming the joint, or the pair and its depth.
+    """
+    q = setup.initial.q
+    check_limits(setup.parameters, q, "initial.q.")
+    pair, distance = clearance.closest(q)
+    if distance < 0.0:
+        links, names = clearance.pair_links(pair), clearance.pair_names(pair)
+        a, b = (f"{link}/{name}" for link, name in zip(links, names, strict=True))
+        raise AccordError(f"start in collision: {a} is {-1e3 * distance:.3g} mm deep in {b}")
+
+
+def refuse_bad_start(setup: Setup) -> None:
+    """Check a start for a simulator that would start anyhow.
+
+    Without a contact law, or without the libraries that measure distances, all is let be.
+
+    Raises:
+        AccordError: as `check_start`.
+    """
+    if setup.contact is None:
+        return
+    try:
+        from packbot.contact.clearance import Clearance
+    except ImportError:
+        return
+    check_start(setup, Clearance.of(setup))
+
 
 # Of MuJoCo's contacts: at its own 1 they rebound with 0.135 of the speed, at 3 with 0.022. More
 # takes longer to open again what an impact has pressed together.
@@ -34,21 +78,20 @@ def joint_friction(parameters: PackbotParameters) -> JointFriction:
     )
 
 
-def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     """Make the arm of an engine.
 
     Raises:
         AccordError: for the report's contact, which the reference alone has, or a bad start.
     """
     if isinstance(setup.contact, ClampContact):
-        raise AccordError(f"{engine} has no contact joint_clamp; use --engine reference")
+        raise AccordError(f"{engine.name} has no contact joint_clamp; use --engine reference")
     refuse_bad_start(setup)
     parameters: PackbotParameters = setup.parameters
     armature = parameters.of_joints("reflected_inertia")
     stops = "false" if setup.contact is None else "true"  # as in the reference
     model = EngineModel.of(
         setup,
-        perturbations,
         urdf=setup.urdf(more={"stops": stops}),
         friction=joint_friction(parameters),
         armature=armature if armature.any() else None,
@@ -56,3 +99,53 @@ def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbation
         options=preset(setup.scenario.engine_options, contact_damping=DAMPING_RATIO),
     )
     return simulate_model(model, engine)
+
+
+NAME = "packbot"  # of the world
+# Which links can touch the ground, and everything else: urdf/gazebo.xacro has the links' masks.
+GROUND_MASK, MASK = 0x00F, 0x10F
+COMMENT = """What stands around the Packbot in a scenario: physics alone, without sensors.
+
+     gz sim -s -r worlds/{name}.sdf
+
+     Physics: DART, steps of the scenario, at most real time."""
+
+
+def make_world(setup: Setup) -> Path:
+    """Return the file of the world of a scenario; what it names lies beside it.
+
+    Raises:
+        AccordError: if Gazebo does not have the scenario's contact law, the arm cannot start so, or
+            nothing can be written.
+    """
+    law = setup.scenario.friction.get("law", "none")
+    if law not in ("normal", "none"):
+        raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
+    refuse_bad_start(setup)
+    environment: Environment = setup.terrain
+    models = "".join(_model(fixture) for fixture in environment.fixtures)
+    step, gravity = setup.scenario.physics_step, setup.parameters.gravity
+    comment = COMMENT.format(name=NAME)
+    text = world_text(NAME, comment, models, step=step, gravity=gravity)
+    digest = hashlib.sha256(text.encode())
+    hulls = [fixture for fixture in environment.fixtures if isinstance(fixture, MeshFixture)]
+    for hull in hulls:
+        digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
+    folder = cache("packbot") / digest.hexdigest()[:12]
+    world = make_folder(folder, "worlds") / f"{NAME}.sdf"
+    meshes = make_folder(folder, "meshes")
+    for hull in hulls:
+        write_faceted(meshes / f"{hull.name}.obj", hull.vertices, hull.faces)
+    write_text(world, text)
+    return world
+
+
+def _model(fixture: Fixture | MeshFixture) -> str:
+    """Return a fixed obstacle as a model of a world."""
+    if isinstance(fixture, MeshFixture):
+        geometry = f"<mesh><uri>../meshes/{fixture.name}.obj</uri></mesh>"
+        return static_model(fixture.name, fixture.position, geometry, mask=MASK)
+    shape = fixture.name, fixture.position, box(fixture.size)
+    if fixture.name != "ground":
+        return static_model(*shape, mask=MASK)
+    return static_model(*shape, mask=GROUND_MASK, visual=squares(0.5 * fixture.size[2]))

@@ -6,7 +6,7 @@ import numpy as np
 from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.complementarity import SOLVED
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 from packbot.contact.gaps import ClosedGaps, GapFunctions
 from packbot.contact.impacts import GIVE, SOFT, accelerate

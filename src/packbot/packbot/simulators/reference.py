@@ -8,27 +8,79 @@ event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dy
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+import roboaccord
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.errors import AccordError, DivergedError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.engines.spec import read_settings
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_faults import frozen
+from roboaccord.simulators.joints import LOCK_INERTIA, frozen
 from roboaccord.simulators.losses import CHANNELS
+from roboaccord.simulators.reference import Reference
 
-from packbot.contact.gaps import GapFunctions
-from packbot.contact.law import LEAST_MARGIN, ArmContact
-from packbot.contact.proximity import Proximity
-from packbot.contact.separation import part
+from packbot.contact.clearance import Clearance
+from packbot.contact.gaps import GapFunctions, Proximity
+from packbot.contact.impacts import open_gaps
+from packbot.contact.law import LEAST_MARGIN, ArmContact, normal
 from packbot.contact.sliding import Sliding
-from packbot.simulators.arm_simulator import ArmSimulator
+from packbot.hulls.collisions import read_collisions
+from packbot.model.arm import Arm
+from packbot.simulators.energy import EnergyBook
+from packbot.simulators.engines import check_start, joint_friction
 from packbot.simulators.motion import ConstrainedDynamics
-from packbot.simulators.start import check_start
 from packbot.simulators.stepping import EventDrivenStepper
+
+
+class ArmSimulator(Reference):
+    """Hold the arm's dynamics, hull distances, joint friction and energy balance.
+
+    Args:
+        setup: robot and scenario.
+
+    Attributes:
+        arm: dynamics.
+        clearance: measures distances.
+        joint_friction: of the joints.
+        energy: book of the energy.
+    """
+
+    version = f"roboaccord-packbot {roboaccord.__version__}"
+    order = 5
+
+    def __init__(self, setup: Setup) -> None:
+        urdf = setup.urdf(base="fixed")  # once: the xacro takes its time
+        super().__init__(setup)
+        p = setup.parameters
+        self._base_mass: float = p.base_mass
+        self._rotors = p.of_joints("reflected_inertia")
+        self.arm = Arm(urdf, self._rotors, p.gravity)
+        pairs = (setup.contact or normal(setup)).pairs
+        shapes = read_collisions(urdf)
+        self.clearance = Clearance(self.arm.model, shapes, setup.terrain, pairs)
+        self.joint_friction = joint_friction(p)
+        self.energy = EnergyBook(self.arm, self._losses)
+
+    @property
+    def energy_rise(self) -> float:
+        """Sum of all rises of the energy beyond the work of the efforts, since the reset [J]."""
+        return self.energy.rise
+
+    def lock(self, joint: int, locked: bool) -> None:
+        armature = np.array(self.arm.model.armature)
+        armature[joint] = LOCK_INERTIA if locked else self._rotors[joint]
+        self.arm.model.armature = armature
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        return Acceleration(np.zeros(6), self.arm.acceleration(state.q, state.qd, effort))
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link [kg], the fixed chassis included."""
+        return {"base_link": self._base_mass, **self.arm.masses()}
 
 
 @dataclass(frozen=True)
@@ -157,3 +209,28 @@ class PackbotReference(ArmSimulator):
         motion, x = self._stepper.motion, self._stepper.x
         motion.slope(x)
         return motion.gap_functions.points(motion.closed, x[: len(self.joints)], motion.forces)
+
+
+ROUNDS = 50
+ROOM = 1.01  # how far more than asked hulls are parted: each round is right to first order
+
+
+def part(arm: Arm, clearance: Clearance, q: Array, least: float) -> Array:
+    """Return angles (n,) [rad] near q, at which all pairs are `least` [m] apart.
+
+    Each round takes the displacement that is least in the metric of the mass matrix.
+
+    Raises:
+        DivergedError: if they cannot be parted.
+    """
+    for _ in range(ROUNDS):
+        distances = clearance.distances(q)
+        if distances.min(initial=np.inf) >= least:
+            return q
+        near = np.flatnonzero(distances < 10.0 * least)
+        found = clearance.witness(q, near)
+        wanted = ROOM * least - found.distances
+        q = q + open_gaps(arm.mass_matrix(q), found.jacobian, wanted)
+    pair, distance = clearance.closest(q)
+    names = " and ".join(clearance.pair_names(pair))
+    raise DivergedError(f"{names} cannot be parted: {-1e3 * distance:.3g} mm of overlap are left")

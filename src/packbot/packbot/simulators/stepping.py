@@ -11,15 +11,14 @@ from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.touch import APART
-from roboaccord.numerics.dormand_prince import Step, take_step
+from roboaccord.numerics.runge_kutta import Step, take_step
 
 from packbot.contact.features import LOWER
 from packbot.contact.gaps import ClosedGaps, same
 from packbot.contact.impacts import impact
 from packbot.simulators.energy import EnergyBook
-from packbot.simulators.events import first_closing
 from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
-from packbot.simulators.stiff import EXPLICIT, SHORTER, take_stiff_step
+from packbot.simulators.steps import EXPLICIT, SHORTER, first_closing, take_stiff_step
 
 LEAST_STEP = 1e-12  # s
 JAM = 1e-6  # s: contacts that jam in that time jam now

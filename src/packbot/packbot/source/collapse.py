@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Protocol, runtime_checkable
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.results import LEFT_OUT, Metres, Quantity, RadiansPerSecond
 from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.description.parameters import parameter_file
+from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -36,28 +37,36 @@ class Booked(Protocol):
         """Sum of all rises of energy beyond the work of the efforts [J]."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Collapse:
     """Hold the result of a collapse.
 
     Args:
-        trajectory: at the control ticks.
         absolute_deg: of the links over the horizontal at the end [degrees].
         settle_time: from when on none of the three planar joints, those of the report's figures 9
             and 10, is faster than 0.01 rad/s [s]; None where one moves on. The others may: without
             friction at its contacts the arm rocks on the turret.
-        last_speed: of the fastest joint at the end [rad/s].
         energy_rise: sum of all rises of kinetic and potential energy [J]; damping allows none. The
             reference adds them up step by step; of an engine they are seen at the control ticks.
         worst_penetration: depth of the deepest overlap of two hulls at a control tick [m].
+        events: of the fall.
+        trajectory: at the control ticks.
+        last_speed: of the fastest joint at the end [rad/s].
     """
 
-    trajectory: Trajectory
-    absolute_deg: dict[str, float]
-    settle_time: float | None
-    last_speed: float
-    energy_rise: float
-    worst_penetration: float
+    absolute_deg: Annotated[Mapping[str, float], Quantity("deg")]
+    settle_time: Annotated[float | None, Quantity("s")]
+    energy_rise: Annotated[float, Quantity("J")]
+    worst_penetration: Metres
+    events: Sequence[Event]
+    trajectory: Trajectory = field(metadata=LEFT_OUT)
+    last_speed: RadiansPerSecond = field(metadata=LEFT_OUT)
+
+    @property
+    def rest(self) -> str:
+        """When the links are at rest, in words."""
+        settled = self.settle_time
+        return f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
 
 
 def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -> Setup:
@@ -79,35 +88,19 @@ def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -
     return setup
 
 
-def fall(
-    setup: Setup, engine: str = "reference", observers: Sequence[Observer] = ()
-) -> tuple[Simulator, Trajectory]:
-    """Let the arm of a setup fall in an engine."""
-    scenario = setup.scenario
-    simulator = make_simulator(setup, engine)
-    trajectory = simulate(
-        simulator=simulator,
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=scenario.duration,
-        control_period=scenario.control_period,
-        seed=scenario.seed,
-        observers=observers,
-    )
-    return simulator, trajectory
-
-
 def run_collapse(setup: Setup, engine: str, observers: Sequence[Observer] = ()) -> Collapse:
     """Let the arm of a setup fall in an engine, and evaluate the motion."""
-    simulator, trajectory = fall(setup, engine, observers)
+    simulator = make_simulator(setup, engine)
+    trajectory = run_setup(setup, simulator, observers)
     clearance = Clearance.of(setup)
     return Collapse(
-        trajectory=trajectory,
         absolute_deg=absolute_angles(trajectory.joints, trajectory.q[-1]),
         settle_time=settle_time(trajectory),
-        last_speed=float(np.abs(trajectory.qd[-1]).max()),
         energy_rise=energy_rise(setup, simulator, trajectory),
         worst_penetration=max(clearance.depth(q) for q in trajectory.q),
+        events=trajectory.events,
+        trajectory=trajectory,
+        last_speed=float(np.abs(trajectory.qd[-1]).max()),
     )
 
 
@@ -138,3 +131,88 @@ def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> f
     if isinstance(simulator, Booked):
         return simulator.energy_rise
     return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Hold one collapse with drawn parameters: its angles [degrees], or why it did not start."""
+
+    angles: tuple[float, ...]
+    settle_time: float | None
+    refused: str = ""
+
+
+def uncertain() -> dict[str, tuple[float, float]]:
+    """Return value and half width of every parameter whose uncertainty is a number above 0."""
+    entries = parameter_file("packbot").items()
+    known = {n: e for n, e in entries if isinstance(e["uncertainty"], (int, float))}
+    return {n: (e["value"], float(e["uncertainty"])) for n, e in known.items() if e["uncertainty"]}
+
+
+def draw_changes(count: int, seed: int) -> list[list[str]]:
+    """Return changes of the scenario for each draw, every parameter uniform in its half width."""
+    rng = np.random.default_rng(seed)
+    ranges = uncertain()
+    return [
+        [f"parameters.{n}={v + w * rng.uniform(-1.0, 1.0)!r}" for n, (v, w) in ranges.items()]
+        for _ in range(count)
+    ]
+
+
+def run_draws(
+    count: int,
+    seed: int,
+    *,
+    engine: str,
+    contact: str,
+    duration: float,
+    changes: Sequence[str],
+    done: Callable[[Draw], None],
+) -> list[Draw]:
+    """Let the arm fall once with each draw, in pieces; `done` is told of each.
+
+    What `changes` set stays as they set it, whatever is drawn.
+    """
+    tasks = (([*drawn, *changes], engine, contact, duration) for drawn in draw_changes(count, seed))
+    return run_pieces(_run, tasks, done=done)
+
+
+def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
+    try:
+        found = run_collapse(collapse_setup(contact, duration, changes), engine)
+    except AccordError as error:
+        return Draw((), None, str(error))
+    return Draw(tuple(found.absolute_deg[link] for link in LINKS), found.settle_time)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Hold the figures of drawn arms: of each link's angle mean, deviation and extremes."""
+
+    count: int
+    seed: int
+    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg")]
+    at_rest: int
+    refused: list[str]
+
+    @classmethod
+    def of(cls, draws: Sequence[Draw], seed: int) -> Drawn:
+        """Count them.
+
+        Raises:
+            AccordError: if none could start.
+        """
+        rows = np.array([draw.angles for draw in draws if draw.angles])
+        if not len(rows):
+            raise AccordError(f"no draw could start: {draws[0].refused}")
+        angles = {
+            link: {
+                "mean": float(column.mean()),
+                "std": float(column.std(ddof=1)) if len(column) > 1 else 0.0,
+                "min": float(column.min()),
+                "max": float(column.max()),
+            }
+            for link, column in zip(LINKS, rows.T, strict=True)
+        }
+        at_rest = sum(draw.settle_time is not None for draw in draws)
+        return cls(len(draws), seed, angles, at_rest, [d.refused for d in draws if d.refused])

@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import KINDS, Fault
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -188,24 +189,19 @@ def row_of(state: RobotState) -> Array:
     return np.concatenate([[state.time], state.q, state.qd, state.effort])
 
 
-def run_arm(seed: int, failures: int, nominal: float) -> list[Trial]:
-    """Return the trials of one arm.
+def judge_arm(
+    seed: int, failures: int, nominal: float, thresholds: Sequence[float]
+) -> list[list[Outcome]]:
+    """Return the outcomes of one arm's trials at each threshold, without their rows.
 
     Args:
         seed: of the arm.
         failures: to let happen, each in a motion of its own.
         nominal: time of motion without failure [s].
+        thresholds: of the detector.
     """
-    bench = Bench(seed)
-    return [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
-
-
-def judge_arm(
-    seed: int, failures: int, nominal: float, thresholds: Sequence[float]
-) -> list[list[Outcome]]:
-    """Return the outcomes of one arm's trials at each threshold, without their rows."""
-    setup = Setup.of(load_scenario("packbot", "packbot", "reach"))
-    trials = run_arm(seed, failures, nominal)
+    setup, bench = Setup.of(load_scenario("packbot", "packbot", "reach")), Bench(seed)
+    trials = [*(bench.failure() for _ in range(failures)), bench.nominal(nominal)]
     found = [[judge_trial(setup, trial, threshold) for trial in trials] for threshold in thresholds]
     return [[replace(o, trial=replace(o.trial, rows=NO_ROWS)) for o in each] for each in found]
 
@@ -250,19 +246,49 @@ def judge_trial(setup: Setup, trial: Trial, threshold: float) -> Outcome:
     return Outcome(trial, result, delay, early, min(trial.failed, float(time[-1, 0])))
 
 
-def summary(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return counts, misses [%], delays [s], and false alarms with the time without failure [h]."""
+@dataclass(frozen=True)
+class Delays:
+    """Hold percentiles of the delays of what was found."""
+
+    p50: Annotated[float, Quantity("s", name="delay 50 %", form=".3f")]
+    p95: Annotated[float, Quantity("s", name="delay 95 %", form=".3f")]
+    p100: Annotated[float, Quantity("s", name="delay 100 %", form=".3f")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Hold counts of outcomes at a threshold, delays, and false alarms."""
+
+    threshold: Annotated[float, Quantity("", form="g")]
+    found: Annotated[int, Quantity("")]
+    undetermined: Annotated[int, Quantity("")]
+    missed: Annotated[int, Quantity("")]
+    wrong: Annotated[int, Quantity("")]
+    missed_percent: Annotated[float, Quantity("%", "missed or wrong")]
+    delay: Delays
+    slow_missed: int
+    slow: int
+    false_alarms: int
+    hours: Annotated[float, Quantity("h", "without failure")]
+
+    @property
+    def alarms(self) -> Annotated[float, Quantity("1/h", name="false alarms", form=".1f")]:
+        """False alarms per time without failure."""
+        return self.false_alarms / self.hours
+
+
+def summary(outcomes: Sequence[Outcome], threshold: float) -> Summary:
+    """Return the summary of all outcomes at a threshold."""
     failed = [o for o in outcomes if o.trial.joint]
     counts = {r: sum(o.result == r for o in failed) for r in RESULTS}
     delays = np.array([o.delay for o in failed if not math.isnan(o.delay)] or [math.nan])
-    hours = sum(o.time for o in outcomes) / 3600.0
-    false = sum(o.false_alarms for o in outcomes)
-    return {
+    return Summary(
+        threshold=threshold,
         **counts,
-        "missed_percent": 100.0 * (counts["missed"] + counts["wrong"]) / max(len(failed), 1),
-        "delay": {f"p{p}": float(np.percentile(delays, p)) for p in (50, 95, 100)},
-        "slow_missed": sum(o.result == "missed" and o.trial.slow for o in failed),
-        "slow": sum(o.trial.slow for o in failed),
-        "false_alarms": false,
-        "hours": hours,
-    }
+        missed_percent=100.0 * (counts["missed"] + counts["wrong"]) / max(len(failed), 1),
+        delay=Delays(*np.percentile(delays, (50, 95, 100)).tolist()),
+        slow_missed=sum(o.result == "missed" and o.trial.slow for o in failed),
+        slow=sum(o.trial.slow for o in failed),
+        false_alarms=sum(o.false_alarms for o in outcomes),
+        hours=sum(o.time for o in outcomes) / 3600.0,
+    )

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from roboaccord.report.colours import BLUE, GREEN, RED, RULE
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from packbot.planning.equilibria import Equilibria
     from packbot.planning.failed_arm import FailedArm
+    from packbot.source.recovery import Counts
     from packbot.source.workspace import Kept
 
 
@@ -69,15 +70,15 @@ def draw_torques(healthy: Array, failed: Array, path: Path) -> None:
         legend(axes)
 
 
-def draw_recovery(found: Sequence[Mapping[str, Any]], path: Path) -> None:
+def draw_recovery(found: Sequence[Counts], path: Path) -> None:
     """Draw how many targets of each case are reachable, recovered, and reached by the baseline."""
     with picture(path, (7.5, 1.5 + 0.24 * len(found))) as axes:
         places = np.arange(len(found))[::-1]
         kinds = (("reachable", RULE, 0.8), ("recovered", BLUE, 0.5), ("baseline", RED, 0.2))
         for key, colour, height in kinds:
-            values = [case[key] for case in found]
+            values = [getattr(case, key) for case in found]
             axes.barh(places, values, height=height, color=colour, label=key)
-        axes.set_yticks(places, [", ".join(case["faults"]) or "none" for case in found])
+        axes.set_yticks(places, [", ".join(case.faults) for case in found])
         axes.set(xlabel="targets")
         legend(axes, 3)
 

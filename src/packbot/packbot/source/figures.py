@@ -22,10 +22,9 @@ from roboaccord.view.scene import Scene as Stage
 from packbot.contact.clearance import convex
 from packbot.hulls.collisions import read_collisions
 from packbot.hulls.environment import stand_around
-from packbot.hulls.shapes import prism_corners
-from packbot.hulls.solids import Hull
+from packbot.hulls.solids import Hull, prism_corners
 from packbot.model.arm import Arm
-from packbot.model.poses import pose
+from packbot.model.parameters import pose
 from packbot.source.collapse import PITCHES, Collapse, energies
 
 Table = Mapping[str, Array]

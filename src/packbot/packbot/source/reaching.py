@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Controller, Observer
+from roboaccord.contract.results import LEFT_OUT, Metres, Quantity, Ratio, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run import loop
@@ -20,8 +22,7 @@ from roboaccord.scenario.setup import Setup
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
-from packbot.detection.detector import Detection
-from packbot.model.kinematics import Kinematics
+from packbot.model.arm import Kinematics
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.recovery import Recoverer, Recovery
@@ -38,6 +39,15 @@ LOOKS = 5  # control periods between looks for contact
 
 
 @dataclass(frozen=True)
+class Noticed:
+    """Hold a failure that was found, and how late; as far as can be told where it was not given."""
+
+    joint: str
+    kind: str
+    delay: Seconds
+
+
+@dataclass(frozen=True, kw_only=True)
 class Reach:
     """Hold what came of a reach.
 
@@ -45,28 +55,38 @@ class Reach:
         reached: whether the finger tips ended within 10 mm of the target, nothing was touched but
             what loose joints rest on, and no effort was at its limit.
         error: of the finger tips in the end [m].
-        reason: why the target was refused, or what went wrong; "" if it was reached.
+        reason: why the target was refused, or what went wrong; None if it was reached.
         nearest: point nearest to the target that has a way (3,) [m], or None.
-        detected: failed joints as the controller's detector found them.
-        seen: visible fraction of the target, 50 mm wide, in the end.
+        detected: failed joints as the controller's detector found them; one alone in no list.
         path: corners of the last way planned (k, 7) [rad].
+        seen: visible fraction of the target, 50 mm wide, in the end.
         touched: pairs of links that touched.
         load: greatest effort over its joint's limit.
+        duration: of the run [s].
+        start: angles at first (7,) [rad].
         trajectory: of the run.
         planner: that planned for the failed arm, to be used again.
     """
 
-    reached: bool
-    error: float
-    reason: str
-    nearest: Array | None
-    detected: tuple[Detection, ...]
-    seen: float
-    path: Array
-    touched: tuple[tuple[str, str], ...]
-    load: float
-    trajectory: Trajectory
-    planner: Recoverer | None = None
+    reached: bool = False
+    error: Metres
+    reason: str | None
+    nearest: Annotated[Array | None, Quantity("m")] = None
+    detected: Noticed | list[Noticed] | None = None
+    path: Annotated[Array, Quantity("rad")]
+    seen: Ratio = 0.0
+    touched: Sequence[tuple[str, str]] = ()
+    load: Ratio = 0.0
+    duration: Seconds
+    start: Annotated[Array, Quantity("rad")]
+    trajectory: Trajectory = field(metadata=LEFT_OUT)
+    planner: Recoverer | None = field(default=None, metadata=LEFT_OUT)
+
+    @property
+    def failures(self) -> list[Noticed]:
+        """All that was noticed."""
+        found = self.detected or []
+        return found if isinstance(found, list) else [found]
 
 
 class Ending(Hold):
@@ -87,7 +107,7 @@ class Ending(Hold):
         return {}
 
 
-def clear_start(setup: Setup, seed: int = 0) -> Setup:
+def clear_start(setup: Setup) -> Setup:
     """Return a setup whose start touches nothing: joints that can turn go to the nearest pose.
 
     Raises:
@@ -101,7 +121,7 @@ def clear_start(setup: Setup, seed: int = 0) -> Setup:
     turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
     drawn = np.tile(q, (DRAWS, 1))
     lower, upper = p.of_joints("lower")[turning], p.of_joints("upper")[turning]
-    drawn[:, turning] = np.random.default_rng(seed).uniform(lower, upper, (DRAWS, len(turning)))
+    drawn[:, turning] = np.random.default_rng(0).uniform(lower, upper, (DRAWS, len(turning)))
     times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
     for i in times.argsort(kind="stable"):
         if not clearance.touches(drawn[i], MARGIN):
@@ -166,7 +186,14 @@ def run_reach(
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
         away = _error(setup, target, run)
-        return Reach(False, away, str(error), None, (), 0.0, run.q, (), 0.0, run)
+        return Reach(
+            error=away,
+            reason=str(error),
+            path=run.q,
+            duration=0.0,
+            start=setup.initial.q,
+            trajectory=run,
+        )
     run = drive(setup, engine, plain, plain.motion.duration + AFTER, observers)
     return _judged(setup, target, run, plain.motion)
 
@@ -191,20 +218,31 @@ def _judged(
     error = _error(setup, target, run)
     faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", error >= REACHED))
     wrong = [word for word, is_so in faults if is_so]
-    reason = (failed.reason if failed else "") or next(iter(wrong), "")
+    reason = (failed.reason if failed else "") or next(iter(wrong), None)
+    detected = _noticed(setup, failed) if failed else []
     return Reach(
         reached=not reason,
         error=error,
         reason=reason,
         nearest=recovery.nearest if recovery else None,
-        detected=tuple(failed.detected.values()) if failed else (),
-        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN),
+        detected=detected[0] if len(detected) == 1 else detected or None,
         path=run.q[-1:] if motion is None else motion.corners,
+        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN),
         touched=touched,
         load=load,
+        duration=float(run.time[-1]),
+        start=setup.initial.q,
         trajectory=run,
         planner=failed.planner if failed else None,
     )
+
+
+def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:
+    began = {fault.joint: fault.time for fault in setup.faults}
+    return [
+        Noticed(each.joint, each.kind, each.time - began.get(each.joint, each.time - each.delay))
+        for each in failed.detected.values()
+    ]
 
 
 def _rests(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:

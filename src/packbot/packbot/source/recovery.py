@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.results import Json
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
@@ -17,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.recovery import RecoveryController
-from packbot.model.kinematics import Kinematics
+from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.recovery import REASONS, Recoverer
 from packbot.planning.roadmap import Roadmap
@@ -132,7 +134,7 @@ class Case:
         run = run_reach(self._setup, target, self._engine, planner=self._planner)
         ignored = run_reach(self._setup, target, self._engine, ignore=True)
         return Attempt(
-            index, judged, "", run.reached, ignored.reached, run.error, run.load, run.reason
+            index, judged, "", run.reached, ignored.reached, run.error, run.load, run.reason or ""
         )
 
     def _rested(self, target: Array) -> Recoverer | None:
@@ -142,23 +144,46 @@ class Case:
         return controller.planner
 
 
-def counts(attempts: Sequence[Attempt]) -> dict[str, Json]:
-    """Return how many targets are reachable, recovered, reached by the baseline, and refused."""
+@dataclass(frozen=True, kw_only=True)
+class Counts:
+    """Hold how many targets are reachable with faults, recovered, reached by the baseline."""
+
+    faults: Annotated[list[str], Quantity("", name="failed")]
+    targets: Annotated[int, Quantity("")]
+    reachable: Annotated[int, Quantity("")]
+    recovered: Annotated[int, Quantity("")]
+    baseline: Annotated[int, Quantity("")]
+    refused: Mapping[str, int]
+    disputed: Annotated[int, Quantity("")]
+    beyond: int
+    worst_error: Annotated[float | None, Quantity("m")]
+    worst_load: Annotated[float | None, Quantity("1")]
+    failed: Mapping[str, int]
+
+    @property
+    def reasons(self) -> Annotated[str, Quantity("", name="refused", form="text")]:
+        """How many were refused, by reason."""
+        return ", ".join(f"{number} {reason}" for reason, number in self.refused.items())
+
+
+def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> Counts:
+    """Return the counts of attempts with faults."""
     reachable = [attempt for attempt in attempts if not attempt.judged]
     refused = Counter(attempt.refused for attempt in attempts if attempt.refused)
     tried = [attempt for attempt in attempts if not attempt.refused]
-    return {
-        "targets": len(attempts),
-        "reachable": len(reachable),
-        "recovered": sum(attempt.recovered for attempt in reachable),
-        "baseline": sum(attempt.baseline for attempt in reachable),
-        "refused": {reason: refused[reason] for reason in REASONS if refused[reason]},
-        "disputed": sum(bool(a.refused) and a.judged != a.refused for a in attempts),
-        "beyond": sum(attempt.recovered and bool(attempt.judged) for attempt in attempts),
-        "worst_error": max((attempt.error for attempt in tried if attempt.recovered), default=None),
-        "worst_load": max((attempt.load for attempt in tried), default=None),
-        "failed": dict(Counter(a.fault for a in tried if not a.recovered)),
-    }
+    return Counts(
+        faults=list(map(str, faults)),
+        targets=len(attempts),
+        reachable=len(reachable),
+        recovered=sum(attempt.recovered for attempt in reachable),
+        baseline=sum(attempt.baseline for attempt in reachable),
+        refused={reason: refused[reason] for reason in REASONS if refused[reason]},
+        disputed=sum(bool(a.refused) and a.judged != a.refused for a in attempts),
+        beyond=sum(attempt.recovered and bool(attempt.judged) for attempt in attempts),
+        worst_error=max((attempt.error for attempt in tried if attempt.recovered), default=None),
+        worst_load=max((attempt.load for attempt in tried), default=None),
+        failed=Counter(a.fault for a in tried if not a.recovered),
+    )
 
 
 def study(

@@ -18,15 +18,14 @@ import numpy as np
 from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.numerics.dormand_prince import Step, take_step
+from roboaccord.numerics.runge_kutta import Step, take_step
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.law import ClampContact
 from packbot.model.chain import Chain
-from packbot.simulators.arm_simulator import ArmSimulator
-from packbot.simulators.reference import read_reference_options
-from packbot.simulators.start import check_start
+from packbot.simulators.engines import check_start
+from packbot.simulators.reference import ArmSimulator, read_reference_options
 
 FIRST_STEP = 1e-4  # s: after a stop, as a solver begins anew
 STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from typing import Any
 
 import numpy as np
 from roboaccord.contract.fault import Fault
@@ -137,7 +136,7 @@ def kept(
     seed: int = 0,
     sight: bool = False,
     workers: int | None = None,
-    done: Callable[[Any], None] | None = None,
+    done: Callable[[tuple[Cells, float | None]], None] | None = None,
 ) -> list[Kept]:
     """Return the workspace of the healthy arm, and then that of every case with every payload.
 

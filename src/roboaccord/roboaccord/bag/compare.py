@@ -168,14 +168,17 @@ class _Side:
 
     Args:
         run: as it was recorded.
+        signals: of it, by name (k,).
         grid: times (m,) [s].
         events: times of the events of both runs [s].
     """
 
-    def __init__(self, run: BagRun, grid: Array, events: Sequence[float]) -> None:
+    def __init__(
+        self, run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
+    ) -> None:
         period = float(run.scenario.get("control_period") or np.inf)
         motion = run.trajectory
-        self._signals = signals_of(run)
+        self._signals = signals
         self._seen = Resampling(motion.time, grid, period, events)
         self._turns = _angles(self._seen.turning(motion.orientation)) if run.has_base else None
 
@@ -214,7 +217,7 @@ def _compare_pair(
             + (" within the limits given" if np.isfinite(window).any() else "")
         )
     events = [event.time for run in (first, second) for event in run.trajectory.events]
-    sides = [_Side(run, grid, events) for run in (first, second)]
+    sides = [_Side(first, ours, grid, events), _Side(second, theirs, grid, events)]
     deviations, left_out = {}, {}
     for name in chosen:
         (a, known), (b, also) = (side.at(name) for side in sides)

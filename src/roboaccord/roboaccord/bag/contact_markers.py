@@ -10,10 +10,10 @@ import numpy as np
 from rosbags.typesys import Stores, get_typestore
 
 from roboaccord.cdr import encode_contacts
-from roboaccord.cdr.markers import ARROW
+from roboaccord.cdr.messages import ARROW
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -64,7 +64,7 @@ def _typestore() -> Any:
     return get_typestore(Stores.ROS2_JAZZY)
 
 
-class ContactMarkers:
+class ContactMarkers(Observer):
     """Publish contacts at a fixed rate; an observer.
 
     Args:
@@ -77,7 +77,7 @@ class ContactMarkers:
         self,
         find: Find,
         send: Callable[[RobotState, bytes], None],
-        wanted: Callable[[], object] = lambda: True,
+        wanted: Callable[[], bool | int] = lambda: True,
     ) -> None:
         self._find, self._send, self._wanted = find, send, wanted
         self._next = self._last = 0.0
@@ -89,9 +89,3 @@ class ContactMarkers:
         if (again or state.time >= self._next - _ROUND_OFF) and self._wanted():
             self._next = state.time + PERIOD
             self._send(state, encode_contacts(state.time, self._find(state)))
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Do nothing."""
-
-    def on_event(self, event: Event) -> None:
-        """Do nothing."""

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.bag import topics as names
-from roboaccord.bag.folder import bag_files, custom_data, doubts, read_metadata
-from roboaccord.bag.foreign import scan_of, unpacked
+from roboaccord.bag.folder import bag_files, custom_data, doubts, read_metadata, scan_of, unpacked
 from roboaccord.bag.records import McapScan
 from roboaccord.cdr import (
     JointStateCodec,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +11,21 @@ import numpy as np
 
 from roboaccord.bag import topics as names
 from roboaccord.bag.content import Content
-from roboaccord.cdr import EffortCodec, decode_string, decode_wrench
-from roboaccord.contract.state import Array
+from roboaccord.bag.folder import bag_files, scan_of
+from roboaccord.bag.records import McapScan
+from roboaccord.cdr import (
+    EffortCodec,
+    JointStateCodec,
+    OdometryCodec,
+    decode_events,
+    decode_string,
+    decode_wrench,
+)
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.scenario.setup import Setup
 
 
 class Commands(NamedTuple):
@@ -138,3 +150,52 @@ def _in_force(rows: Sequence[tuple[float, Array]], time: Array) -> Array | None:
 def _commands(rows: Sequence[tuple[float, Array]], width: int) -> Commands:
     values = np.array([row[1] for row in rows]).reshape(len(rows), width)
     return Commands(np.array([row[0] for row in rows]), values)
+
+
+def play(bag: Path, setup: Setup, observer: Observer) -> None:
+    """Tell an observer of what a bag of one robot holds, in the order in which it was recorded.
+
+    Joint states and odometry of one stamp make a state, whichever comes first; a state without its
+    other half is left out. Switches are as at the start.
+
+    Raises:
+        AccordError: if it is no bag, or is damaged.
+    """
+    for file in bag_files(bag):
+        scan = scan_of(file)
+        _play(scan, setup, observer)
+        if scan.damage and not scan.whole:
+            raise AccordError(f"{scan.path} is damaged {scan.damage}")
+
+
+def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
+    states, odometry, events = (
+        f"/{setup.robot.name}/{name}" for name in (names.STATES, names.ODOMETRY, names.EVENTS)
+    )
+    decode: dict[str, Callable[[bytes], Any]] = {
+        states: JointStateCodec(setup.joints).decode,
+        odometry: OdometryCodec().decode,
+    }
+    halves: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
+    switches = setup.initial.switches
+    for topic, data in _messages(scan):
+        if topic == events:
+            for event in decode_events(data):
+                observer.on_event(event)
+        elif topic in halves:
+            half = decode[topic](data)
+            time = half[0]
+            halves[topic][time] = half
+            if all(time in waiting for waiting in halves.values()):
+                _, q, qd, effort = halves[states][time]
+                _, position, orientation, twist = halves[odometry][time]
+                for waiting in halves.values():  # nothing older is waited for: both are in order
+                    waiting.clear()
+                observer.on_state(
+                    RobotState(time, q, qd, effort, position, orientation, twist, switches)
+                )
+
+
+def _messages(scan: McapScan) -> Iterator[tuple[str, bytes]]:
+    for message in scan.messages():
+        yield scan.channels[message.channel].topic, message.data

@@ -16,12 +16,12 @@ from rosbags.typesys import Stores, get_types_from_idl, get_types_from_msg, get_
 from rosbags.typesys.base import TypesysError
 
 from roboaccord.bag.content import Content
-from roboaccord.bag.folder import bag_files, custom_data, doubt_of_metadata, read_metadata
-from roboaccord.bag.foreign import PACKED
+from roboaccord.bag.folder import PACKED, bag_files, custom_data, doubt_of_metadata, read_metadata
 from roboaccord.bag.reader import run_of
 from roboaccord.bag.records import McapScan
 from roboaccord.bag.storage import RunWriter
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 
 _NO_HASH = "RIHS01_" + 64 * "0"
 _IDL = "ros2idl"
@@ -93,7 +93,7 @@ def _motion_hash(content: Content) -> str:
         return ""
 
 
-def _losses(content: Content, counted: object, *, intact: bool) -> Iterator[str]:
+def _losses(content: Content, counted: Json, *, intact: bool) -> Iterator[str]:
     """Yield a line for whatever does not come back."""
     (scan,) = content.scans
     total = f"{counted} messages" if counted else "the messages"

@@ -193,7 +193,8 @@ class RunWriter(Writer):
 
     def write_all(self, messages: Sequence[Message]) -> None:
         """Append messages of topics that were added."""
-        storage: Any = self.storage
+        storage = self.storage
+        assert isinstance(storage, FastMcapWriter)
         storage.write_all(messages)
         for connection, time, _ in messages:
             self.counts[connection.id] += 1
@@ -204,7 +205,8 @@ class RunWriter(Writer):
 
     def flush(self) -> None:
         """Close the pending chunk and hand it to the operating system."""
-        storage: Any = self.storage
+        storage = self.storage
+        assert isinstance(storage, FastMcapWriter)
         if storage.chunk.msgs:
             storage.close_chunk()
 

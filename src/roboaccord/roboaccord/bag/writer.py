@@ -33,7 +33,7 @@ from roboaccord.cdr import (
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.tree import Tree
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
@@ -225,3 +225,24 @@ class BagWriter:
 
 def _reason(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error).splitlines()[0].rstrip(".")
+
+
+def write_trajectory(
+    path: Path, setup: Setup, engine: str, engine_version: str, trajectory: Trajectory
+) -> None:
+    """Write a trajectory with its events.
+
+    The command at a sample is the effort of the next one.
+
+    Raises:
+        AccordError: if the folder exists or cannot be written.
+    """
+    with BagWriter(path, setup, engine, engine_version, "direct") as bag:
+        for i in range(len(trajectory)):
+            state = trajectory.state(i)
+            bag.on_state(state)
+            if i + 1 < len(trajectory):
+                bag.on_command(state, trajectory.command(i))
+        for event in trajectory.events:
+            bag.on_event(event)
+        bag.finish(trajectory.sha256())

@@ -5,7 +5,6 @@ some 1,100 ticks a second; these take 1 to 3 us, and write the same bytes.
 """
 
 from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec, read_joint_state
-from roboaccord.cdr.markers import encode_contacts, encode_surfaces
 from roboaccord.cdr.messages import (
     decode_bool,
     decode_clock,
@@ -15,8 +14,10 @@ from roboaccord.cdr.messages import (
     decode_wrench,
     encode_bool,
     encode_clock,
+    encode_contacts,
     encode_events,
     encode_string,
+    encode_surfaces,
     encode_twist,
     encode_wrench,
 )

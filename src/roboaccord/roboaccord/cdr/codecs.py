@@ -14,8 +14,6 @@ import numpy as np
 from roboaccord.cdr.wire import (
     DOUBLE,
     FRAME_AT,
-    HEADER,
-    NANOSECONDS,
     STAMP,
     STAMP_AT,
     CdrReader,
@@ -23,8 +21,10 @@ from roboaccord.cdr.wire import (
     Fixed,
     by_name,
     check_length,
+    stamp_into,
+    unstamp,
     view,
-)
+)  # fmt: skip
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
@@ -72,7 +72,7 @@ class JointStateCodec:
 
     def encode(self, state: RobotState) -> bytes:
         """Return a state as message bytes."""
-        STAMP.pack_into(self._buffer, STAMP_AT, *divmod(round(state.time * 1e9), NANOSECONDS))
+        stamp_into(self._buffer, state.time)
         self._q[:] = state.q
         self._qd[:] = state.qd
         self._effort[:] = state.effort
@@ -95,16 +95,13 @@ class JointStateCodec:
 
     def _decode_own(self, data: bytes) -> tuple[float, Array, Array, Array] | None:
         """Return what a message of this codec's layout says, or None for another."""
-        fixed = data[FRAME_AT : self._start]
-        if len(data) >= len(self._buffer) and (
-            fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed)
-        ):
-            order, sec, nanosec, *counts = self._head.unpack_from(data)
-            if order == HEADER[:2] and (counts[0], counts[1]) == self._expected:
+        if self._fixed.begins(data):
+            _, sec, nanosec, *counts = self._head.unpack_from(data)
+            if (counts[0], counts[1]) == self._expected:
                 n, stride = len(self.joints), self._stride
                 numbers = np.frombuffer(data, DOUBLE, n + 2 * stride, self._start)
                 return (  # arrays of their own, which a state freezes as they are
-                    (sec * NANOSECONDS + nanosec) / NANOSECONDS,
+                    unstamp(sec, nanosec),
                     numbers[:n].copy(),
                     numbers[stride : stride + n].copy(),
                     numbers[2 * stride :].copy(),
@@ -142,7 +139,7 @@ class OdometryCodec:
 
     def encode(self, state: RobotState) -> bytes:
         """Return pose and twist of a state as message bytes."""
-        STAMP.pack_into(self._buffer, STAMP_AT, *divmod(round(state.time * 1e9), NANOSECONDS))
+        stamp_into(self._buffer, state.time)
         self._position[:] = state.position
         self._orientation[:] = state.orientation
         self._twist[:] = state.twist
@@ -155,14 +152,8 @@ class OdometryCodec:
             AccordError: if it is cut off.
         """
         size = _POSE + _TWIST + 2 * _COVARIANCE
-        fixed = data[FRAME_AT : self._start]
-        if (
-            len(data) >= len(self._buffer)
-            and data[:2] == HEADER[:2]
-            and (fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed))
-        ):
-            sec, nanosec = STAMP.unpack_from(data, STAMP_AT)
-            time = (sec * NANOSECONDS + nanosec) / NANOSECONDS
+        if self._fixed.begins(data):
+            time = unstamp(*STAMP.unpack_from(data, STAMP_AT))
             numbers = np.frombuffer(data, DOUBLE, size, self._start)
         else:
             reader = CdrReader(data, "Odometry")
@@ -198,7 +189,7 @@ class EffortCodec:
 
     def encode(self, time: float, effort: Array) -> bytes:
         """Return efforts (n,) [N m] that answer the state of `time` [s] as message bytes."""
-        STAMP.pack_into(self._buffer, STAMP_AT, *divmod(round(time * 1e9), NANOSECONDS))
+        stamp_into(self._buffer, time)
         self._effort[:] = effort
         return bytes(self._buffer)
 
@@ -208,15 +199,10 @@ class EffortCodec:
         Raises:
             AccordError: naming the joint that is missing, unknown, or has no effort.
         """
-        fixed = data[FRAME_AT : self._start]
-        if (
-            len(data) >= len(self._buffer)
-            and data[:2] == HEADER[:2]
-            and (fixed == self._fixed.data or self._fixed.equals_but_for_padding(fixed))
-        ):
-            sec, nanosec = STAMP.unpack_from(data, STAMP_AT)
+        if self._fixed.begins(data):
+            time = unstamp(*STAMP.unpack_from(data, STAMP_AT))
             effort = np.frombuffer(data, DOUBLE, len(self.joints), self._start).copy()
-            return (sec * NANOSECONDS + nanosec) / NANOSECONDS, effort
+            return time, effort
         return self._decode_foreign(data)
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array]:

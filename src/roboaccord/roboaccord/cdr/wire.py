@@ -130,15 +130,25 @@ class Fixed:
     """
 
     def __init__(self, writer: CdrWriter, stop: int) -> None:
+        self._size, self._stop = len(writer.data), stop
         self.data = bytes(writer.data[FRAME_AT:stop])
         self._bytes = np.frombuffer(self.data, np.uint8)
         self._mask = np.full(len(self.data), 255, dtype=np.uint8)
         self._mask[[at - FRAME_AT for at in writer.padding if at < stop]] = 0
 
-    def equals_but_for_padding(self, part: bytes) -> bool:
-        if len(part) != len(self.data):
+    def begins(self, data: bytes) -> bool:
+        """Return whether a message has this layout, and is whole."""
+        if len(data) < self._size or data[:2] != HEADER[:2]:
             return False
+        part = data[FRAME_AT : self._stop]
+        if part == self.data:
+            return True
         return not ((np.frombuffer(part, np.uint8) ^ self._bytes) & self._mask).any()
+
+
+def stamp_into(buffer: bytearray, time: float) -> None:
+    """Write the stamp of a time [s] into the header of a message."""
+    STAMP.pack_into(buffer, STAMP_AT, *divmod(round(time * 1e9), NANOSECONDS))
 
 
 def by_name(names: Sequence[str], joints: Sequence[str], kind: str) -> list[int]:

@@ -31,7 +31,7 @@ from roboaccord.engines.spec import Available, Missing
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.run.runner import transports
-from roboaccord.scenario.catalogue import read_catalogue
+from roboaccord.scenario.files import read_catalogue
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
 from roboaccord.scenario.setup import robot_names
 

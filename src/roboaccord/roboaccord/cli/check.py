@@ -20,8 +20,7 @@ from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
-from roboaccord.gazebo.schema import schema_folder
-from roboaccord.gazebo.tool import Problem, sdformat_problems, sdformat_tool
+from roboaccord.gazebo.tool import Problem, schema_folder, sdformat_problems, sdformat_tool
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 

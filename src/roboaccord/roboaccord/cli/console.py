@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 import textwrap
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -93,6 +93,14 @@ def progress() -> Iterator[Progress]:
     hidden = call.get().quiet or not log.is_terminal
     with Progress(*columns, console=log, transient=True, disable=hidden) as bar:
         yield bar
+
+
+@contextmanager
+def counted(total: int, doing: str) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar, and yield what is called with how many more of a total are done."""
+    with progress() as bar:
+        task = bar.add_task(COMPILING, total=total)
+        yield lambda count: bar.update(task, advance=count, description=doing)
 
 
 def make_table(

@@ -30,6 +30,7 @@ from roboaccord.cli.options import (
     refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities, unit_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
@@ -42,12 +43,13 @@ from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Progress
 from roboaccord.engines import REFERENCE, check_engine, default_names, spec
 from roboaccord.engines.spec import Missing
+from roboaccord.falsify.perturbation import parse_perturbation
+from roboaccord.falsify.wrapped import wrap
 from roboaccord.report import render_report
 from roboaccord.report.tables import number, statistics_cells
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import model_of
 from roboaccord.scenario.files import apply_change, load_scenario
-from roboaccord.scenario.perturbation import Perturbation, parse_perturbation
 from roboaccord.scenario.setup import find_robot, is_file, robot_names
 
 VERDICTS: dict[Verdict | None, str] = {
@@ -125,16 +127,15 @@ def crosscheck_command(
         refuse_missing_bag(robot)
     setup = load_setup(robot, scenario, changes, faults, base, packages)
     chosen = choose_engines(engines)
-    falsified = parse_perturbations(perturb or [], chosen)
+    falsified = falsify(chosen, perturb or [])
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=None)
         report = run_crosscheck(
             setup,
-            chosen,
+            falsified,
             refine=refine,
             out=place,
-            perturbations=falsified,
             command=command_line(),
             refused=None if engines else leave_out,
             progress=Progress(
@@ -187,17 +188,18 @@ def leave_out(name: str, error: AccordError) -> None:
     log.print(f"left out: {name}: {reason}", soft_wrap=True)
 
 
-def parse_perturbations(texts: list[str], engines: list[str]) -> tuple[Perturbation, ...]:
-    """Return the perturbations of `ENGINE:KIND[:WHERE]=VALUE` texts.
+def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
+    """Return engines with the errors of `ENGINE:KIND[:WHERE]=VALUE` texts.
 
     Raises:
         AccordError: for one that cannot be read, or is of no engine of this check.
     """
-    found = tuple(parse_perturbation(text) for text in texts)
+    found = [parse_perturbation(text) for text in texts]
     for item in found:
-        if item.engine not in engines or item.engine == "reference":
+        if item.engine not in engines or item.engine == REFERENCE:
             raise AccordError(f"--perturb {item}: {item.engine} is no engine of this check")
-    return found
+    wrong = {item.engine for item in found}
+    return [wrap(name, perturbations=found) if name in wrong else name for name in engines]
 
 
 def shown_of(report: Report, page: Path) -> list[RenderableType]:

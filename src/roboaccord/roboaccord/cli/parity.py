@@ -109,7 +109,7 @@ def parity_command(
 
       accord parity my.urdf
 
-      accord parity my.urdf --engines dart,mujoco --repair mended.urdf
+      accord parity my.urdf --engines dart,mujoco --repair repaired.urdf
 
       accord parity robots/ --page fleet.html
 
@@ -206,7 +206,7 @@ def file_of(name: str) -> UrdfFile:
 
 
 def targets_of(out: Path, files: Sequence[UrdfFile], what: Path) -> list[Path]:
-    """Return where mended files go: a folder's by their place in it.
+    """Return where repaired files go: a folder's by their place in it.
 
     Raises:
         AccordError: if one cannot be written there.

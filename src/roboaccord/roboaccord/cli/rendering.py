@@ -32,7 +32,7 @@ def lines_of(found: DataclassInstance, *names: str) -> list[str]:
         text = text_of(_value(found, name), quantity)
         unit = "" if text == NONE or quantity.unit == "1" else quantity.shown or quantity.unit
         more = f": {quantity.meaning}" if quantity.meaning else ""
-        rows[heading_of(name, quantity)] = (text, unit + more)
+        rows[heading_of(name, quantity)] = (text, unit + more) if unit else (text + more, "")
     return figure_lines(rows)
 
 

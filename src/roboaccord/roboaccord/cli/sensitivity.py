@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
@@ -26,10 +25,8 @@ from roboaccord.cli.options import (
 from roboaccord.cli.pieces import FILE, in_pieces, kept
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Json, Seconds, to_json
-from roboaccord.crosscheck.sensitivity import Sensitivity, find_smallest, places
-from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.perturbation import KINDS
+from roboaccord.falsify.perturbation import KINDS
+from roboaccord.falsify.sensitivity import Sensitivity, find_all
 from roboaccord.scenario.setup import Setup
 
 
@@ -75,30 +72,23 @@ def sensitivity_command(
     if setup.scenario.crosscheck.statistics:
         raise AccordError(f"{scenario} is compared by statistics: choose a scenario that is not")
     name = f"{setup.robot.name}_{setup.scenario.name}_sensitivity"
-    with results(folder or Path("runs") / name, name, force=force) as place, kept(place):
-        found = find_all(setup, [(engine, kind) for kind in asked for engine in chosen], duration)
-    rows = [asdict(each) for each in found]
-    data: dict[str, Json] = {
-        "robot": setup.robot.name, "scenario": setup.scenario.name, "rows": to_json(found)
-    }  # fmt: skip
-    used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
-    return Result(data, [*tables_of(setup, rows), f"kept in {place / FILE}"], used=used)
-
-
-def find_all(setup: Setup, asked: list[tuple[str, str]], duration: float) -> list[Sensitivity]:
-    """Return what is found of engines and kinds."""
-    data, wheres = setup.scenario.data(), places(setup, [kind for _, kind in asked])
-    with progress() as bar:
-        task = bar.add_task("sensitivity", total=len(asked))
+    pairs = [(engine, kind) for kind in asked for engine in chosen]
+    with (
+        results(folder or Path("runs") / name, name, force=force) as place,
+        kept(place),
+        progress() as bar,
+    ):
+        task = bar.add_task("sensitivity", total=len(pairs))
 
         def tell(found: Sensitivity) -> None:
             bar.update(task, advance=1, description=f"{found.engine} {found.kind}")
 
-        return run_pieces(_find, ((data, e, k, wheres[k], duration) for e, k in asked), done=tell)
-
-
-def _find(data: dict[str, Any], engine: str, kind: str, where: str, duration: float) -> Sensitivity:
-    return find_smallest(Setup.of(make_scenario(data)), engine, kind, where, duration)
+        found = find_all(setup, pairs, duration, tell)
+    data: dict[str, Json] = {
+        "robot": setup.robot.name, "scenario": setup.scenario.name, "rows": to_json(found)
+    }  # fmt: skip
+    used = {"engines": chosen, "kinds": asked, **used_by(setup, "physics_step", "seed")}
+    return Result(data, [*tables_of(setup, found), f"kept in {place / FILE}"], used=used)
 
 
 def choose_kinds(names: str) -> list[str]:
@@ -114,7 +104,7 @@ def choose_kinds(names: str) -> list[str]:
     return chosen or [*KINDS]
 
 
-def tables_of(setup: Setup, rows: list[dict[str, Any]]) -> list[RenderableType]:
+def tables_of(setup: Setup, rows: list[Sensitivity]) -> list[RenderableType]:
     """Return the table, a row for each kind and engine, and what its columns are."""
     title = f"{setup.robot.name} {setup.scenario.name}: smallest error that is found"
     words = ("engine", "unit", "level", "named")
@@ -123,15 +113,15 @@ def tables_of(setup: Setup, rows: list[dict[str, Any]]) -> list[RenderableType]:
         title=title, words=words, text=["named"],
     )  # fmt: skip
     for row in rows:
-        kind = KINDS[row["kind"]]
-        size = "–" if row["size"] is None else f"{row['size']:.1e}"
-        named = " ".join((row["quantity"], row["place"])).strip()
+        kind = KINDS[row.kind]
+        size = "–" if row.size is None else f"{row.size:.1e}"
+        named = " ".join((row.quantity, row.place)).strip()
         if not named:
-            named = row["reason"] if row["size"] is None else "not told apart"
-        unit = "" if row["size"] is None else kind.unit
-        level = row["level"].replace("_", " ")
-        first = "" if row["named_from"] is None else f"{row['named_from']:.1e}"
-        table.add_row(row["kind"], row["engine"], size, unit, level, named, first)
+            named = row.reason if row.size is None else "not told apart"
+        unit = "" if row.size is None else kind.unit
+        level = row.level.replace("_", " ")
+        first = "" if row.named_from is None else f"{row.named_from:.1e}"
+        table.add_row(row.kind, row.engine, size, unit, level, named, first)
     explained = (
         "level: the one that finds it; named: what the cross-check calls it; from: smallest size "
         "that gets this name"

@@ -32,7 +32,7 @@ from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity, to_json
-from roboaccord.report.sweep import render_sweep
+from roboaccord.report.plots import render_sweep
 from roboaccord.run.output import write_text
 from roboaccord.run.sweep import Study, sweep
 

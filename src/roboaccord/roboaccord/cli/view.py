@@ -31,7 +31,7 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Quantity
-from roboaccord.contract.surface import BACKDROPS, TERRAIN, Surface
+from roboaccord.description.solids import BACKDROPS, TERRAIN, Surface
 from roboaccord.engines import check_engine
 from roboaccord.scenario.files import make_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
@@ -171,8 +171,7 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
     """
     from roboaccord.bag.reader import read_run
     from roboaccord.view import film as films
-    from roboaccord.view.gif import write_gif
-    from roboaccord.view.mp4 import find_ffmpeg, write_mp4
+    from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
 
     rate = films.FPS if film.fps is None else film.fps
     pixels = films.SIZE if film.size is None else films.parse_size(film.size)

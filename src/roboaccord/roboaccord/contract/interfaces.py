@@ -65,6 +65,18 @@ class AnySimulator(Protocol):
         """Advance by `duration` [s] under a held command."""
 
 
+class AnyEngine(Protocol):
+    """What a robot is given: an `engines.spec.EngineSpec`, of a room above that of robots."""
+
+    @property
+    def name(self) -> str:
+        """Its name in commands, scenarios and results."""
+
+
+Engine = str | AnyEngine
+"""An engine by its name, or by a specification, which may be wrapped."""
+
+
 @dataclass(frozen=True, slots=True)
 class LinkMotion:
     """Hold the motion of k links in the world.

@@ -19,6 +19,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 """What JSON can hold."""
 
 IF_ANY = {"if_any": True}  # metadata of a field that is left out of the JSON where it is None
+LEFT_OUT = {"left_out": True}  # metadata of a field that is no part of the JSON
 INLINE = {"inline": True}  # metadata of a field whose keys stand among those beside it
 
 
@@ -121,6 +122,8 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
     """Return a dataclass as JSON by its fields, whether or not it has a `to_json` of its own."""
     data: dict[str, Json] = {}
     for field in fields(value):
+        if "left_out" in field.metadata:
+            continue
         item = to_json(getattr(value, field.name))
         if "inline" in field.metadata and isinstance(item, Mapping):
             data |= item

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from roboaccord.contract.interfaces import Engine
 from roboaccord.crosscheck.runs import statistics_steps
 from roboaccord.numerics.statistics import median_difference, share_probability
 from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell, sweep
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.scenario import StatisticsSpec
 from roboaccord.scenario.setup import Setup
 
@@ -62,8 +62,7 @@ class StatisticsCheck:
 def check_statistics(
     setup: Setup,
     spec: StatisticsSpec,
-    engines: Sequence[str],
-    perturbations: Perturbations,
+    engines: Sequence[Engine],
     done: Callable[[str, float, int], None],
 ) -> dict[str, StatisticsCheck]:
     """Run every engine from `spec.seeds` seeds, and compare each to the first, the reference.
@@ -77,7 +76,6 @@ def check_statistics(
         engines=engines,
         physics_steps=steps,
         seeds=spec.seeds,
-        perturbations=perturbations,
         done=done,
     )
     fine, coarse = cells[:: len(steps)], cells[1 :: len(steps)] if len(steps) > 1 else []

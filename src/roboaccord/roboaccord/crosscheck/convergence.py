@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -100,15 +100,14 @@ def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
     return names[index]
 
 
-def measure_floor(tree: Tree, truth: Trajectory, coarse: Trajectory, bit: Trajectory) -> Floor:
+def floor_of(tree: Tree, runs: Runs) -> Floor:
     """Return the floor: the effect of the reference's own error and of round-off.
 
-    Args:
-        tree: of the description.
-        truth: the reference at its smallest step.
-        coarse: the reference at twice that.
-        bit: the reference at its smallest step, from a start whose last bit is changed.
+    By its run at twice the smallest step, and by one at that step from a start whose last bit is
+    changed.
     """
+    truth, coarse = runs.truth, runs.found[Job(REFERENCE, runs.steps[-1])]
+    bit = runs.found[Job(REFERENCE, runs.truth_step, fine=True, bit=True)]
     exact = coordinates(tree, truth)
     apart = sum(np.abs(coordinates(tree, other) - exact) for other in (coarse, bit))
     scale = ROUND_OFF * np.maximum(np.abs(exact).max(axis=0), 1.0)
@@ -120,21 +119,11 @@ def measure_floor(tree: Tree, truth: Trajectory, coarse: Trajectory, bit: Trajec
     )
 
 
-def floor_of(tree: Tree, runs: Runs) -> Floor:
-    """Return the floor: the effect of the reference's own error and of round-off."""
-    step = runs.truth_step
-    truth, bit = (runs.found[Job(REFERENCE, step, True, bit)] for bit in (False, True))
-    return measure_floor(tree, truth, runs.found[Job(REFERENCE, runs.steps[-1])], bit)
-
-
 def check_convergence(
-    tree: Tree,
-    truth: Trajectory,
-    runs: Mapping[float, Trajectory],
-    expected_order: int,
-    floor: Floor,
+    tree: Tree, all_runs: Runs, engine: str, expected_order: int, floor: Floor
 ) -> ConvergenceCheck:
     """Compare one engine's runs, by physics step, to a converged reference."""
+    truth, runs = all_runs.truth, all_runs.of(engine)
     target, centres = coordinates(tree, truth), link_centres(tree, truth)
     steps = sorted(runs, reverse=True)
     distance = {f"{dt:g}": largest_distance(link_centres(tree, runs[dt]) - centres) for dt in steps}

@@ -22,7 +22,7 @@ class Difference:
     """Hold how far a quantity of a link or joint is off.
 
     Args:
-        quantity: link, mass, centre, inertia, joint, axis, limit, damping, gravity, ...
+        quantity: link, mass, centre, inertia, joint, origin, axis, limit, damping, gravity, ...
         where: link or joint; "" where there is one of it.
         error: infinite where something is missing or not finite.
         allowed: that error.
@@ -48,6 +48,21 @@ class Difference:
     def to_json(self) -> Mapping[str, Json]:
         """Return it without what is allowed."""
         return {"quantity": self.quantity, "where": self.where, "error": self.finite}
+
+
+@dataclass(frozen=True)
+class Name:
+    """Hold what is off: a quantity as of `Difference` or a cause, where, and in words.
+
+    Args:
+        quantity: "" where it cannot be told.
+        where: link, joint or parameter; "" likewise.
+        text: in words; of a description, what to do about it.
+    """
+
+    quantity: str = ""
+    where: str = ""
+    text: str = ""
 
 
 def relative_at(found: Array, expected: Array) -> tuple[float, int]:
@@ -90,14 +105,12 @@ def compare_axis(where: str, want: Array, have: Array, allowed: float) -> Differ
     return replace(compare_value("axis", where, want, have, allowed), text=text)
 
 
-def compare_limits(
-    quantity: str, where: str, want: Value, have: Value, allowed: float
-) -> Difference:
+def compare_limits(where: str, want: Value, have: Value, allowed: float) -> Difference:
     """Return the difference of lower and upper limits, as a part of the largest if over 1."""
     ends = np.array([want, have], dtype=float)
     ends = np.where(np.abs(ends) > UNLIMITED, np.copysign(np.inf, ends), ends)
     whole = float(np.abs(ends[np.isfinite(ends)]).max(initial=1.0))
-    return compare_value(quantity, where, ends[0], ends[1], allowed, whole, "rad")
+    return compare_value("limit", where, ends[0], ends[1], allowed, whole, "rad")
 
 
 def compare_link(

@@ -15,14 +15,15 @@ from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
+from roboaccord.engines import name_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
 from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower, motion_of
@@ -65,24 +66,21 @@ class NoBook:
     reason: str = "kinematic: no energy book"
 
 
-def energy_of(
-    setup: Setup, engine: str, run: Trajectory, perturbations: Perturbations = ()
-) -> EnergyBook | NoBook:
+def energy_of(setup: Setup, engine: Engine, run: Trajectory) -> EnergyBook | NoBook:
     """Return the energy balance of a run.
 
     Args:
         setup: robot and scenario.
-        engine: that made the run.
+        engine: that made the run; the book is the description's.
         run: its motion.
-        perturbations: deliberate errors that the engine had; the book is the description's.
     """
     tree = setup.tree
-    simulator = make_simulator(setup, engine, perturbations=perturbations)
+    simulator = make_simulator(setup, engine)
     if simulator.acceleration(setup.initial, np.zeros(len(setup.joints))) is None:
         return NoBook()
     measured = repeat(setup, simulator, run)
     taken = measured or {}
-    how = dict.fromkeys(taken, f"measured by {engine}")
+    how = dict.fromkeys(taken, f"measured by {name_of(engine)}")
     if FRICTION not in taken and setup.force_law:
         taken[FRICTION] = integrate_law(LawPower(tree, run.joints, setup.force_law), run)
         how[FRICTION] = "force law integrated over the control ticks"

@@ -31,9 +31,7 @@ from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # relative, and of lengths [m], angles [rad] and unit vectors
 READ_BACK = 10  # states that are set and read back
-OF_JOINTS = {"length": "origin", "damping": "damping", "friction": "friction",
-             "armature": "armature"}  # fmt: skip
-"""By quantity, the field of a joint's properties."""
+OF_JOINTS = ("origin", "damping", "friction", "armature")  # fields of a joint's properties
 
 
 @dataclass(frozen=True)
@@ -101,10 +99,10 @@ def _properties(want: Properties, have: Properties) -> Iterator[Difference]:
 
 def _joint(name: str, want: JointProperties, have: JointProperties) -> Iterator[Difference]:
     yield compare_axis(name, want.axis, have.axis, ROUND_OFF)
-    yield compare_limits("limit", name, want.limits, have.limits, ROUND_OFF)
-    for quantity, own in OF_JOINTS.items():
+    yield compare_limits(name, want.limits, have.limits, ROUND_OFF)
+    for own in OF_JOINTS:
         values, unit = (getattr(want, own), getattr(have, own)), unit_of(JointProperties, own)
-        yield compare_value(quantity, name, *values, ROUND_OFF, unit=unit)
+        yield compare_value(own, name, *values, ROUND_OFF, unit=unit)
 
 
 def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +16,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
 from roboaccord.crosscheck.one_step import Index, predict
 from roboaccord.engines.properties import JointProperties
@@ -33,16 +33,7 @@ PROBE = 1e-3  # relative change of a parameter
 EFFORT = 1e-3  # N m: by which efforts are changed to see what they do
 STATES = 20
 SAMPLES = 60  # a reference is run from each of them for every parameter
-UNTOLD = "which of mass, inertia, centre, length, axis or gravity it is cannot be told"
-
-
-@dataclass(frozen=True)
-class Name:
-    """Hold an identified fault: quantity, place, and description."""
-
-    quantity: str = ""
-    where: str = ""
-    text: str = ""
+UNTOLD = "which of mass, inertia, centre, origin, axis or gravity it is cannot be told"
 
 
 def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> Name:

@@ -4,7 +4,8 @@ One run has one physics step, so no order of convergence shows what time steppin
 it follows from the reference, in the very states of the run. With accelerations a before and b
 after a control period, under the same command, the forward Euler step at the physics step h misses
 the rates by -(b - a) h / 2, the backward one by as much the other way, to first order, and whatever
-treats some forces so and others so lies between [Hairer, Norsett and Wanner 1993, II.1].
+treats some forces so and others so lies between [Hairer, Norsett and Wanner 1993, II.1]. All else
+is judged as in a fresh run, by `judge_one_step`.
 """
 
 from __future__ import annotations
@@ -21,15 +22,15 @@ from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.outcome import Finding, Levels, excuse, outside
+from roboaccord.contract.outcome import Finding, Levels, excuse
 from roboaccord.contract.results import Json, Quantity
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.verdict import SEEDS
+from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import Allowance, Scenario, limit_of
+from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
 GAZEBO = "gz"
@@ -113,7 +114,7 @@ class StepCheck:
         setup: robot and scenario.
         engine, version: of the run, as a bag or `/R/scenario` says.
         tolerance: relative error allowed beside what time stepping explains; the scenario's
-            where 0.
+            number or allowance where 0.
         transport: of the run; in Gazebo it says with what the robot touches the ground.
     """
 
@@ -203,40 +204,38 @@ class StepCheck:
 
     def verdict(self) -> RecordedReport:
         """Return the verdict so far."""
-        scenario = self._setup.scenario
+        spec = self._setup.scenario.crosscheck
+        tolerance = self._tolerance or spec.tolerances.one_step
         error, change, recorded, euler, friction = np.sqrt(
             self._sums / (max(self.compared, 1) * self._sizes)
         )
         moved = np.maximum(change, recorded)
-        share = np.divide(error, moved, out=np.zeros(2), where=moved > 0.0)
-        tolerances = scenario.crosscheck.tolerances
-        floor = tolerances.acceleration * FALLING * self._period
-        explained = SAFETY * euler + self._pyramid * friction + floor
-        explained = np.divide(explained, moved, out=np.zeros(2), where=moved > 0.0)
-        tolerance = tolerances.one_step
-        allowed = (self._tolerance or limit_of(tolerance)) + explained
-        worst = int(np.argmax(share / allowed))
-        finding = Finding("one_step", self._engine, "within")
+        stepping = SAFETY * euler + self._pyramid * friction
+        share, explained = (
+            np.divide(part, moved, out=np.zeros(2), where=moved > 0.0).tolist()
+            for part in (error, stepping)
+        )
+        whose = "joints'" if self._setup.joints else "base's", "base's"
+        why = [f"time stepping explains {100 * part:.3g} %" for part in explained]
+        rates = [*map(Rates, whose, share, explained, why)]
+        rates.sort(key=lambda each: each.share / each.allowed(tolerance), reverse=True)
         if not self.compared:
             finding = Finding("one_step", self._engine, "not_judged", "no step could be compared")
-        elif scenario.crosscheck.statistics:
+        elif spec.statistics:
             finding = Finding("one_step", self._engine, "not_judged", SEEDS)
-        elif share[worst] > allowed[worst]:
-            what = "the base's turning" if worst or not self._setup.joints else "the joints' rates"
-            finding = outside("one_step", self._engine, f"{what} are not what time stepping makes")
-        elif isinstance(tolerance, Allowance):
-            finding = Finding("one_step", self._engine, "within", tolerance.reason)
-        (finding,) = excuse([finding], scenario.crosscheck.excuse)
+        else:
+            below = error.max() <= spec.tolerances.acceleration * FALLING * self._period
+            finding = judge_one_step(self._engine, tolerance, rates, below=bool(below))
         return RecordedReport(
-            Levels.of([finding]),
-            self.compared,
-            self.left_out,
-            self.skipped,
-            self._delay or 0,
-            float(error[0]),
-            self._max,
-            float(share[worst]),
-            float(allowed[worst]),
+            levels=Levels.of(excuse([finding], spec.excuse)),
+            compared=self.compared,
+            left_out=self.left_out,
+            skipped=self.skipped,
+            delay=self._delay or 0,
+            rms=float(error[0]),
+            max=self._max,
+            relative=rates[0].share,
+            allowed=rates[0].allowed(tolerance),
         )
 
     def _compare(

@@ -20,7 +20,6 @@ from roboaccord.crosscheck.runs import Engines, Runs, judged_duration
 from roboaccord.crosscheck.verdict import EngineChecks
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
@@ -122,7 +121,6 @@ def report_of(
     runs: Runs,
     measured: Measured,
     findings: Sequence[Finding],
-    perturbations: Perturbations,
     command: str,
 ) -> Report:
     """Return the report of a check; arguments as of `run_crosscheck`."""
@@ -157,7 +155,7 @@ def report_of(
         metrics={e: metrics_of(setup, run) for e, run in shown.items()},
         events={e: run.events for e, run in shown.items()},
         command=command,
-        perturbations=[str(item) for item in perturbations],
+        perturbations=engines.changes,
         energy=measured.energy,
         trajectories=shown,
     )

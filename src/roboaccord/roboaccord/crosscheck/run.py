@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from roboaccord.bag.recording import write_trajectory
+from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import check_statistics
@@ -21,9 +23,7 @@ from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
     QUIET,
-    REFERENCE,
     Engines,
-    Job,
     Progress,
     Runs,
     make_engines,
@@ -32,17 +32,15 @@ from roboaccord.crosscheck.runs import (
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
 
 
 def run_crosscheck(
     setup: Setup,
-    engines: Sequence[str],
+    engines: Sequence[Engine],
     *,
     refine: int,
     out: Path,
-    perturbations: Perturbations = (),
     command: str = "",
     refused: Callable[[str, AccordError], None] | None = None,
     progress: Progress = QUIET,
@@ -51,10 +49,9 @@ def run_crosscheck(
 
     Args:
         setup: robot and scenario.
-        engines: names; the reference is always run.
+        engines: by name or specification; the reference is always run.
         refine: number of physics steps dt, dt/2, dt/4, ...
         out: folder for summary.json and a bag of each engine.
-        perturbations: deliberate errors of engines.
         command: that repeats the check, for the report.
         refused: called with each engine that does not take the scenario, which is then left out;
             an error where None.
@@ -64,38 +61,34 @@ def run_crosscheck(
         AccordError: for a folder that cannot be written, an engine that cannot be had, or a
             tolerance below the noise floor.
     """
-    simulators = make_engines(setup, engines, perturbations, refused)
+    simulators = make_engines(setup, engines, refused)
     make_folder(out)
-    runs = run_jobs(setup, simulators.names, refine, perturbations, progress)
-    measured = measure(setup, simulators, runs, perturbations, progress)
+    runs = run_jobs(setup, simulators, refine, progress)
+    measured = measure(setup, simulators, runs, progress)
     findings = judge_all(setup, simulators, runs, measured.checks)
     for engine in simulators.names:
-        simulator = simulators.others.get(engine, simulators.reference)
         bag = fresh(out / f"{engine}_bag")
-        version = " ".join([simulator.version, *map(str, of_engine(perturbations, engine))])
+        version = simulators.version(engine)
         write_trajectory(bag, setup, engine, version, runs.shown(engine))
-    report = report_of(setup, simulators, runs, measured, findings, perturbations, command)
+    report = report_of(setup, simulators, runs, measured, findings, command)
     write_text(out / "summary.json", json.dumps(report.summary(), indent=1))
     return report
 
 
-def measure(
-    setup: Setup, engines: Engines, runs: Runs, perturbations: Perturbations, progress: Progress
-) -> Measured:
+def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> Measured:
     """Measure every engine at every level; a chaotic motion by statistics in place of 2 and 3.
 
     Raises:
         AccordError: for a tolerance below the noise floor.
     """
-    spec, seed, tree = setup.scenario.crosscheck, setup.scenario.seed, setup.tree
+    spec, tree = setup.scenario.crosscheck, setup.tree
     noise = measure_all(tree, runs, engines.names)
     steps, trajectory, statistics = {}, {}, {}
     if spec.statistics:
         statistics = check_statistics(
             setup,
             spec.statistics,
-            engines.names,
-            perturbations,
+            [engines.source(e) for e in engines.names],
             lambda engine, step, seed: progress.done(engine, step),
         )
     else:
@@ -103,25 +96,30 @@ def measure(
         refuse_tolerances(spec.tolerances, noise, float(floor.distance.max()))
         calls = [(setup, engines.order(e), runs.of(e)) for e in engines.others]
         steps = dict(zip(engines.others, run_pieces(check_steps, calls), strict=True))
-        truth = runs.found[Job(REFERENCE, runs.truth_step, fine=True)]
         trajectory = {
-            e: check_convergence(tree, truth, runs.of(e), engines.order(e), floor)
-            for e in engines.names
+            e: check_convergence(tree, runs, e, engines.order(e), floor) for e in engines.names
         }
     checks = [
-        EngineChecks(
-            engine,
-            check_model(setup, engines.reference, simulator, spec.tolerances.mass),
-            check_acceleration(setup, engines.reference, simulator, spec.states, seed),
-            steps.get(engine),
-            trajectory.get(engine),
-            statistics.get(engine),
+        replace(
+            check_first(setup, engines, engine),
+            one_step=steps.get(engine),
+            trajectory=trajectory.get(engine),
+            statistics=statistics.get(engine),
         )
-        for engine, simulator in engines.others.items()
+        for engine in engines.others
     ]
-    own = {e: of_engine(perturbations, e) for e in engines.names}
-    energy = {e: energy_of(setup, e, runs.shown(e), own[e]) for e in engines.names}
+    energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
     return Measured(checks, trajectory, statistics, noise, energy)
+
+
+def check_first(setup: Setup, engines: Engines, engine: str) -> EngineChecks:
+    """Measure an engine at level 1: its model and its accelerations."""
+    spec, pair = setup.scenario.crosscheck, (engines.reference, engines.others[engine])
+    return EngineChecks(
+        engine,
+        check_model(setup, *pair, spec.tolerances.mass),
+        check_acceleration(setup, *pair, spec.states, setup.scenario.seed),
+    )
 
 
 def judge_all(

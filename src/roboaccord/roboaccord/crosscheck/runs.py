@@ -7,19 +7,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.engines import engine_names
+from roboaccord.engines import engine_names, name_of, spec
+from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.parallel import cores
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.perturbation import Perturbations, of_engine
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -42,15 +43,37 @@ QUIET = Progress()
 
 @dataclass(frozen=True)
 class Engines:
-    """Hold the simulators of a check: the reference, and the engines by name."""
+    """Hold the simulators of a check by name, and the engines that make them.
+
+    Args:
+        reference: of the reference.
+        others: those of the engines.
+        specs: of the engines.
+    """
 
     reference: Simulator
     others: Mapping[str, Simulator]
+    specs: Mapping[str, EngineSpec]
 
     @property
     def names(self) -> list[str]:
         """Their names, the reference's first."""
         return [REFERENCE, *self.others]
+
+    @property
+    def changes(self) -> list[str]:
+        """How engines differ from those that are installed."""
+        return [change for each in self.specs.values() for change in each.changes]
+
+    def source(self, name: str) -> Engine:
+        """Return what makes a simulator."""
+        return self.specs.get(name, REFERENCE)
+
+    def version(self, name: str) -> str:
+        """Return a simulator's version, with how it differs from the one that is installed."""
+        if name == REFERENCE:
+            return self.reference.version
+        return " ".join([self.others[name].version, *self.specs[name].changes])
 
     def order(self, name: str) -> int:
         """Return the order of an integrator."""
@@ -103,27 +126,31 @@ class Runs:
         """The step of the converged reference [s]."""
         return self.steps[-1] / 2
 
+    @property
+    def truth(self) -> Trajectory:
+        """The run of the converged reference."""
+        return self.found[Job(REFERENCE, self.truth_step, fine=True)]
+
 
 def make_engines(
     setup: Setup,
-    names: Sequence[str],
-    perturbations: Perturbations = (),
+    engines: Sequence[Engine],
     refused: Callable[[str, AccordError], None] | None = None,
 ) -> Engines:
-    """Make the reference and the engines named; arguments are those of `run_crosscheck`."""
+    """Make the reference and the engines; arguments are those of `run_crosscheck`."""
     check_names(setup)
     reference = make_simulator(setup, REFERENCE)
     others: dict[str, Simulator] = {}
-    for name in dict.fromkeys(names):
-        if name == REFERENCE:
-            continue
+    specs: dict[str, EngineSpec] = {}
+    for name, engine in {name_of(e): e for e in engines if e != REFERENCE}.items():
+        found = spec(engine)
         try:
-            others[name] = make_simulator(setup, name, perturbations=perturbations)
+            others[name], specs[name] = make_simulator(setup, found), found
         except AccordError as error:
-            if refused is None or of_engine(perturbations, name):
+            if refused is None or found.changes:
                 raise
             refused(name, error)
-    return Engines(reference, others)
+    return Engines(reference, others, specs)
 
 
 def check_names(setup: Setup) -> None:
@@ -145,37 +172,33 @@ def check_names(setup: Setup) -> None:
                 raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")
 
 
-def run_jobs(
-    setup: Setup,
-    names: Sequence[str],
-    refine: int,
-    perturbations: Perturbations,
-    progress: Progress,
-) -> Runs:
+def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) -> Runs:
     """Run every simulator at every physics step, and the reference as the measure of all."""
     scenario, spec = setup.scenario, setup.scenario.crosscheck
     steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
     # Longest first, so that the processes end together.
-    order = [*names[1:], REFERENCE]
+    order = [*engines.others, REFERENCE]
     jobs = [Job(e, dt) for dt in sorted(steps) for e in order]
     jobs += [Job(e, steps[0], **{how: True}) for e in order for how in NOISE]
     samples = 0
     if spec.statistics:
-        samples = spec.statistics.seeds * len(names) * len(statistics_steps(setup))
+        samples = spec.statistics.seeds * len(order) * len(statistics_steps(setup))
     else:
-        truth = steps[-1] / 2
-        jobs[:0] = [Job(REFERENCE, truth, fine=True, bit=bit) for bit in (False, True)]
+        jobs[:0] = truth_jobs(steps)
     progress.started(len(jobs) + samples)
-    workers = min(cores(), len(jobs))
-    found = run_all(
-        setup,
-        jobs,
-        judged_duration(setup),
-        perturbations,
-        lambda job: progress.done(job.engine, job.dt),
-        workers,
+    data = {**scenario.data(), "duration": judged_duration(setup)}
+    found = run_pieces(
+        run_job,
+        ((data, job, engines.source(job.engine)) for job in jobs),
+        workers=min(cores(), len(jobs)),
+        done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
-    return Runs(found, steps)
+    return Runs(dict(found), steps)
+
+
+def truth_jobs(steps: Sequence[float]) -> list[Job]:
+    """Return the runs of the reference by which all are measured, and its own error."""
+    return [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
 
 
 def statistics_steps(setup: Setup) -> list[float]:
@@ -196,38 +219,13 @@ def judged_duration(setup: Setup) -> float:
     return max(1, round(length / scenario.control_period)) * scenario.control_period
 
 
-def run_all(
-    setup: Setup,
-    jobs: Sequence[Job],
-    duration: float,
-    perturbations: Perturbations,
-    done: Callable[[Job], None],
-    workers: int,
-) -> dict[Job, Trajectory]:
-    """Run jobs side by side, the control period kept.
-
-    Args:
-        setup: robot and scenario.
-        jobs: what to run.
-        duration: of every run [s].
-        perturbations: deliberate errors of engines.
-        done: called with each job as it ends.
-        workers: processes.
-    """
-    data = {**setup.scenario.data(), "duration": duration}
-    calls = ((data, job, tuple(perturbations)) for job in jobs)
-    return dict(run_pieces(run_job, calls, workers=workers, done=lambda run: done(run[0])))
-
-
-def run_job(
-    data: Mapping[str, Json], job: Job, perturbations: Perturbations
-) -> tuple[Job, Trajectory]:
-    """Run one job of a scenario's plain data."""
+def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory]:
+    """Run one job of a scenario's plain data, in the engine that it names."""
     setup = Setup.of(make_scenario({**data, "physics_step": job.dt}))
     if job.fine:
         setup = tightened(setup)
     trajectory = simulate(
-        simulator=make_simulator(setup, job.engine, perturbations=perturbations),
+        simulator=make_simulator(setup, engine),
         controller=make_controller(setup),
         initial=start_of(job, setup.initial),
         duration=setup.scenario.duration,

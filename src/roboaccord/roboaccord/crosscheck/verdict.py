@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from roboaccord.contract.outcome import BELOW, Finding, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.numerics.statistics import CONFIDENCE
-from roboaccord.scenario.scenario import ONE_STEP, Allowance, Tolerances
+from roboaccord.scenario.scenario import Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 STILL = "nothing moves: give it another start, --set initial.q.JOINT=0.5 say"
@@ -94,12 +96,15 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
     """Judge one-step errors: they must fall with the physics step to a remainder of 0."""
     step, engine = checks.one_step, checks.engine
     assert step is not None
-    if max(step.rms, step.spin) <= step.floor and step.remainder is not False:
-        return Finding("one_step", engine, "within", BELOW)
-    if isinstance(tolerances.one_step, Allowance):
-        return _judge_allowed_step(tolerances.one_step, step, engine)
-    share = max(step.relative, step.spin_relative)
-    reason = _no_fall(tolerances, step)
+    below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
+    rates = (
+        _by_order("joints'", step.relative, step.order, tolerances.one_step_order),
+        _by_order("base's", step.spin_relative, step.spin_order, tolerances.one_step_order),
+    )
+    found = judge_one_step(engine, tolerances.one_step, rates, below=below)
+    if below or isinstance(tolerances.one_step, Allowance):
+        return found
+    reason = found.reason
     if not reason and step.remainder is False:
         reason = (
             f"the {step.where} keeps an error of {step.left:.2g} (rms) at a physics step of 0, "
@@ -109,34 +114,67 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
         return outside("one_step", engine, text, name.quantity, name.where)
-    if share <= min(tolerances.one_step, ONE_STEP) or step.remainder:
-        return Finding("one_step", engine, "within")
+    share = max(step.relative, step.spin_relative)
+    if share <= tolerances.one_step or step.remainder:
+        return found
     return Finding("one_step", engine, "not_judged", f"{100 * share:.2g} % in one step; {FEW}")
 
 
-def _judge_allowed_step(allowed: Allowance, step: OneStepCheck, engine: str) -> Finding:
-    share = max(step.relative, step.spin_relative)
-    if share <= allowed.limit:
-        return Finding("one_step", engine, "within", f"allowed {allowed.limit:g}: {allowed.reason}")
-    text = f"one step differs by {100 * share:.3g} % of the change, allowed {100 * allowed.limit:g}"
-    return outside("one_step", engine, f"{text} %")
+class Rates(NamedTuple):
+    """Hold the one-step error of some rates, and what time stepping explains of it.
+
+    Args:
+        whose: joints' or base's.
+        share: of the change of the rates, in a control period.
+        explained: of that share; infinite where the error falls with the physics step.
+        why: that is not more, in words.
+    """
+
+    whose: str
+    share: float
+    explained: float
+    why: str
+
+    def allowed(self, tolerance: float | Allowance) -> float:
+        """Return the share that is allowed."""
+        if isinstance(tolerance, Allowance):
+            return tolerance.limit
+        return tolerance + self.explained
 
 
-def _no_fall(tolerances: Tolerances, step: OneStepCheck) -> str:
-    """Return why time stepping does not explain the one-step errors, or nothing."""
-    assert not isinstance(tolerances.one_step, Allowance)
-    rates = {
-        "joints'": (step.relative, step.order),
-        "base's": (step.spin_relative, step.spin_order),
-    }
-    for what, (relative, order) in rates.items():
-        falls = order is None or order >= 1.0 - tolerances.one_step_order
-        if relative > tolerances.one_step and not falls:
-            return (
-                f"one step from the same state differs by {100 * relative:.3g} % of the change of "
-                f"the {what} rates, and the error falls with order {order:.2f} only"
-            )
-    return ""
+def _by_order(whose: str, share: float, order: float | None, short: float) -> Rates:
+    """Return what the order shows by which an error falls, which may be `short` of 1."""
+    if order is None or order >= 1.0 - short:
+        return Rates(whose, share, math.inf, "")
+    return Rates(whose, share, 0.0, f"the error falls with order {order:.2f} only")
+
+
+def judge_one_step(
+    engine: str, tolerance: float | Allowance, rates: Sequence[Rates], *, below: bool
+) -> Finding:
+    """Judge the errors of a control period, of a fresh run or a recorded one.
+
+    Args:
+        engine: of the run.
+        tolerance: share of the change beside what time stepping explains, or an allowance, which
+            takes the place of both.
+        rates: of the joints and of the base's turning.
+        below: whether the errors are below the reference's own.
+    """
+    if below:
+        return Finding("one_step", engine, "within", BELOW)
+    if isinstance(tolerance, Allowance):
+        share, limit = max(each.share for each in rates), tolerance.limit
+        if share <= limit:
+            reason = f"allowed {limit:g}: {tolerance.reason}"
+            return Finding("one_step", engine, "within", reason)
+        text = f"one step differs by {100 * share:.3g} % of the change, allowed {100 * limit:g} %"
+        return outside("one_step", engine, text)
+    for each in rates:
+        if each.share > each.allowed(tolerance):
+            text = f"one step from the same state differs by {100 * each.share:.3g} % of the change"
+            return outside("one_step", engine, f"{text} of the {each.whose} rates, and {each.why}")
+    return Finding("one_step", engine, "within")
 
 
 def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:

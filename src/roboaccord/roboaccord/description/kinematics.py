@@ -12,7 +12,7 @@ import numpy as np
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.vectors import cross
+from roboaccord.numerics.rotations import cross
 
 if TYPE_CHECKING:
     from roboaccord.description.tree import Tree

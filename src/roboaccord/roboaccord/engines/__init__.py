@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.engines.spec import EngineSpec
+
+if TYPE_CHECKING:
+    from roboaccord.contract.interfaces import Engine
 
 GROUP = "roboaccord.engines"
 REFERENCE = "reference"
@@ -25,12 +28,20 @@ def specs() -> Mapping[str, EngineSpec]:
     return {each.name: each for each in found}
 
 
-def spec(name: str) -> EngineSpec:
-    """Return the engine of a name.
+def name_of(engine: Engine) -> str:
+    """Return the name of an engine."""
+    return engine if isinstance(engine, str) else engine.name
+
+
+def spec(engine: Engine) -> EngineSpec:
+    """Return the engine of a name, or the specification that is given.
 
     Raises:
-        AccordError: for an unknown one, with a hint.
+        AccordError: for an unknown name, with a hint.
     """
+    if isinstance(engine, EngineSpec):
+        return engine
+    name = name_of(engine)
     if name not in engine_names():
         raise AccordError(f"unknown engine {name}{did_you_mean(name, engine_names())}")
     return specs()[name]

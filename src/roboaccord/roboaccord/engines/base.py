@@ -12,24 +12,51 @@ import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
-from roboaccord.contract.state import NO_TWIST, Array, Command, RobotState
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
+from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import BASE_LINK, EngineModel
-from roboaccord.engines.properties import Properties
-from roboaccord.engines.pushed_law import PushedLaw
+from roboaccord.engines.properties import WORLD, JointProperties, Properties, braking
 from roboaccord.engines.touch import TouchWatch
 from roboaccord.numerics.jit import HAS_NUMBA
-from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.joints import StopWatch
 from roboaccord.simulators.losses import CHANNELS
 
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces
+
+
+class PushedLaw:
+    """Add a constant force on a link's centre of mass to a force law (ForceLaw).
+
+    Args:
+        law: that goes on to act, or None.
+        link: name.
+        force: in the world (3,) [N].
+    """
+
+    def __init__(self, law: ForceLaw | None, link: str, force: Array) -> None:
+        own = law.links if law else ()
+        self.links = own if link in own else (*own, link)
+        self._law, self._count = law, len(own)
+        self._index, self._force = self.links.index(link), np.array(force, dtype=float)
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
+        forces, torques = np.zeros((2, len(self.links), 3))
+        if self._law:
+            n = self._count
+            own = LinkMotion(
+                motion.rotation[:n], motion.position[:n], motion.linear[:n], motion.angular[:n]
+            )
+            forces[:n], torques[:n] = self._law.wrenches(own)
+        forces[self._index] += self._force
+        return forces, torques
 
 
 class EngineSimulator(Simulator):
@@ -37,9 +64,13 @@ class EngineSimulator(Simulator):
 
     Args:
         model: what is simulated.
+
+    Attributes:
+        mechanism: the engine's own model.
     """
 
     channels = CHANNELS
+    mechanism: Mechanism
 
     def __init__(self, model: EngineModel) -> None:
         self.tree = Tree.parse(model.urdf, root=model.root)
@@ -50,6 +81,8 @@ class EngineSimulator(Simulator):
         self.base = KINDS[model.base]
         self.intended = model
         self._gear = model.gear
+        self._braking = braking(model)
+        self.restitution = model.restitution
         self._own_law = model.force_law
         self._friction = model.friction
         self._watch = TouchWatch(model.physics_step) if model.contact_events else None
@@ -71,9 +104,6 @@ class EngineSimulator(Simulator):
         self._wrench: Array | None = None
 
     @abstractmethod
-    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration: ...
-
-    @abstractmethod
     def _substeps(self, effort: Array, count: int) -> None:
         """Take physics steps under held efforts and wrench, with the force law in each."""
 
@@ -81,17 +111,19 @@ class EngineSimulator(Simulator):
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step, none after a reset."""
 
-    @abstractmethod
-    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return matrix S, mass matrix M and gravity forces g of the engine's coordinates.
-
-        S (m, m) gives the rates of the engine's coordinates by those of `mass_matrix`, for a base
-        that is turned by `rotation` (3, 3). The model is at rest.
-        """
-
-    @abstractmethod
     def properties(self) -> Properties:
         """Return the properties of links and joints as the engine has them."""
+        links = {k.name: self.mechanism.link(k.name) for k in self.tree.links if k.name != WORLD}
+        return Properties(
+            links={name: link for name, link in links.items() if link},
+            joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
+            gravity=self.mechanism.gravity(),
+        )
+
+    def _joint(self, name: str) -> JointProperties:
+        """Return the properties of a joint, the friction of the model's own law among them."""
+        found, (viscous, dry) = self.mechanism.joint(name), self._braking.get(name, (0.0, 0.0))
+        return replace(found, damping=viscous + found.damping, friction=dry + found.friction)
 
     def parts(self) -> Sequence[EngineSimulator]:
         """Return the simulators of its models: itself alone."""
@@ -156,18 +188,21 @@ class EngineSimulator(Simulator):
         Its order is linear and angular in the world for a free base, x, y and yaw for a planar
         one, nothing for a fixed one; then the joints.
         """
-        turn, mass, _ = self._statics_at(state)
-        return np.asarray(turn.T @ mass @ turn)
+        return self._statics_at(state)[0]
 
     def gravity_forces(self, state: RobotState) -> Array:
         """Return gravity forces (m,) [N, N m] in the coordinates of `mass_matrix`."""
-        turn, _, gravity = self._statics_at(state)
-        return np.asarray(turn.T @ gravity)
+        return self._statics_at(state)[1]
 
-    def _statics_at(self, state: RobotState) -> tuple[Array, Array, Array]:
+    def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
         kept = self.state()
-        self._place(replace(state, qd=np.zeros_like(state.qd), twist=NO_TWIST))
-        found = self._statics(quaternion_matrix(state.orientation))
+        found = self.mechanism.statics_at(state)
+        self._place(kept)
+        return found
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        kept = self.state()
+        found = self.mechanism.acceleration_at(state, self._geared(effort))
         self._place(kept)
         return found
 

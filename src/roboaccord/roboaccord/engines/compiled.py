@@ -6,11 +6,10 @@ own step; here it is one call, with all that stays the same in a table of addres
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import carray, config
 
+from roboaccord.contract.contact import Index
 from roboaccord.contract.friction import EllipseFriction, sliding_wrenches
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
@@ -25,7 +24,7 @@ from roboaccord.numerics.native import (
     set_table,
     table_now,
 )
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 SIZES = (LINKS, JOINTS, SLIDERS, POINTS, BEYOND, PYRAMID, PLANAR, BRAKED, ALL_Q, ALL_V) = range(10)
 """Entries of a table: numbers of items, and flags."""
@@ -67,14 +66,10 @@ class CompiledForces:
         self._kept: list[Array] = []
         self.held = np.zeros(n)
         """Efforts on the joints (n,)."""
-        ints: dict[int, Any] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
+        ints: dict[int, Array | Index] = {AT_Q: at_q, AT_V: at_v, ROWS_Q: rows_q, ROWS_V: rows_v}
         ints |= {PARENT: kinematics.parent, KIND: kinematics.kind, COLUMN: kinematics.column}
-        numbers: dict[int, Any] = {
-            HELD: self.held,
-            Q: np.zeros(n),
-            QD: np.zeros(n),
-            OWN: np.zeros(n),
-        }
+        numbers: dict[int, Array] = {entry: np.zeros(n) for entry in (Q, QD, OWN)}
+        numbers |= {HELD: self.held}
         numbers |= {PLACE: kinematics.place, TURN: kinematics.turn, AXIS: kinematics.axis}
         numbers |= {CENTRE: kinematics.centre, ROTATION: np.tile(np.eye(3), (k, 1, 1))}
         scratch = (ORIGIN, LINEAR, ANGULAR, AXES, POSITION, VELOCITY, FORCE, TORQUE)
@@ -212,7 +207,7 @@ def apply_forces(table, positions, velocities, forces):
             forces[at_v[j]] += -qd[j] * drag
 
 
-def _call_back(_model: Any, _data: Any) -> None:
+def _call_back(_model: int, _data: int) -> None:
     """Apply the forces of the table of the call to the arrays of an engine."""
     table = carray(table_now(), ENTRIES)
     apply_forces(

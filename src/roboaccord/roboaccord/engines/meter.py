@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.state import Array, RobotState
     from roboaccord.description.kinematics import TreeKinematics
     from roboaccord.description.tree import Tree
-    from roboaccord.simulators.joint_friction import JointFriction
+    from roboaccord.simulators.joints import JointFriction
 
 
 class Losses(NamedTuple):

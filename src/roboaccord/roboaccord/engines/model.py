@@ -1,21 +1,60 @@
-"""Engine models: one description with its forces; a robot can have several."""
+"""Engine models: one description with its forces; a robot can have several.
+
+A ball that is base_link and floats in another link is put into an engine by hand.
+"""
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from roboaccord.contract.contact import Contact
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
-from roboaccord.scenario.perturbation import Perturbations
+from roboaccord.description.tree import Tree
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 
 BASE_LINK = "base_link"
+
+
+@dataclass(frozen=True)
+class Ball:
+    """Hold a ball about its own origin: mass [kg], inertia (3, 3) [kg m^2] and radius [m]."""
+
+    mass: float
+    inertia: Array
+    radius: float
+
+
+def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
+    """Return a URDF without the `base_link` that floats in it, and that ball.
+
+    Engines differ in what they make of a link that floats beside others; so it is put in by hand.
+
+    Raises:
+        AccordError: if `base_link` has no sphere to collide with, or its mass is off its origin.
+    """
+    root = ET.fromstring(urdf)
+    name = tree.links[0].name
+    link = next(e for e in root.findall("link") if e.get("name") == name)
+    sphere = link.find("collision/geometry/sphere")
+    if sphere is None or np.any(tree.links[0].centre):
+        raise AccordError("the base_link that floats in the description is no ball")
+    root.remove(link)
+    for joint in root.findall("joint"):
+        child = joint.find("child")
+        if child is not None and child.get("link") == name:
+            root.remove(joint)
+    ball = Ball(tree.links[0].mass, tree.links[0].inertia, float(sphere.attrib["radius"]))
+    return ET.tostring(root, encoding="unicode"), ball
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,10 +79,10 @@ class EngineModel:
         contact: what can touch what, by the engine's own solver; None where nothing can.
         contact_events: whether a pair that begins to touch makes an event.
         options: engine options, by engine.
-        perturbations: deliberate errors of this engine's model.
         gear: factors on the efforts that act (n,); None for 1.
         damping: viscous damping that the engine itself adds to `friction` (n,) [N m s/rad].
         stop_softness: factor on the softness of joint stops.
+        restitution: of impacts that the robot itself computes; None where it computes none.
     """
 
     urdf: str
@@ -61,18 +100,17 @@ class EngineModel:
     contact: Contact | None = None
     contact_events: bool = False
     options: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    perturbations: Perturbations = ()
     gear: Array | None = None
     damping: Array | None = None
     stop_softness: float = 1.0
+    restitution: float | None = None
 
     @classmethod
-    def of(cls, setup: Setup, perturbations: Perturbations = (), **more: Any) -> EngineModel:
+    def of(cls, setup: Setup, **more: Any) -> EngineModel:
         """Return the model of a setup whose description says it all.
 
         Args:
             setup: robot and scenario.
-            perturbations: deliberate errors, for cross-checks of the cross-check.
             more: what the description does not say, `friction` and `armature` say.
         """
         scenario = setup.scenario
@@ -87,6 +125,5 @@ class EngineModel:
             "force_law": setup.force_law,
             "contact": setup.contact,
             "options": scenario.engine_options,
-            "perturbations": perturbations,
         }
         return cls(**(said | more))

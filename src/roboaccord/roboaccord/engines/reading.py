@@ -5,7 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from roboaccord.description.checks import massless
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 
@@ -52,6 +53,10 @@ class Question:
     joints: tuple[str, ...]
     states: tuple[RobotState, ...] = ()
 
+    def of(self, joints: Sequence[str]) -> tuple[str, ...]:
+        """Return those of its joints that a reading has."""
+        return tuple(name for name in self.joints if name in joints)
+
 
 def steiner(r: Array) -> Array:
     """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
@@ -68,6 +73,7 @@ class Reading(ABC):
         packages: folders of ROS packages by name.
 
     Attributes:
+        mechanism: what the engine has loaded, which answers for it.
         has_settings: whether settings change what it reads.
         rounds: whether it prints the numbers, rounded, before it reads them.
         keeps_root: whether a root that is fixed to the world stays among its links.
@@ -83,6 +89,8 @@ class Reading(ABC):
     has_settings: ClassVar[bool] = False
     rounds: ClassVar[bool] = False
     keeps_root: ClassVar[bool] = False
+    question: Question
+    mechanism: Mechanism
     joints: tuple[str, ...]
     mass: float
     links: Mapping[str, LinkProperties]
@@ -95,16 +103,22 @@ class Reading(ABC):
         self, urdf: str, question: Question, settings: str, packages: Mapping[str, Path]
     ) -> None: ...
 
-    @abstractmethod
-    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
+    def acceleration(self, state: RobotState) -> Array:
         """Return accelerations (m,) in a state, damping and friction left out.
 
-        Linear and angular in the world for a free base, then the joints.
+        Linear and angular in the world for a free base, then the joints that were asked for.
         """
+        found = self.mechanism.acceleration_at(state, state.effort)
+        return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
 
-    @abstractmethod
-    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+    def statics(self, state: RobotState) -> tuple[Array, Array]:
         """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
+        return self.mechanism.statics_at(state)
+
+    def linked(self, names: Iterable[str]) -> dict[str, LinkProperties]:
+        """Return the properties of links that the engine has."""
+        found = {name: self.mechanism.link(name) for name in names}
+        return {name: link for name, link in found.items() if link}
 
 
 @dataclass
@@ -142,14 +156,14 @@ class TreeReading(Reading):
     def _law(self) -> TreeDynamics:
         return TreeDynamics(self.tree, self.question.joints, self.question.base, GRAVITY)
 
-    def acceleration(self, state: RobotState, joints: tuple[str, ...]) -> Array:
+    def acceleration(self, state: RobotState) -> Array:
         rotation = quaternion_matrix(state.orientation)
         twist = turn_twist(rotation, state.twist)
         place = state.position, rotation
         found = self._law.acceleration(state.q, state.qd, state.effort, *place, twist)
         return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
 
-    def statics(self, state: RobotState, joints: tuple[str, ...]) -> tuple[Array, Array]:
+    def statics(self, state: RobotState) -> tuple[Array, Array]:
         place = state.position, quaternion_matrix(state.orientation)
         mass = self._law.mass_matrix(state.q, *place)
         return mass, self._law.gravity_forces(state.q, *place)

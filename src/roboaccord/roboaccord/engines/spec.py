@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
     from roboaccord.engines.model import EngineModel
     from roboaccord.engines.reading import Reading
+    from roboaccord.simulators.base import Simulator
 
 T = TypeVar("T")
 
@@ -54,6 +55,7 @@ class EngineSpec:
         settings: dataclass of the keys below `engine_options.NAME`, which checks their values.
         lacks: features of a model that the engine refuses, each with the reason.
         default: whether it takes part where no engines are named.
+        changes: how it differs from the engine that is installed, for results.
     """
 
     name: str
@@ -64,6 +66,7 @@ class EngineSpec:
     settings: type = NoSettings
     lacks: Mapping[Feature, str] = field(default_factory=dict)
     default: bool = False
+    changes: tuple[str, ...] = ()
 
     def has_setting(self, key: str) -> bool:
         """Return whether there is a key `engine_options.NAME.KEY`."""
@@ -90,6 +93,20 @@ class EngineSpec:
             else:
                 needs = f"{self.package}: pip install {self.package}"
             raise AccordError(f"engine {self.name} needs {needs}") from None
+
+    def simulate(self, model: EngineModel) -> EngineSimulator:
+        """Make the simulator of one model, in a state of zeros.
+
+        Raises:
+            AccordError: where the engine cannot be imported, or lacks what the model needs.
+        """
+        assert self.simulator
+        self.check(model)
+        return self.load(self.simulator)(model)
+
+    def complete(self, simulator: Simulator) -> Simulator:
+        """Return what a robot has made of the engine's simulators as it is used: unchanged."""
+        return simulator
 
     def refuse(self, feature: Feature) -> None:
         """Refuse a feature that the engine lacks.

@@ -1,9 +1,15 @@
-"""Checks beyond sdformat's: elements, systems, included models, topics and the bridge."""
+"""Checks beyond sdformat's: elements, systems, included models, topics and the bridge.
+
+What is known of the systems of Gazebo Harmonic (gz-sim 8) and of their topics is from the headers
+of the systems and from ros_gz_bridge's table of types. Gazebo takes an unknown parameter in
+silence, and so does the bridge.
+"""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -11,16 +17,26 @@ import yaml
 from roboaccord.contract.files import read_xml
 from roboaccord.description.tree import MOVING
 from roboaccord.description.yaml_files import parse_yaml
-from roboaccord.gazebo.schema import VERSION, schema_folder, unknown_elements
-from roboaccord.gazebo.systems import (
-    BRIDGE_KEYS,
-    BRIDGE_TYPES,
-    FOR_JOINTS,
-    IN_EVERY_ROBOT,
-    IN_EVERY_WORLD,
-    SYSTEMS,
-    WINDOW,
-)
+from roboaccord.gazebo.tool import VERSION, schema_folder, unknown_elements
+
+TO_GZ, TO_ROS = "ROS_TO_GZ", "GZ_TO_ROS"
+BRIDGE_KEYS = {
+    "ros_topic_name", "gz_topic_name", "ros_type_name", "gz_type_name", "direction", "lazy",
+    "subscriber_queue", "publisher_queue",
+}  # fmt: skip
+BRIDGE_TYPES = {
+    ("trajectory_msgs/msg/JointTrajectory", "gz.msgs.JointTrajectory"),
+    ("sensor_msgs/msg/JointState", "gz.msgs.Model"),
+    ("nav_msgs/msg/Odometry", "gz.msgs.Odometry"),
+    ("rosgraph_msgs/msg/Clock", "gz.msgs.Clock"),
+    ("geometry_msgs/msg/Twist", "gz.msgs.Twist"),
+    ("std_msgs/msg/Bool", "gz.msgs.Boolean"),
+    ("std_msgs/msg/Empty", "gz.msgs.Empty"),
+    ("std_msgs/msg/Float64", "gz.msgs.Double"),
+    ("std_msgs/msg/String", "gz.msgs.StringMsg"),
+    ("ros_gz_interfaces/msg/EntityWrench", "gz.msgs.EntityWrench"),
+    ("ros_gz_interfaces/msg/Contacts", "gz.msgs.Contacts"),
+}
 
 
 def check_file(path: Path, models: Sequence[Path]) -> list[str]:
@@ -160,3 +176,66 @@ def _check_bridge(text: str, topics: dict[str, tuple[str, str]]) -> Iterator[str
             yield f"bridge: {topic}: must be {topics[topic][0]}, {topics[topic][1]}"
     for topic in topics.keys() - bridged.keys():
         yield f"bridge: {topic} is a topic of the robot, and is not bridged"
+
+
+@dataclass(frozen=True)
+class System:
+    """Name a system's library, its parameters, and the type and direction of its topics."""
+
+    filename: str
+    parameters: frozenset[str] = frozenset()
+    topics: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+def _system(library: str, parameters: str = "", **topics: tuple[str, str]) -> System:
+    names = frozenset([*parameters.split(), *topics])
+    return System(f"gz-sim-{library}-system", names, topics)
+
+
+SYSTEMS = {
+    f"gz::sim::systems::{name}": system
+    for name, system in {
+        "Physics": _system("physics", "engine"),
+        "UserCommands": _system("user-commands"),
+        "ApplyLinkWrench": _system("apply-link-wrench", "verbose"),
+        "SceneBroadcaster": _system("scene-broadcaster", "dynamic_pose_hertz state_hertz"),
+        # Without use_header_start_time: a stamp from the past would never become active.
+        "JointTrajectoryController": _system(
+            "joint-trajectory-controller",
+            "joint_name initial_position",
+            topic=("gz.msgs.JointTrajectory", TO_GZ),
+        ),
+        "JointStatePublisher": _system(
+            "joint-state-publisher", "joint_name update_rate", topic=("gz.msgs.Model", TO_ROS)
+        ),
+        "OdometryPublisher": _system(
+            "odometry-publisher",
+            "odom_frame robot_base_frame odom_publish_frequency dimensions xyz_offset rpy_offset "
+            "odom_covariance_topic tf_topic gaussian_noise",
+            odom_topic=("gz.msgs.Odometry", TO_ROS),
+        ),
+        # A fixed joint between two models. It is always there at the start (gz-sim#3021).
+        "DetachableJoint": _system(
+            "detachable-joint",
+            "parent_link child_model child_link suppress_child_warning",
+            attach_topic=("gz.msgs.Empty", TO_GZ),
+            detach_topic=("gz.msgs.Empty", TO_GZ),
+            output_topic=("gz.msgs.StringMsg", TO_ROS),
+        ),
+        # Of a world that is written for a run: gazebo/world.py.
+        "TriggeredPublisher": _system("triggered-publisher", "input output"),
+    }.items()
+}
+# Parts of Gazebo's window, by library.
+WINDOW = frozenset(
+    "MinimalScene EntityContextMenuPlugin GzSceneManager InteractiveViewControl CameraTracking "
+    "MarkerManager SelectEntities Spawn VisualizationCapabilities WorldControl WorldStats "
+    "ComponentInspector EntityTree".split()
+)
+IN_EVERY_WORLD = tuple(
+    f"gz::sim::systems::{name}" for name in ("Physics", "UserCommands", "SceneBroadcaster")
+)
+IN_EVERY_ROBOT = tuple(
+    f"gz::sim::systems::{name}" for name in ("JointStatePublisher", "OdometryPublisher")
+)
+FOR_JOINTS = ("gz::sim::systems::JointTrajectoryController",)

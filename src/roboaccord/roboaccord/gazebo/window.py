@@ -8,13 +8,13 @@ import xml.etree.ElementTree as ET
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.view.start import View
+from roboaccord.view.camera import View
 
 HALF = math.radians(45.0)  # of the horizontal field of view of Gazebo's window
 SCENE = "3D View"
 SIDES = ("ComponentInspector", "EntityTree")  # docked beside the scene
 # Gazebo's window has nothing but what a world lists: title, size and corner of what floats in it.
-HIDDEN = (
+LEFT_OUT = (
     "EntityContextMenuPlugin", "GzSceneManager", "InteractiveViewControl", "CameraTracking",
     "MarkerManager", "SelectEntities", "VisualizationCapabilities",
 )  # fmt: skip
@@ -68,7 +68,7 @@ def _window(camera: Array) -> ET.Element:
     keys = {"engine": "ogre2", "scene": "scene", **light, "camera_pose": numbers_text(camera)}
     for key, value in keys.items():
         ET.SubElement(scene, key).text = value
-    for name in HIDDEN:
+    for name in LEFT_OUT:
         _plugin(gui, name, state="floating", height=5, width=5)
     for name, (height, width, side, shown) in PANELS.items():
         plugin, card = _plugin(gui, name, state="floating", height=height, width=width)

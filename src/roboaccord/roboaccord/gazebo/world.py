@@ -13,16 +13,16 @@ import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from roboaccord.contract.checks import NANOSECONDS
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
 from roboaccord.contract.friction import EllipseFriction
-from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.meshes import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.start import start_view
+from roboaccord.view.camera import start_view
 
 WORLD = """<?xml version="1.0"?>
 <!-- {comment} -->

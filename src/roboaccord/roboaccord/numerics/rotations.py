@@ -1,4 +1,4 @@
-"""Rotations as matrices and as quaternions x y z w, in the few forms that the workspace needs."""
+"""Rotations as matrices and as quaternions x y z w, and the cross product as a kernel."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from roboaccord.numerics.arrays import Array
+from roboaccord.numerics.jit import kernel
 
 
 def yaw_quaternion(yaw: float) -> Array:
@@ -142,3 +143,11 @@ def rotation_vector(rotation: Array) -> Array:
         return np.zeros(3)
     angle = 2.0 * math.atan2(size, abs(w))
     return np.array([x, y, z]) * math.copysign(angle / size, w)
+
+
+@kernel
+def cross(a, b, out):
+    """Compute a x b (3,), into `out`; numba's own takes seconds to compile."""
+    out[0] = a[1] * b[2] - a[2] * b[1]
+    out[1] = a[2] * b[0] - a[0] * b[2]
+    out[2] = a[0] * b[1] - a[1] * b[0]

@@ -1,21 +1,137 @@
-"""The classical Runge-Kutta method of order 4, a stage at a time.
+"""Runge-Kutta methods: the classical one of order 4, and Dormand and Prince's 5(4).
 
-    for k in range(4):
-        (fill slope with f at stage, at the time t + reach(k) h)
-        rk4_stage(k, h, y, slope, stage, end)
+The latter has error control and dense output: coefficients, and a step.
 
-with stage and end copies of y to begin with, and the result in end. One call of f in a loop over
-the stages: written out, it takes a kernel four times as long to compile.
+Kernels write the stages out with the coefficients; `take_step` takes any function.
+
+Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from roboaccord.numerics.arrays import Array
 from roboaccord.numerics.jit import kernel
+
+Slope = Callable[[Array], Array]
+
+A21 = 1 / 5
+A31, A32 = 3 / 40, 9 / 40
+A41, A42, A43 = 44 / 45, -56 / 15, 32 / 9
+A51, A52, A53, A54 = 19372 / 6561, -25360 / 2187, 64448 / 6561, -212 / 729
+A61, A62, A63, A64, A65 = 9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656
+B1, B3, B4, B5, B6 = 35 / 384, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84
+E1, E3, E4, E5, E6, E7 = 71 / 57600, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40
+D1, D3, D4 = -12715105075 / 11282082432, 87487479700 / 32700410799, -10690763975 / 1880347072
+D5, D6, D7 = 701980252875 / 199316789632, -1453857185 / 822651844, 69997945 / 29380423
+
+
+NODES = (
+    np.array([A21]),
+    np.array([A31, A32]),
+    np.array([A41, A42, A43]),
+    np.array([A51, A52, A53, A54]),
+    np.array([A61, A62, A63, A64, A65]),
+    np.array([B1, 0, B3, B4, B5, B6]),
+)
+ERROR = np.array([E1, 0, E3, E4, E5, E6, E7])
+DENSE = np.array([D1, 0, D3, D4, D5, D6, D7])
+SAFETY, SHRINK, GROW = 0.9, 0.2, 5.0
+
+
+@dataclass(frozen=True)
+class Step:
+    """Hold one step.
+
+    Args:
+        start, end: states (n,).
+        slopes: at the stages (7, n); the last is that of the end.
+        size: [s].
+        error: estimated, over what is tolerated: a step above 1 is to be refused.
+    """
+
+    start: Array
+    end: Array
+    slopes: Array
+    size: float
+    error: float
+
+    def at(self, part: float) -> Array:
+        """Return the state (n,) at a fraction, 0 to 1, of the step (dense output)."""
+        rest = 1.0 - part
+        change = self.end - self.start
+        bend = self.size * self.slopes[0] - change
+        tail = change - self.size * self.slopes[6] - bend
+        high = self.size * (DENSE @ self.slopes)
+        return np.asarray(
+            self.start + part * (change + rest * (bend + part * (tail + rest * high)))
+        )
+
+    @property
+    def next_size(self) -> float:
+        """The step size to continue or to retry with [s]."""
+        if not np.isfinite(self.error):
+            return SHRINK * self.size
+        factor: float = SAFETY * max(self.error, 1e-10) ** -0.2
+        return self.size * min(GROW, max(SHRINK, factor))
+
+
+def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: float) -> Step:
+    """Take a step.
+
+    Args:
+        slope: gives the slope (n,) of a state (n,).
+        start: state (n,).
+        first: its slope.
+        size: [s].
+        tolerance: of each step, relative and absolute.
+    """
+    slopes = np.empty((7, len(start)))
+    slopes[0] = first
+    end = start
+    for i, weights in enumerate(NODES, start=1):
+        end = start + size * (weights @ slopes[:i])
+        slopes[i] = slope(end)
+    scale = tolerance * (1.0 + np.maximum(np.abs(start), np.abs(end)))
+    error = size * (ERROR @ slopes) / scale
+    return Step(start, end, slopes, size, float(np.sqrt(error @ error / len(error))))
+
+
+@kernel
+def dense_rows(u, n, h, k, new, r):
+    """Fill the five rows of the dense output of a step."""
+    for i in range(n):
+        change = new[i] - u[i]
+        bend = h * k[0, i] - change
+        r[0, i], r[1, i], r[2, i], r[3, i] = u[i], change, bend, change - h * k[6, i] - bend
+        r[4, i] = h * (
+            D1 * k[0, i] + D3 * k[2, i] + D4 * k[3, i] + D5 * k[4, i] + D6 * k[5, i] + D7 * k[6, i]
+        )
+
+
+@kernel
+def dense_state(r, n, part, out):
+    """Fill `out` with the state at a part (0 to 1) of a step."""
+    rest = 1.0 - part
+    for i in range(n):
+        out[i] = r[0, i] + part * (r[1, i] + rest * (r[2, i] + part * (r[3, i] + rest * r[4, i])))
 
 
 @kernel
 def rk4_stage(k, h, y, slope, stage, end):
-    """Add the slope of stage k (0 to 3) to `end`, and fill the next `stage`; all are (n,)."""
+    """Add the slope of stage k (0 to 3) of order 4 to `end`, and fill the next `stage`; all (n,).
+
+        for k in range(4):
+            (fill slope with f at stage, at the time t + reach(k) h)
+            rk4_stage(k, h, y, slope, stage, end)
+
+    with stage and end copies of y to begin with, and the result in end. One call of f in a loop
+    over the stages: written out, it takes a kernel four times as long to compile.
+    """
     weight = h / 6.0 if k in (0, 3) else h / 3.0
     reach = h if k == 2 else 0.5 * h
     for i in range(y.shape[0]):

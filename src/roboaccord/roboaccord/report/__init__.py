@@ -8,7 +8,7 @@ from roboaccord.crosscheck.report import Report
 from roboaccord.report.curves import colour_of
 from roboaccord.report.energy import ITEMS, book_rows
 from roboaccord.report.figures import figures_of, signals_of
-from roboaccord.report.page import render_page
+from roboaccord.report.plots import render_page
 from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 
 EVENTS_SHOWN = 200

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import Cause, EngineParity, Parity, RobotParity, Status
-from roboaccord.report.page import render_page
+from roboaccord.report.plots import render_page
 
 
 def render_parity(result: Parity) -> str:

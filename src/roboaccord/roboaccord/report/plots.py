@@ -1,17 +1,44 @@
-"""A page of plots or pictures, for results that are no cross-check: searches, landscapes."""
+"""Pages of plots, pictures and tables, each with all that it needs in it."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from roboaccord.report.page import render_page
+from roboaccord.contract.results import Json, to_json
+from roboaccord.report.curves import axis, colour_of
 
 if TYPE_CHECKING:
     from roboaccord.run.sweep import Study
+
+
+def render_page(template: str, **values: Any) -> str:
+    """Return a page as HTML.
+
+    Args:
+        template: file name of the template, beside this module.
+        values: what it shows.
+    """
+    import jinja2
+
+    here = files(__package__)
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: here.joinpath(name).read_text(encoding="utf-8")),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
+    plotly = files("plotly").joinpath("package_data/plotly.min.js")
+    return environment.get_template(template).render(
+        style=here.joinpath("report.css").read_text(encoding="utf-8"),
+        plotly=plotly.read_text(encoding="utf-8"),
+        **values,
+    )
 
 
 @dataclass(frozen=True)
@@ -83,3 +110,55 @@ def render_plots(
         facts=facts,
         result=result,
     )
+
+
+def render_sweep(study: Study) -> str:
+    """Return the page of a sweep as HTML."""
+    figure = study.figure.replace("_", " ")
+    runs = Plot(
+        "Runs",
+        "A dot for each seed; the bar is the mean with its interval.",
+        dots_figure(study),
+        height=460,
+    )
+    return render_plots(
+        f"{study.robot}, {study.scenario}: {figure} over {study.seeds} seeds",
+        "",
+        [runs],
+        command=study.command,
+        facts=study.versions,
+        template="sweep.html",
+        result=study,
+    )
+
+
+def dots_figure(study: Study) -> dict[str, Json]:
+    """Draw the value of every run, a column for each engine and step, and the mean with its bar."""
+    engines = list(dict.fromkeys(cell.engine for cell in study.cells))
+    data: list[Json] = []
+    for cell in study.cells:
+        label = f"{cell.engine}, {1e3 * cell.physics_step:g} ms"
+        colour, found = colour_of(cell.engine, engines), cell.statistics
+        data.append(
+            {
+                "type": "box", "name": label, "y": [*cell.values.values()], "boxpoints": "all",
+                "jitter": 0.6, "pointpos": 0, "fillcolor": "rgba(0,0,0,0)",
+                "line": {"color": "rgba(0,0,0,0)"},
+                "marker": {"color": colour, "size": 7, "opacity": 0.6},
+                "text": [f"seed {seed}" for seed in cell.values],
+            }
+        )  # fmt: skip
+        data.append(
+            {
+                "type": "scatter", "x": [label], "y": [to_json(found.mean)], "mode": "markers",
+                "error_y": {
+                    "type": "data", "array": [to_json(found.half_width)], "color": colour,
+                },
+                "marker": {"symbol": "line-ew-open", "size": 26, "color": colour},
+                "hovertemplate": "mean %{y:.4g}<extra></extra>",
+            }
+        )  # fmt: skip
+    unit = f" [{study.unit}]" if study.unit else ""
+    title = study.figure.replace("_", " ") + unit
+    layout: Json = {"yaxis": axis(title), "xaxis": {"type": "category"}, "showlegend": False}
+    return {"data": data, "layout": layout}

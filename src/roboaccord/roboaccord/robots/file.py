@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_description
@@ -18,10 +19,9 @@ from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_na
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joint_friction import JointFriction
+from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.tree import TreeReference
 
 FAR = 1e9  # m; the stops of a slide that has none
@@ -112,10 +112,10 @@ class FileRobot(Robot):
     def reference(self, setup: Setup) -> Simulator:
         return TreeReference(setup, friction_of(setup))
 
-    def engine(self, setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+    def engine(self, setup: Setup, engine: AnyEngine) -> Simulator:
         """Make an engine's simulator of the description without its geometry."""
         bare, friction = _without_frames(strip(setup.urdf())), friction_of(setup)
-        model = EngineModel.of(setup, perturbations, urdf=bare, friction=friction)
+        model = EngineModel.of(setup, urdf=bare, friction=friction)
         return simulate_model(model, engine)
 
     def remarks(self, setup: Setup) -> Mapping[str, str]:

@@ -8,11 +8,17 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from roboaccord.contract.checks import check_command, check_state, check_switches
+from roboaccord.contract.checks import (
+    NANOSECONDS,
+    check_command,
+    check_state,
+    check_switches,
+    count_steps,
+    tick_time,
+)
 from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.interfaces import Controller, Inputs, Observer
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.timing import NANOSECONDS, count_steps, tick_time
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import KeptMotion

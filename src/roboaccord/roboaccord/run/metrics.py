@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.interfaces import Observer, Tally
 from roboaccord.contract.state import STATE_ARRAYS, Command, RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 

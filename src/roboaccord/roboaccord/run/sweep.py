@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, DivergedError, did_you_mean
+from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import IF_ANY, Json, Seconds
+from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
@@ -17,7 +19,6 @@ from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import versions
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 
 
@@ -109,10 +110,9 @@ def sweep(
     setup: Setup,
     *,
     figure: str,
-    engines: Sequence[str] = ("reference",),
+    engines: Sequence[Engine] = ("reference",),
     physics_steps: Sequence[float] = (),
     seeds: int = 20,
-    perturbations: Perturbations = (),
     workers: int = 0,
     done: Callable[[str, float, int], None] = lambda engine, step, seed: None,
 ) -> list[Cell]:
@@ -122,10 +122,9 @@ def sweep(
         setup: robot and scenario; what is random in it should depend on the seed,
             `initial.spread_q` say.
         figure: name of a figure of `metrics_of`.
-        engines: names.
+        engines: by name or specification.
         physics_steps: [s]; the scenario's where empty.
         seeds: number of runs in each cell.
-        perturbations: deliberate errors of engines.
         workers: processes; one for each core where 0.
         done: told of each run as it ends.
 
@@ -141,8 +140,9 @@ def sweep(
     for engine in engines:  # an engine that cannot be had is found here, not in a process
         make_simulator(setup, engine)
     data = setup.scenario.data()
-    jobs = [_Job(e, dt, seed) for e in engines for dt in steps for seed in range(seeds)]
-    calls = ((data, job, figure, tuple(perturbations)) for job in jobs)
+    by_name = {name_of(engine): engine for engine in engines}
+    jobs = [_Job(e, dt, seed) for e in by_name for dt in steps for seed in range(seeds)]
+    calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
     runs = run_pieces(
         _run,
         calls,
@@ -153,14 +153,14 @@ def sweep(
 
 
 def _run(
-    data: Mapping[str, Json], job: _Job, figure: str, perturbations: Perturbations
+    data: Mapping[str, Json], job: _Job, figure: str, engine: Engine
 ) -> tuple[_Job, float, str]:
     changes = {"physics_step": job.physics_step, "seed": job.seed}
     setup = Setup.of(make_scenario({**data, **changes}))
     scenario = setup.scenario
     try:
         trajectory = simulate(
-            simulator=make_simulator(setup, job.engine, perturbations=perturbations),
+            simulator=make_simulator(setup, engine),
             controller=make_controller(setup),
             initial=setup.initial,
             duration=scenario.duration,

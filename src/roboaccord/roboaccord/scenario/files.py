@@ -1,20 +1,22 @@
-"""Scenario files: read from YAML, changed by KEY=VALUE, checked before anything starts."""
+"""Scenario files: read from YAML, changed by KEY=VALUE, checked; and what is installed."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from pydantic import ValidationError
 
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.timing import count_steps
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
+from roboaccord.scenario.setup import find_robot, robot_names
 
 LARGEST = 1e12  # of a number of a scenario, in SI units
 LONGEST = 100  # bytes of a name: folders are called by it
@@ -160,3 +162,48 @@ def _shipped(package: str, robot: str, name: str) -> Path:
         hint = did_you_mean(name, scenario_names(package))
         raise AccordError(f"{robot} has no scenario {name}{hint}")
     return path
+
+
+@dataclass(frozen=True)
+class Row:
+    """Hold a scenario: its robot, what that is, its controller, and what it is."""
+
+    robot: str
+    summary: str
+    scenario: str
+    controller: str
+    description: str
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """Hold robots that can be used, a row of each scenario, and what is wrong with others."""
+
+    robots: list[str]
+    scenarios: list[Row]
+    broken: dict[str, str]
+
+
+def read_catalogue() -> Catalogue:
+    """Return what is installed; a package that is broken hides no other."""
+    found, broken = list[Row](), dict[str, str]()
+    for name in robot_names():
+        try:
+            found += _scenarios(name)
+        except AccordError as error:
+            broken[name] = str(error)
+    return Catalogue([name for name in robot_names() if name not in broken], found, broken)
+
+
+def _scenarios(name: str) -> list[Row]:
+    """Return a row of each scenario of a robot.
+
+    Raises:
+        AccordError: if its package cannot be loaded, or a scenario not be read.
+    """
+    robot, rows = find_robot(name), []
+    for scenario in scenario_names(robot.package):
+        data = read_yaml(share(robot.package) / "scenarios" / f"{scenario}.yaml")
+        controller = data.get("controller", {}).get("name", "none")
+        rows.append(Row(name, robot.summary, scenario, controller, data.get("description", "")))
+    return rows

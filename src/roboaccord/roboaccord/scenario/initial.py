@@ -1,14 +1,17 @@
-"""Initial state of a scenario, before its robot completes it."""
+"""Initial state of a scenario, before its robot completes it, and its faults checked."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import rpy_quaternion
 from roboaccord.scenario.scenario import Scenario
 
@@ -57,3 +60,30 @@ def _by_joint(values: Mapping[str, float], joints: Sequence[str], key: str) -> A
         if not math.isfinite(values[name]):
             raise AccordError(f"{key}.{name}: {values[name]} is no angle or rate")
     return np.array([values.get(name, 0.0) for name in joints])
+
+
+def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
+    """Refuse a fault of anything but a hinge, or an angle beyond its limits.
+
+    Raises:
+        AccordError: naming the fault.
+    """
+    check_joint(fault, joints, tree.hinges)
+    joint = next(joint for joint in tree.moving if joint.name == fault.joint)
+    if fault.angle is not None and not joint.lower <= fault.angle <= joint.upper:
+        raise AccordError(
+            f"fault {fault}: {fault.joint} goes from {joint.lower:g} to {joint.upper:g} rad"
+        )
+
+
+def freeze_at_start(
+    state: RobotState, faults: Sequence[Fault], joints: Sequence[str]
+) -> RobotState:
+    """Return a state with joints where they are frozen from the start, and at rest."""
+    if not faults:
+        return state
+    q, qd = np.array(state.q), np.array(state.qd)
+    for fault in faults:
+        if fault.angle is not None:
+            q[joints.index(fault.joint)], qd[joints.index(fault.joint)] = fault.angle, 0.0
+    return replace(state, q=q, qd=qd)

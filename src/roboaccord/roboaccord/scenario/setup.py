@@ -22,20 +22,24 @@ from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
-from roboaccord.scenario.build import build
-from roboaccord.scenario.faults import check_fault, freeze_at_start
-from roboaccord.scenario.initial import initial_state
+from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.user_code import build, line_of, place_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator
 
     from roboaccord.contract.contact import ContactPoint
-    from roboaccord.contract.interfaces import AnySimulator, Controller, ForceLaw, Odometry, Tally
+    from roboaccord.contract.interfaces import (
+        AnyEngine,
+        AnySimulator,
+        Controller,
+        ForceLaw,
+        Odometry,
+        Tally,
+    )
     from roboaccord.contract.trajectory import Trajectory
     from roboaccord.description.solids import Faces
-    from roboaccord.scenario.perturbation import Perturbations
 
 GROUP = "roboaccord.robots"
 FILES = "roboaccord.robot_files"  # by the ending of the file: the class of such robots
@@ -116,11 +120,10 @@ class Robot:
         """Make the analytical simulator, which derives from `simulators.base.Simulator`."""
         raise NotImplementedError
 
-    def engine(
-        self, setup: Setup, engine: str, perturbations: Perturbations
-    ) -> AnySimulator | None:
+    def engine(self, setup: Setup, engine: AnyEngine) -> AnySimulator | None:
         """Make the simulator of an engine, for a robot that is more than one model.
 
+        Models are handed to `engines.factory.simulate_model`, with the engine as it is given.
         None, the default, takes the description for all there is.
         """
         return None

@@ -7,8 +7,7 @@ import logging
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.surface import GROUND, TERRAIN, WALL, Surface
-from roboaccord.description.solids import box
+from roboaccord.description.solids import GROUND, TERRAIN, WALL, Surface, box
 from roboaccord.scenario.setup import Setup
 
 EARTH = np.array([0.72, 0.70, 0.64])  # of terrain, and of solids on it

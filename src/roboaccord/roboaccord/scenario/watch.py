@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError, LockstepError
@@ -92,7 +93,7 @@ class Watch:
             kind = ctypes.py_object(Silence)
             ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(ident), kind)
 
-    def _on_signal(self, number: int, frame: Any) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.calls == self._late:
             raise Silence
         if callable(self._before):

@@ -19,16 +19,15 @@ from typing import final
 
 import numpy as np
 
-from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.checks import clip_efforts, count_steps
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration, AnySimulator
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.joint_faults import JointFaults, frozen, without_loose
+from roboaccord.simulators.joints import JointFaults, frozen, without_loose
 from roboaccord.simulators.losses import LossAccount
 
 

@@ -6,16 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from roboaccord.contract import VERSION
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.version import VERSION
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
-from roboaccord.simulators.joint_friction import JointFriction
-from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction, StopWatch
 from roboaccord.simulators.reference import Reference
 
 

@@ -246,8 +246,8 @@ class EngineConformance:
         expected = TreeReading(tree, question)
         assert {*reading.joints} == {*JOINTS}
         for state in question.states[:STATES]:
-            have = reading.acceleration(state, JOINTS)
-            assert relative(have, expected.acceleration(state, JOINTS)) < SAME
+            have = reading.acceleration(state)
+            assert relative(have, expected.acceleration(state)) < SAME
 
 
 def base_of(robot: str) -> Literal["fixed", "free"]:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.interfaces import Acceleration, Observer
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import REFERENCE, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.run.factory import make_simulator
@@ -75,8 +75,8 @@ def run_of(
     )
 
 
-class Keeper:
-    """Keep each state with a copy of what it said (Observer)."""
+class Keeper(Observer):
+    """Keep each state with a copy of what it said."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []
@@ -84,12 +84,6 @@ class Keeper:
     def on_state(self, state: RobotState) -> None:
         arrays = {name: np.array(getattr(state, name)) for name in STATE_ARRAYS}
         self.kept.append((state, arrays, dict(state.switches)))
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        pass
-
-    def on_event(self, event: Event) -> None:
-        pass
 
 
 def at_rest(state: RobotState) -> RobotState:

@@ -16,11 +16,9 @@ from roboaccord.description.solids import Faces
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.scenario.surroundings import EARTH
 from roboaccord.view.camera import Camera
-from roboaccord.view.ground import draw_ground, draw_path
-from roboaccord.view.motion import resample, speeds
+from roboaccord.view.ground import Relief, draw_ground, draw_path, shade_ground
 from roboaccord.view.raster import OVERSAMPLING, Canvas, Mesh, Picture
-from roboaccord.view.scene import Scene
-from roboaccord.view.shadow import Relief, shade_ground
+from roboaccord.view.scene import Scene, resample, speeds
 from roboaccord.view.stance import VIEW, over_terrain, stance_of
 
 FPS = 25

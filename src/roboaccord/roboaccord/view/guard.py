@@ -1,4 +1,4 @@
-"""Who may steer a view: its own page, by what `view.inputs` lets through.
+"""Who may steer a view: its own page, and by values of its controls within their limits.
 
 Any page of the web can open a WebSocket to this machine, and viser takes whatever it sends. So
 each handshake and each frame passes here first.
@@ -15,21 +15,25 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
+import numpy as np
 from websockets.asyncio import server as websocket_server
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.view.inputs import Controls, clean
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiInputHandle, ViserServer
 
+Value: TypeAlias = bool | float | str | tuple[float, ...]
+Controls: TypeAlias = "Mapping[str, GuiInputHandle[Value]]"
+"""Viser's handles by identifier."""
 Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
@@ -39,6 +43,73 @@ QUIET = 10.0  # s between lines on what was refused: a flood does not fill the t
 REPLACED = threading.Lock()
 
 _log = logging.getLogger(__name__)
+
+
+class _Value(msgspec.Struct):
+    value: Value
+
+
+class GuiUpdateMessage(msgspec.Struct, tag=True):
+    """Hold a new value of a control; what else a message would change is left out."""
+
+    uuid: str
+    updates: _Value
+
+
+class ViewerCameraMessage(msgspec.Struct, tag=True):
+    """Hold the camera of a page."""
+
+    wxyz: tuple[float, float, float, float]
+    position: tuple[float, float, float]
+    fov: float
+    near: float
+    far: float
+    image_height: int
+    image_width: int
+    look_at: tuple[float, float, float]
+    up_direction: tuple[float, float, float]
+
+
+_DECODER = msgspec.msgpack.Decoder(GuiUpdateMessage | ViewerCameraMessage)
+
+
+def clean(frame: bytes, controls: Controls) -> bytes | None:
+    """Return a frame with its value within the limits of its control; None to leave it out.
+
+    Args:
+        frame: as it came.
+        controls: viser's handles by identifier.
+
+    Raises:
+        ValueError, TypeError, RecursionError: if it is no message of the page.
+    """
+    message = _DECODER.decode(frame)
+    if isinstance(message, ViewerCameraMessage):
+        if not np.isfinite(np.hstack(msgspec.structs.astuple(message))).all():
+            raise ValueError("a camera is not finite")
+    else:
+        value = allowed(controls.get(message.uuid), message.updates.value)
+        if value is None:
+            return None
+        message.updates.value = value
+    return msgspec.msgpack.encode(message)
+
+
+def allowed(control: GuiInputHandle[Value] | None, value: Value) -> Value | None:
+    """Return a value within the limits of its control; None if the control takes none such."""
+    if control is None or control.disabled:
+        return None
+    if isinstance(control.value, bool):
+        return value if isinstance(value, bool) else None
+    if isinstance(control.value, str):
+        return value if value in getattr(control, "options", ()) else None
+    low, high = getattr(control, "min", None), getattr(control, "max", None)
+    if low is None or high is None or isinstance(value, bool | str):
+        return None
+    if np.shape(value) != np.shape(control.value) or not np.isfinite(value).all():
+        return None
+    found: Value = np.clip(value, low, high).tolist()
+    return found
 
 
 def open_server(host: str, port: int) -> ViserServer:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roboaccord.bag.contact_markers import PERIOD, Find, contact_finder
-from roboaccord.cdr.markers import contact_arrow
+from roboaccord.cdr.messages import contact_arrow
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.loop import Pace
@@ -78,7 +79,7 @@ class StateDisplay:
             self._drawn = time.monotonic()
 
 
-class LiveView:
+class LiveView(Observer):
     """Observe a running simulation, paced to real time, at up to 30 pictures a second.
 
     The run waits in `on_state` for the wall clock, and while it is paused for the onlooker: nothing
@@ -127,9 +128,6 @@ class LiveView:
             time.sleep(0.5 / RATE)
             self._pace.restart()
         self._pace.wait()
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Do nothing: a command is not seen."""
 
     def on_event(self, event: Event) -> None:
         """Tell of an event."""

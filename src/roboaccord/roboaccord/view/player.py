@@ -11,9 +11,8 @@ import numpy as np
 from roboaccord.bag.contact_markers import PERIOD
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.view.figure import Figure, Ghost
 from roboaccord.view.scene import Scene
-from roboaccord.view.stage import Stage
+from roboaccord.view.stage import Figure, Ghost, Stage
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle

@@ -1,4 +1,4 @@
-"""Scene graph: the visual shapes of a URDF as convex solids.
+"""Scene graph: the visual shapes of a URDF as convex solids, and their motion.
 
 Boxes, cylinders, spheres and convex meshes are drawn, in the browser other meshes too. Where a
 link's visual is a mesh that is not drawn, or not there, its collision shapes stand in for it, and
@@ -8,6 +8,7 @@ where it has none that can be drawn, the convex hulls of its meshes.
 from __future__ import annotations
 
 import logging
+import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,14 +20,23 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.geometry import Geometry, read_geometry
 from roboaccord.description.meshes import mesh_path, read_mesh
-from roboaccord.description.solids import Faces, box, cylinder, facets, sphere
+from roboaccord.description.solids import (
+    Faces,
+    Geometry,
+    box,
+    cylinder,
+    facets,
+    read_geometry,
+    sphere,
+)
 from roboaccord.description.tree import Tree
+from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 
 GREY = (0.55, 0.60, 0.66)
 FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
 MOST = 10_000_000  # vertices times triangles of a mesh that may be asked whether it is convex
+MOMENT = 1e-6  # s: of the difference that makes a speed of velocities
 _log = logging.getLogger(__name__)
 
 
@@ -182,3 +192,51 @@ def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
     if colour is not None:
         return np.array([float(word) for word in colour.get("rgba", "0 0 0 1").split()])[:3]
     return palette.get(material.get("name", ""), np.array(GREY))
+
+
+def resample(trajectory: Trajectory, step: float) -> Trajectory:
+    """Return a motion at every `step` [s] from its start, linear between samples."""
+    start, stop = trajectory.time[0], trajectory.time[-1]
+    time = start + step * np.arange(math.floor((stop - start) / step + 1e-6) + 1)
+
+    def at(values: Array) -> Array:
+        columns = [np.interp(time, trajectory.time, column) for column in values.T]
+        return np.column_stack(columns) if columns else np.empty((len(time), 0))
+
+    turns = trajectory.orientation.copy()
+    flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but do not average
+    turns = at(turns)
+    return Trajectory(
+        joints=trajectory.joints,
+        time=time,
+        q=at(trajectory.q),
+        qd=at(trajectory.qd),
+        effort=at(trajectory.effort),
+        position=at(trajectory.position),
+        orientation=turns / np.linalg.norm(turns, axis=1, keepdims=True),
+        twist=at(trajectory.twist),
+        events=trajectory.events,
+    )
+
+
+def speeds(scene: Scene, motion: Trajectory) -> Array:
+    """Return the speed of the centre of mass (t,) [m/s], of the velocities alone: at rest, 0."""
+    frames = quaternion_matrix(motion.orientation)
+    velocity = (frames @ motion.twist[:, :3, None])[..., 0]
+
+    def centres(time: float) -> Array:
+        turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
+        return scene.tree.centres(
+            *scene.motion(
+                replace(
+                    motion,
+                    q=motion.q + time * motion.qd,
+                    position=motion.position + time * velocity,
+                    orientation=quaternion_product(motion.orientation.T, turns.T).T,
+                )
+            )
+        )
+
+    way = centres(MOMENT) - centres(-MOMENT)
+    return np.asarray(np.linalg.norm(way, axis=1) / (2.0 * MOMENT))

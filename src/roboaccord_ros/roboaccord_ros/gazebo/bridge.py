@@ -11,9 +11,9 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen
 
 import numpy as np
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.timing import count_steps
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo

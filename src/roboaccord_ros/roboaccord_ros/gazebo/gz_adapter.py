@@ -19,11 +19,10 @@ from typing import Self
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
-from roboaccord.contract.checks import check_command, check_state
+from roboaccord.contract.checks import NANOSECONDS, check_command, check_state, count_steps
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
 from roboaccord.run.metrics import Motion
@@ -40,17 +39,15 @@ from roboaccord_ros.gazebo.bridge import (
 )
 from roboaccord_ros.gazebo.camera import Camera
 from roboaccord_ros.gazebo.faults import GazeboFaults
-from roboaccord_ros.gazebo.lateness import Lateness
-from roboaccord_ros.gazebo.link import FreeLink, Link, LockstepLink
+from roboaccord_ros.gazebo.link import FreeLink, Lateness, Link, LockstepLink
 from roboaccord_ros.gazebo.speed import keep_factor
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.faults import FaultInlet, declare_faults
+from roboaccord_ros.graph.extras import SwitchServices
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
-from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import POLL, Run
-from roboaccord_ros.graph.switches import SwitchServices
 from roboaccord_ros.nodes.pacing import Pace
 
 MEASURED = 1.0  # s of wall time from which on a run shows how fast it is

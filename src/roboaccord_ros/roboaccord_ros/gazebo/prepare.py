@@ -20,7 +20,7 @@ from roboaccord_ros.gazebo.bridge import World, refuse_start
 from roboaccord_ros.gazebo.faults import refuse_hold
 from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.process import Process, Value
+from roboaccord_ros.launch_data import Process, Value
 
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart

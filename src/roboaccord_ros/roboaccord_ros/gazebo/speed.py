@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 from roboaccord.gazebo.form import contact_shapes
 from roboaccord.gazebo.meshes import cache
 from roboaccord.run.output import make_folder, write_text
@@ -44,7 +45,7 @@ def _file() -> Path:
     return cache("gazebo") / "real_time_factors.json"
 
 
-def _read() -> dict[str, object]:
+def _read() -> dict[str, Json]:
     with suppress(*NO_CACHE):
         data = json.loads(_file().read_text(encoding="utf-8"))
         return data if isinstance(data, dict) else {}

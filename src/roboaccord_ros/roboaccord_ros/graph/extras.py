@@ -7,7 +7,7 @@ publisher. A switch is a service, answered before the efforts are sent, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -15,13 +15,13 @@ from rclpy.node import Node
 from rclpy.task import Future
 from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command
+from roboaccord.contract.state import NO_SWITCHES, Array, Command
+from roboaccord.contract.trajectory import Event
 from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.shell import POLL, Run
-from roboaccord_ros.graph.switches import SwitchServices
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
@@ -153,3 +153,61 @@ class ExtraOutputs:
     def _note(self, name: str, value: bool) -> None:
         # A new mapping: states that were given away keep theirs.
         self._inlet.switches = {**self._inlet.switches, name: value}
+
+
+class SwitchServices:
+    """Offer `/R/SWITCH/set` of each switch; what is asked for acts with the next command.
+
+    Args:
+        node, robot: where it lives.
+        names: of the switches.
+    """
+
+    def __init__(self, node: Node, robot: str, names: Iterable[str]) -> None:
+        self._asked: dict[str, bool] = {}
+        for name in names:
+            node.create_service(SetBool, f"{robot}/{name}/set", partial(self._set, name))
+
+    def take(self) -> Mapping[str, bool]:
+        """Return what was asked for since the last call."""
+        if not self._asked:
+            return NO_SWITCHES
+        asked, self._asked = self._asked, {}
+        return asked
+
+    def _set(
+        self, name: str, request: SetBool.Request, response: SetBool.Response
+    ) -> SetBool.Response:
+        self._asked[name] = bool(request.data)
+        response.success = True
+        return response
+
+
+class SwitchLog:
+    """Follow the switches of a robot through a run.
+
+    Args:
+        initial: the switches at the start.
+    """
+
+    def __init__(self, initial: Mapping[str, bool]) -> None:
+        self._initial = initial
+        self._to_come: list[Event] = []
+        self.now = dict(initial)
+
+    def reset(self) -> None:
+        """Go back to the start."""
+        self._to_come, self.now = [], dict(self._initial)
+
+    def note(self, event: Event) -> None:
+        """Take an event, if it is one of a switch."""
+        if event.subject in self.now:
+            self._to_come.append(event)
+
+    def advance(self, until: float) -> Mapping[str, bool]:
+        """Follow the events before a time [s], and return the switches that they set."""
+        due = [event for event in self._to_come if event.time < until]
+        self._to_come = [event for event in self._to_come if event.time >= until]
+        changes = {event.subject: event.kind.endswith("_on") for event in due}
+        self.now = {**self.now, **changes}
+        return changes

@@ -23,11 +23,10 @@ from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.extras import VECTORS
+from roboaccord_ros.graph.extras import VECTORS, SwitchLog
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.shell import POLL, Run, Shell
-from roboaccord_ros.graph.switches import SwitchLog
 
 REPORT_PERIOD = 0.5  # s of wall time
 SLICE = 0.4 * POLL  # s of wall time spent on comparisons before messages are taken again

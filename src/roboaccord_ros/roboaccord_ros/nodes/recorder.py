@@ -19,15 +19,14 @@ from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, swit
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
 from roboaccord.cdr import decode_events, decode_string
+from roboaccord.contract.checks import NANOSECONDS
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.timing import NANOSECONDS
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Robot, Setup
 from sensor_msgs.msg import JointState
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.ledger import IN_STEP, Ledger
+from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 

@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rclpy.node import Node
-from roboaccord.contract.checks import check_command
+from roboaccord.contract.checks import NANOSECONDS, check_command, count_steps
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer, Tally
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Command, RobotState
-from roboaccord.contract.timing import NANOSECONDS, count_steps
 from roboaccord.contract.trajectory import Event
 from roboaccord.run.loop import advance
 from roboaccord.run.metrics import Motion

@@ -11,8 +11,7 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-from roboaccord_ros.graph.faults import FaultInlet, declare_faults
-from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.pacing import Pacing, add_services
 from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions

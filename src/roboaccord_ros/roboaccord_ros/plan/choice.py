@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
+from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.timing import count_steps
 from roboaccord.engines import REFERENCE, default_names
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import is_file

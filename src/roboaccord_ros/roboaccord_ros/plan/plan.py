@@ -21,9 +21,9 @@ from roboaccord_ros.gazebo.prepare import (
     partition,
 )
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.launch_data import Meaning, Process, Value
 from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose, speed
 from roboaccord_ros.plan.request import Request
-from roboaccord_ros.process import Meaning, Process, Value
 
 REAL = 1.0  # simulated seconds a second; 0: as fast as can be
 

@@ -17,8 +17,7 @@ from roboaccord.run.inputs import RecordedInputs
 from roboaccord.scenario.setup import RELEASED, Setup, is_file
 
 from roboaccord_ros.graph.parameters import setup_of
-from roboaccord_ros.plan.arguments import ARGUMENTS, CHOICES
-from roboaccord_ros.process import Value
+from roboaccord_ros.launch_data import ARGUMENTS, CHOICES, Value
 
 SIMULATORS = ("auto", "gz", *engine_names(), REFERENCE)
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)

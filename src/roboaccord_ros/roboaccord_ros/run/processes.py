@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.bag.playback import play
+from roboaccord.bag.reader import play
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Inputs
 from roboaccord.run.inputs import RecordedInputs
@@ -27,7 +27,7 @@ from roboaccord.run.runner import Run as RunResult
 from roboaccord.run.runner import RunRequest
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
-from roboaccord_ros.process import Value
+from roboaccord_ros.launch_data import Value
 from roboaccord_ros.run.domain import private_domain, reach, remove_orphans
 
 POLL = 0.02  # s

@@ -14,8 +14,7 @@ from roboaccord.run.runner import RunRequest
 from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
-from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell
-from roboaccord_ros.nodes.inputs import PublishedInputs
+from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell, PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import yaml
 from roboaccord.bag.topics import input_topics, optional_topics, switch_topic, topics
-from roboaccord.scenario.setup import Setup
+from roboaccord.description.resources import share
+from roboaccord.description.yaml_files import read_yaml
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot
 
 from roboaccord_ros.graph import names
 from roboaccord_ros.shared.gazebo import (
@@ -17,7 +21,30 @@ from roboaccord_ros.shared.gazebo import (
     terrain_models,
 )
 from roboaccord_ros.shared.layouts import foxglove, plotjuggler, rviz
-from roboaccord_ros.shared.show import Show
+
+
+@dataclass(frozen=True)
+class Show:
+    """Hold a robot in the scenario that shows it, and others whose terrain is a model."""
+
+    setup: Setup
+    terrains: tuple[Setup, ...]
+
+    @classmethod
+    def of(cls, name: str) -> Show:
+        """Read `config/show.yaml` of a robot's package; without it, the first scenario is shown.
+
+        Raises:
+            AccordError: if a scenario is broken.
+        """
+        package = find_robot(name).package
+        path = share(package) / "config" / "show.yaml"
+        given = read_yaml(path) if path.is_file() else {}
+        names = [given.get("scenario") or scenario_names(package)[0], *given.get("terrains", [])]
+        changes = given.get("set", [])
+        setups = [Setup.of(load_scenario(package, name, each, changes)) for each in names]
+        return cls(setups[0], tuple(setups[1:]))
+
 
 HEAD = """\
 # Topics of all robots, and how `ros2 bag record` is to subscribe to them (made by `make shared`):

@@ -15,7 +15,7 @@ from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.gazebo.window import ANCHOR, HALF, add_window, numbers_text
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.start import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
+from roboaccord.view.camera import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
 
 CONFIG = """<?xml version="1.0"?>
 <model>

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.start import View, start_view
+from roboaccord.view.camera import View, start_view
 
 from roboaccord_ros.graph import names
 

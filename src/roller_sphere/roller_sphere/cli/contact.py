@@ -1,22 +1,31 @@
-"""`accord roller-sphere contact`: the ball's turning in engines against the model."""
+"""`accord roller-sphere contact` and `dribble`: what engines make of the ball's contacts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import progress
+from rich.text import Text
+from roboaccord.cli.command import Result, used_by
+from roboaccord.cli.console import COMPILING, progress
 from roboaccord.cli.gathering import numbers
+from roboaccord.cli.options import Changes, Engine, load_setup
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import to_json
+from roboaccord.contract.results import Quantity, to_json
 from roboaccord.engines import REFERENCE, engine_names, spec
 
+from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
+from roller_sphere.dribbling.map import Cell, coefficients, run_map
 from roller_sphere.source.contact_check import cases, check
 
-COLUMNS = ("case", "alpha", "w_t_worst", "w_t_mean", "w_s_offset", "w_s_beyond", "passed")
+FINDINGS = ("case", "alpha", "w_t_worst", "w_t_mean", "w_s_offset", "w_s_beyond", "passed")
+CELLS = (
+    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.first", "slip.second",
+    "slip.model", "slip.spin", "slip.model_spin", "slip.share",
+)  # fmt: skip
 
 
 @in_pieces()
@@ -49,5 +58,84 @@ def contact_command(
         found = check(chosen, lambda finding: bar.advance(task))
     failed = any(finding.passed is False for finding in found)
     title = "the ball's turning against the model, steady parts of 12 headings"
-    shown = tables_of(found, *COLUMNS, title=title)
+    shown = tables_of(found, *FINDINGS, title=title)
     return Result({"findings": to_json(found)}, shown, ok=not failed)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Hold what statics allow: gain and loss of speed, and by speed the turn rate."""
+
+    acceleration: Annotated[float, Quantity("m/s^2")]
+    braking: Annotated[float, Quantity("m/s^2")]
+    turn_rate: Annotated[dict[str, float], Quantity("rad/s")]
+
+
+@dataclass(frozen=True)
+class Dribbling:
+    """Hold the map of an engine, and the limits."""
+
+    engine: str
+    limits: Limits
+    cells: list[Cell]
+
+
+@in_pieces()
+def dribble_command(
+    speeds: Annotated[
+        str, Quantity("m/s"), typer.Option("--speeds", metavar='"V ..."', help="Of the carrier.")
+    ] = "0.5 1 1.5 2",
+    turn_rates: Annotated[
+        str,
+        Quantity("rad/s"),
+        typer.Option("--turn-rates", metavar='"W ..."', help="Of the carrier."),
+    ] = "0 0.5 1 1.5 2",
+    engine: Engine = "dart",
+    changes: Changes = None,
+) -> Result:
+    """Dribble at every speed and turn rate, and compare with statics and with the model of slip.
+
+    Each run goes straight on and then into a turn that goes on. Shown are whether the ball is
+    still held at the end, the share of friction that statics ask of the rollers in the turn (above
+    1 nothing holds the ball), and of the last second the slips and the ball's spin beside those
+    that the model gives for the same velocity of the ball; and roller 1's share of the slip, which
+    is a half in the model.
+
+    Examples:
+
+      accord roller-sphere dribble
+
+      accord roller-sphere dribble --engine mujoco --speeds "1 2" --turn-rates "0 1" --json
+
+      accord roller-sphere dribble --set friction.mu=0.8 --set parameters.press_force=20
+    """
+    v, w = numbers(speeds, "--speeds"), numbers(turn_rates, "--turn-rates")
+    if min(v) <= 0:
+        raise AccordError("--speeds are above 0")
+    setup = load_setup("roller_sphere", "dribble", changes)
+    if setup.contact is None:
+        raise AccordError("friction.law must be contact: the limits are those of its coefficients")
+    mu, ground = coefficients(setup.contact)
+    with progress() as bar:
+        task = bar.add_task(COMPILING, total=len(v) * len(w))
+        cells = run_map(
+            setup, engine, v, w,
+            lambda cell: bar.update(task, advance=1, description="dribbling"),
+        )  # fmt: skip
+    limits = Limits(
+        largest_gain(setup.parameters, mu, ground),
+        largest_gain(setup.parameters, mu, ground, -1.0),
+        {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
+    )
+    table = tables_of(cells, *CELLS, title=f"dribbling in {engine}")
+    used = used_by(setup, "physics_step", "seed")
+    return Result(Dribbling(engine, limits, cells), [*table, words_of(limits)], used=used)
+
+
+def words_of(limits: Limits) -> Text:
+    """Return the limits for people."""
+    rates = ", ".join(f"{rate:.2f} rad/s at {v} m/s" for v, rate in limits.turn_rate.items())
+    return Text(
+        f"by statics at most {rates}; straight on {limits.acceleration:.2f} m/s^2 of gain and "
+        f"{limits.braking:.2f} of braking"
+    )

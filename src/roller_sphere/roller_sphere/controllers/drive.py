@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
-from roller_sphere.controllers.programs import Program, figure_eight, headings
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.model.rig import Rig
@@ -190,3 +190,61 @@ class FigureEightController(VelocityController):
             raise ValueError("speed, radius and ramp must be positive")
         program = figure_eight(speed, radius, ramp)
         super().__init__(setup, program, compensation, acceleration, bandwidth)
+
+
+Program = Callable[[float], Array]  # time [s] to velocity in the plane (2,) [m/s]
+
+
+def trapezoid(time: float, duration: float, ramp: float) -> float:
+    """Return a share that rises from 0 to 1 in `ramp`, and is 0 again after `duration` [s]."""
+    return min(max(min(time, duration - time) / ramp, 0.0), 1.0)
+
+
+def headings(speed: float, count: int, hold: float, ramp: float) -> Program:
+    """Return `count` headings, evenly around, each from rest to rest.
+
+    Args:
+        speed: [m/s].
+        count: number of headings, the first along x.
+        hold: time of each, the ramps included [s].
+        ramp: time to gain the speed, and to lose it [s].
+    """
+
+    def velocity(time: float) -> Array:
+        index = math.floor(time / hold)
+        share = trapezoid(time - index * hold, hold, ramp) if index < count else 0.0
+        heading = 2.0 * math.pi * index / count
+        return speed * share * np.array([math.cos(heading), math.sin(heading)])
+
+    return velocity
+
+
+def figure_eight(speed: float, radius: float, ramp: float) -> Program:
+    """Return two circles, the first to the left, from rest to rest where they touch.
+
+    Args:
+        speed: [m/s].
+        radius: of both circles [m].
+        ramp: time to gain the speed, and to lose it [s].
+    """
+    length = 4.0 * math.pi * radius
+    duration = figure_eight_time(speed, radius, ramp)
+
+    def velocity(time: float) -> Array:
+        share = trapezoid(time, duration, ramp)
+        if time < ramp:
+            way = 0.5 * speed * time * time / ramp
+        else:
+            left = max(duration - time, 0.0)
+            way = length - speed * (left - 0.5 * ramp)
+            way = way if left > ramp else length - 0.5 * speed * left * left / ramp
+        turned = way / radius
+        heading = turned if turned < 2.0 * math.pi else 4.0 * math.pi - turned
+        return speed * share * np.array([math.cos(heading), math.sin(heading)])
+
+    return velocity
+
+
+def figure_eight_time(speed: float, radius: float, ramp: float) -> float:
+    """Return how long a figure of eight takes [s]."""
+    return 4.0 * math.pi * radius / speed + ramp

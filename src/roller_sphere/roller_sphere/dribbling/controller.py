@@ -104,11 +104,9 @@ class DribbleController:
     def __post_init__(self) -> None:
         if self.setup.scenario.base != "free":
             raise AccordError("controller dribble drives a carrier, so base must be free")
-        _check_positive(
-            acceleration=self.acceleration,
-            turn_acceleration=self.turn_acceleration,
-            carrier_bandwidth=self.carrier_bandwidth,
-        )
+        for name in ("acceleration", "turn_acceleration", "carrier_bandwidth"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is {getattr(self, name):g}, and must be positive")
         if not (0 <= self.proportional_gain < math.inf and 0 <= self.integral_gain < math.inf):
             raise ValueError("proportional_gain and integral_gain must not be negative")
         self._parameters: RollerSphereParameters = self.setup.parameters
@@ -150,12 +148,6 @@ class DribbleController:
         place = carrier + np.array([0.0, state.qd[4] * p.ball_ahead])
         asked = place - self.proportional_gain * away - self.integral_gain * self._sum
         return np.asarray(asked)
-
-
-def _check_positive(**values: float) -> None:
-    for name, value in values.items():
-        if not 0 < value < math.inf:
-            raise ValueError(f"{name} is {value:g}, and must be positive")
 
 
 def slalom(speed: float, turn_rate: float, straight: float, alternate: float) -> CarrierProgram:

@@ -30,7 +30,7 @@ from roboaccord.numerics.rotations import (
     yaw_matrix,
 )
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.reference import Reference
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix

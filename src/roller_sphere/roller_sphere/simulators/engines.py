@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.interfaces import Acceleration, AnyEngine
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.engines import preset
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
-from roboaccord.scenario.perturbation import Perturbations
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
@@ -22,7 +21,7 @@ PRESSES = ("press_1", "press_2")
 SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has figures
 
 
-def model_of(setup: Setup, perturbations: Perturbations) -> EngineModel:
+def model_of(setup: Setup) -> EngineModel:
     """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
 
     Unless the scenario says otherwise an engine's own z axis (DART) is laid along the normal e of
@@ -47,11 +46,10 @@ def model_of(setup: Setup, perturbations: Perturbations) -> EngineModel:
         preload=dict.fromkeys(PRESSES, p.press_force) if contact else {},
         contact=contact,
         options=preset(scenario.engine_options, **defaults),
-        perturbations=perturbations,
     )
 
 
-def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbations) -> Simulator:
+def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
     """Make the roller sphere of an engine.
 
     Raises:
@@ -59,10 +57,10 @@ def make_engine_simulator(setup: Setup, engine: str, perturbations: Perturbation
     """
     if setup.scenario.base == "free" and setup.contact is None:
         raise AccordError(
-            f"{engine} has a ball on the ground (base free) by friction.law contact only; "
+            f"{engine.name} has a ball on the ground (base free) by friction.law contact only; "
             "viscous and coulomb are for the reference, or base ball"
         )
-    simulator = simulate_model(model_of(setup, perturbations), engine)
+    simulator = simulate_model(model_of(setup), engine)
     if setup.scenario.base == "free":
         return simulator
     return InBearing(simulator, setup)

@@ -21,7 +21,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.reference import Reference
 
 from roller_sphere.model.contact import Friction

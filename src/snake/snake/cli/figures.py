@@ -1,16 +1,55 @@
-"""`accord snake figures`: the pictures of the snake's pages."""
+"""`accord snake shapes` and `figures`: the post's configurations, and the pages' pictures."""
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, file_line, progress
+from roboaccord.cli.console import COMPILING, file_line, make_table, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
+from roboaccord.contract.results import Json
 from roboaccord.description.parameters import load_parameters
 
 from snake.figures import optima, write_change_of_ground, write_costs, write_steering
 from snake.model.parameters import SnakeParameters
+from snake.source.post import LOOP, SEGMENTS, START
 from snake.source.shapes import write_picture
+
+
+def shapes_command(
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Picture, .svg or .png.")
+    ] = None,
+    joints: Annotated[int, typer.Option(min=4, max=200, help="Number of joints.")] = 21,
+) -> Result:
+    """Show the post's eight configurations: four that start the wave, four that are looped.
+
+    The numbers are twists: +-2 for the stop, +-1 for half of it.
+
+    Examples:
+
+      accord snake shapes
+
+      accord snake shapes --out shapes.svg
+    """
+    parameters: SnakeParameters = load_parameters(SnakeParameters, "snake", {"joints": joints})
+    if file:
+        write_picture(parameters, file)
+    half = math.degrees(0.5 * parameters.joint_limit)
+    table = make_table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
+    rows = list[Json]()
+    for number, twists in enumerate((*START, *LOOP), 1):
+        part = "start" if number <= len(START) else "loop"
+        by_segment = dict(zip(SEGMENTS, twists, strict=True))
+        angles = {segment: round(half * twist, 3) for segment, twist in by_segment.items()}
+        rows.append({"number": number, "part": part, "twists": by_segment, "angles": angles})
+        table.add_row(str(number), *(f"{t:+d}" if t else "" for t in twists))
+    data = {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
+    return Result(data, [table, *([f"picture: {file}"] if file else [])])
 
 
 def figures_command(folder: Out = None, force: Force = False) -> Result:

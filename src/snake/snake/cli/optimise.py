@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import partial
 from typing import Annotated
@@ -24,12 +24,12 @@ from roboaccord.contract.results import (
     Quantity,
     Ratio,
 )
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import friction_of
-from snake.search.confirm import run, setup_of, steady_figures, window
+from snake.search.confirm import setup_of, steady_figures, window
 from snake.search.ideal import Figures, Gait, IdealModel
 from snake.search.optimise import DEFAULT_GAIT, Task, optimise
 
@@ -54,10 +54,9 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Settled:
+class Settled(Figures):
     """Hold the settled figures of a run, and the peak effort of its start."""
 
-    figures: Figures = field(metadata=INLINE)
     peak_effort_start: NewtonMetres
 
 
@@ -65,22 +64,18 @@ class Settled:
 class Pair:
     """Hold the default gait beside the best, and how much better that is."""
 
-    default: Figures | Settled
-    optimum: Figures | Settled
+    default: Figures
+    optimum: Figures
     gain: Annotated[float, Quantity("%", "faster, or cheaper")]
 
     @classmethod
-    def of(cls, default: Figures | Settled, optimum: Figures | Settled, objective: str) -> Pair:
+    def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
         """Compare by an objective."""
-        before, after = _settled(default), _settled(optimum)
         if objective == "cost":
-            share = 1.0 - after.cost_of_transport / before.cost_of_transport
-            return cls(default, optimum, 100.0 * share)
-        return cls(default, optimum, 100.0 * (after.speed - before.speed) / abs(before.speed))
-
-
-def _settled(found: Figures | Settled) -> Figures:
-    return found.figures if isinstance(found, Settled) else found
+            share = 1.0 - optimum.cost_of_transport / default.cost_of_transport
+        else:
+            share = (optimum.speed - default.speed) / abs(default.speed)
+        return cls(default, optimum, 100.0 * share)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,7 +154,11 @@ def optimise_command(
         min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
         seed=seed,
     )
-    simulators = {name: make_simulator(setup, name) for name in chosen(engines)}
+    simulators = {  # without a list all but MuJoCo
+        name: make_simulator(setup, name)
+        for name in choose_engines(engines)
+        if engines or name != "mujoco"
+    }
     with progress() as bar:
         search = bar.add_task("searching", total=None)
         found = optimise(
@@ -188,11 +187,6 @@ def optimise_command(
     return Result(best, shown_of(best), used={**used, "engines": list(simulators)})
 
 
-def chosen(engines: str) -> list[str]:
-    """Return the engines asked for; without a list all but MuJoCo."""
-    return [n for n in choose_engines(engines) if engines or n != "mujoco"]
-
-
 def confirm(
     setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
 ) -> Pair:
@@ -200,9 +194,11 @@ def confirm(
     found = list[Settled]()
     for gait in (DEFAULT_GAIT, best):
         setup = setup_for(gait)
-        trajectory = run(setup, engine, (ProgressObserver(bar, engine, setup.scenario.duration),))
+        watch = ProgressObserver(bar, engine, setup.scenario.duration)
+        trajectory = run_setup(setup, make_simulator(setup, engine), (watch,))
         figures = steady_figures(setup, trajectory, *window(gait))
-        found.append(Settled(figures, float(abs(trajectory.effort).max())))
+        peak = float(abs(trajectory.effort).max())
+        found.append(Settled(**asdict(figures), peak_effort_start=peak))
     return Pair.of(found[0], found[1], task.objective)
 
 
@@ -214,7 +210,7 @@ def shown_of(found: Optimisation) -> list[RenderableType]:
         shape = (f"{g.amplitude:.4g}", f"{g.frequency:.4g}", f"{g.waves:.4g}")
         table.add_row(which, "model", *shape, *_figures(row.figures, found.gain if best else None))
         for engine, pair in found.confirmed.items():
-            figures = _settled(pair.optimum if best else pair.default)
+            figures = pair.optimum if best else pair.default
             cells = _figures(figures, pair.gain if best else None)
             table.add_row("", engine, "", "", "", *cells)
     explained = (

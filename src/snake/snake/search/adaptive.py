@@ -13,10 +13,9 @@ from roboaccord.scenario.setup import Setup
 from snake.controllers.gaits import VariableSerpenoid
 from snake.controllers.serpenoid import BANDWIDTH, Tracker
 from snake.model.coordinates import PlanarSnake
-from snake.search.compass import compass_search
 from snake.search.ground_estimate import GroundEstimator
 from snake.search.ideal import Gait, IdealModel
-from snake.search.optimise import AMPLITUDE, Task
+from snake.search.optimise import AMPLITUDE, Task, compass_search
 
 LOG = logging.getLogger(__name__)
 

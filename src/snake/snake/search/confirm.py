@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-from roboaccord.contract.interfaces import Controller, Observer
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -38,25 +33,6 @@ def window(gait: Gait) -> tuple[float, float]:
     """Return how long to wait and how long to measure [s], whole periods both."""
     period = 1.0 / abs(gait.frequency)
     return math.ceil(SETTLE / period) * period, math.ceil(MEASURE / period) * period
-
-
-def run(
-    setup: Setup,
-    engine: str,
-    observers: Sequence[Observer] = (),
-    controller: Controller | None = None,
-) -> Trajectory:
-    """Run a setup in an engine, with its own controller or the one given."""
-    scenario = setup.scenario
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=controller or make_controller(setup),
-        initial=setup.initial,
-        duration=scenario.duration,
-        control_period=scenario.control_period,
-        seed=scenario.seed,
-        observers=observers,
-    )
 
 
 def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:

@@ -4,11 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.runge_kutta import rk4_stage
 
-from snake.model.dynamics import factorise
+from snake.model.dynamics import accelerations, factorise
 from snake.model.impacts import STILL, TOUCH, excess, first_violation, impact, taken, update_sides
 from snake.model.stops import hold
-from snake.simulators.rk4 import rk4
+
+
+@kernel
+def derivative(body, y, tau, friction, points, side, dy):
+    """Fill dy of y = [p, th, v, w], (2N + 4,)."""
+    n = tau.shape[0] + 1
+    th = y[2 : n + 2]
+    w = y[n + 4 :]
+    c = np.empty(n)
+    s = np.empty(n)
+    factor = np.empty((n - 1, 3))
+    dy[: n + 2] = y[n + 2 :]
+    vx, vy = y[n + 2], y[n + 3]
+    accelerations(body, th, y[0], vx, vy, w, tau, friction, points, c, s, factor, dy[n + 2 :])
+    for j in range(n - 1):
+        if side[j] != 0:
+            hold(body, c, s, factor, dy[n + 4 :], side)
+            break
+
+
+@kernel
+def rk4(body, y, tau, h, friction, points, side):
+    """Return y after h [s]."""
+    slope = np.empty(y.shape[0])
+    stage = y.copy()
+    end = y.copy()
+    for k in range(4):
+        derivative(body, stage, tau, friction, points, side, slope)
+        rk4_stage(k, h, y, slope, stage, end)
+    return end
+
 
 MAX_IMPACTS = 6  # located in one step; more cost time and change no figure of a gait
 

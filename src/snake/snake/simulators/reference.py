@@ -10,7 +10,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joint_stops import StopWatch
+from roboaccord.simulators.joints import StopWatch
 from roboaccord.simulators.losses import DAMPING, IMPACTS, STOPS
 from roboaccord.simulators.reference import Reference
 

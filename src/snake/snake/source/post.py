@@ -6,7 +6,7 @@ Each configuration holds for a while and gives every segment (head, body1, body2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,7 @@ class AsDescribed:
         kp: float = 20.0,
         kd: float = 0.05,
     ) -> None:
-        _check_positive(effort=effort, hold=hold)
+        _check_positive({"effort": effort, "hold": hold})
         if min(start, kp, kd) < 0:
             raise ValueError("start, kp and kd must not be negative")
         self.effort, self.kp, self.kd = float(effort), float(kp), float(kd)
@@ -137,7 +137,7 @@ class AsCoded:
         updates: int = 150,
         update_period: float = 0.001,
     ) -> None:
-        _check_positive(effort=effort, updates=updates, update_period=update_period)
+        _check_positive({"effort": effort, "updates": updates, "update_period": update_period})
         self.effort, self.updates, self.period = float(effort), int(updates), float(update_period)
         self.limit: float = setup.parameters.joint_limit
         joints = len(setup.joints)
@@ -181,7 +181,7 @@ def cycle_of(name: str, spec: dict[str, float]) -> tuple[float, float]:
     return len(START) * (spec.get("start", 0.0) or hold), len(LOOP) * hold
 
 
-def _check_positive(**values: float) -> None:
+def _check_positive(values: Mapping[str, float]) -> None:
     for name, value in values.items():
         if not value > 0:
             raise ValueError(f"{name} is {value:g}, and must be positive")

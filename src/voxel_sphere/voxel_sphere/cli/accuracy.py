@@ -15,6 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import INLINE, Quantity
 
 from voxel_sphere.rolling.bounces import TURNS, Bounces, bounces
+from voxel_sphere.rolling.motion import check_scheme
 from voxel_sphere.source.accuracy import cases, measure
 
 SCHEMES = ("exact", "local_plane", "as_described")
@@ -101,10 +102,7 @@ def check(sizes: list[int], schemes: list[str]) -> tuple[list[int], list[str]]:
     for n in sizes:
         if not 30 <= n <= LARGEST:
             raise AccordError(f"n is {n}, and must be from 30 to {LARGEST}")
-    for scheme in schemes:
-        if scheme not in SCHEMES:
-            raise AccordError(f"no scheme {scheme}; there is {', '.join(SCHEMES)}")
-    return sizes, schemes
+    return sizes, [check_scheme(scheme, SCHEMES) for scheme in schemes]
 
 
 def shown_of(found: Accuracy, schemes: list[str]) -> list[RenderableType]:

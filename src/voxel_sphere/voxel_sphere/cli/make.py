@@ -14,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Degrees, Metres, Quantity, Ratio
 from typer.models import OptionInfo
 
-from voxel_sphere.cli.mesh import Replace
+from voxel_sphere.cli.terrain import Replace
 from voxel_sphere.terrain.generate import Part, check_place, place, sheet_part, surface_parts
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
@@ -139,10 +139,7 @@ def make_command(
 
 
 def recipe_of(
-    surface: str | None,
-    height: str | None,
-    sheet: Recipe | None,
-    parameters: dict[str, float],
+    surface: str | None, height: str | None, sheet: Recipe | None, parameters: dict[str, float]
 ) -> Recipe:
     """Return the recipe that the command line states.
 
@@ -159,14 +156,7 @@ def recipe_of(
 
 
 def filled(
-    recipe: Recipe,
-    n: int,
-    radius: float,
-    *,
-    name: str,
-    kind: str,
-    binary: bool,
-    done: Done,
+    recipe: Recipe, n: int, radius: float, *, name: str, kind: str, binary: bool, done: Done
 ) -> list[Part]:
     """Return the volumes of a recipe; `kind` is that of a sheet, others have their own.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated
 
 import numpy as np
 import typer
@@ -22,10 +21,8 @@ from roboaccord.contract.state import Array
 from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
 
-from voxel_sphere.cli.mesh import ALONE, Names
-from voxel_sphere.rolling.distance import Solid
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.ground import choose, fields, stages
+from voxel_sphere.cli.terrain import ALONE, Names
+from voxel_sphere.rolling.field import Field, choose, fields, stages
 from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath, RollEvent
 from voxel_sphere.rolling.walls import STEEP, WallLaw
@@ -99,6 +96,11 @@ def roll_command(
     """
     check_file(file)
     check_scheme(scheme, (*SCHEMES, "as_described"))
+    described = scheme == "as_described"
+    if described and step is not None:
+        raise AccordError("as_described has steps of a voxel of travel: leave --step out")
+    if described and after != "parallel":
+        raise AccordError("as_described turns parallel to a wall: leave --after out")
     law = WallLaw(after=after)  # type: ignore[arg-type]
     with place_for(file, force), progress() as bar:
         terrain, ground, of_walls = read(bar, folder, names, steep)
@@ -108,13 +110,15 @@ def roll_command(
         centre = ground.place(x, y, None if start_z is None else length * start_z)
         rolling = bar.add_task(COMPILING, total=samples)
         tell = lambda count: bar.update(rolling, advance=count, description="rolling")  # noqa: E731
-        start_at: Start = {"centre": centre, "omega": (*omega, 0.0), "duration": duration}
-        if scheme == "as_described":
-            path = as_described(terrain.solid, ground.radius, start_at, step, after, samples, tell)
+        if described:
+            path = roll_as_described(
+                terrain.solid, ground.radius, centre=centre, omega=(*omega, 0.0),
+                duration=duration, samples=samples, done=tell,
+            )  # fmt: skip
         else:
             asked = Rolling(
-                ground, walls=of_walls, scheme=scheme, law=law, step=step, samples=samples,
-                **start_at,
+                ground, centre=centre, omega=(*omega, 0.0), duration=duration, walls=of_walls,
+                scheme=scheme, law=law, step=step, samples=samples,
             )  # fmt: skip
             path = roll(asked, tell)
         files = [] if file is None else save(path, terrain, file)
@@ -133,30 +137,6 @@ def read(
     opened, terrain = choose(folder, **vars(names))
     task = bar.add_task("distances", total=stages(opened, terrain))
     return terrain, *fields(opened, terrain, steep=steep, done=lambda n: bar.advance(task, n))
-
-
-class Start(TypedDict):
-    """What each scheme begins with: centre [voxels], angular velocity [rad/s], duration [s]."""
-
-    centre: Array
-    omega: tuple[float, float, float]
-    duration: float
-
-
-def as_described(
-    solid: Solid, radius: float, start: Start, step: float | None, after: str, samples: int,
-    done: Callable[[int], None],
-) -> RolledPath:  # fmt: skip
-    """Roll by the source's scheme, which takes the voxels themselves.
-
-    Raises:
-        AccordError: for an option that it has not.
-    """
-    if step is not None:
-        raise AccordError("as_described has steps of a voxel of travel: leave --step out")
-    if after != "parallel":
-        raise AccordError("as_described turns parallel to a wall: leave --after out")
-    return roll_as_described(solid, radius, samples=samples, done=done, **start)
 
 
 def check_file(file: Path | None) -> None:
@@ -185,14 +165,8 @@ def is_folder(file: Path) -> bool:
 def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
     """Write the path, and into a folder pictures of it, too; return the files, the path first."""
     if is_folder(file):
-        command = command_line()
-        return write_run(
-            path,
-            terrain,
-            file,
-            command=command,
-            versions=made_with("roboaccord-voxel_sphere", "scipy"),
-        )
+        versions = made_with("roboaccord-voxel_sphere", "scipy")
+        return write_run(path, terrain, file, command=command_line(), versions=versions)
     path.save(file)
     return [file]
 

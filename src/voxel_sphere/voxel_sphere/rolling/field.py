@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
-from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_gradient
+from voxel_sphere.rolling.distance import NORMAL, STAGES, Solid, Surfels, distance_and_gradient
 from voxel_sphere.rolling.sampling import CYLINDER, GRID, PLANE, SPHERE, WAVE, sample, turning
+from voxel_sphere.rolling.walls import STEEP, split
 from voxel_sphere.terrain.slices import Done, nothing
+from voxel_sphere.terrain.workspace import Terrain, Workspace, open_workspace
 
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)
 NO_PARAMS = np.zeros(7)
@@ -169,3 +172,43 @@ class Field:
                     low, high = (middle, high) if inside else (low, middle)
                 found.append(float(high))
         return found
+
+
+def choose(
+    folder: Path, *, surface: str | None, walls: str | None, workspace: str | None
+) -> tuple[Workspace, Terrain]:
+    """Open a workspace and choose what is rolled on; a whole one has its walls split off.
+
+    Raises:
+        AccordError: for what cannot be read, or a choice that is not clear.
+    """
+    opened = open_workspace(folder)
+    return opened, opened.terrain(surface=surface, walls=walls, workspace=workspace)
+
+
+def fields(
+    opened: Workspace,
+    terrain: Terrain,
+    *,
+    steep: float = STEEP,
+    done: Callable[[int], None] = lambda count: None,
+) -> tuple[Field, Field | None]:
+    """Return the fields of ground and walls; `done` is told of each of `stages(terrain)` stages.
+
+    Args:
+        steep: angle from the level from which a face of a whole workspace is wall [deg].
+    """
+    ground: Solid = terrain.surface
+    walls: Solid | None = terrain.walls
+    if terrain.name in opened.names("workspace"):
+        ground, walls = split(ground, steep)
+    field = Field.build(ground, terrain.radius, done=done)
+    if walls is None:
+        return field, None
+    return field, Field.build(walls, terrain.radius, done=done)
+
+
+def stages(opened: Workspace, terrain: Terrain) -> int:
+    """Return how many stages building the fields has, at most."""
+    whole = terrain.name in opened.names("workspace")
+    return STAGES * (1 if terrain.walls is None and not whole else 2)

@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.vectors import cross
+from roboaccord.numerics.rotations import cross
 
 from voxel_sphere.rolling.exact import turn
 from voxel_sphere.rolling.sampling import sample, turning

@@ -2,6 +2,10 @@
 
 Ground and walls are voxelised as `make` does it. Errors are the largest distance between the
 contact and the reference's contact at the same time over the run, in radii of the sphere.
+
+Exact paths of a rolling sphere, in closed form or by quadrature, for a constant w.
+
+c' = r w x n. Lengths in voxels, times (k,) [s], w (3,) in the world frame [rad/s].
 """
 
 from __future__ import annotations
@@ -9,18 +13,98 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
+import scipy
 from roboaccord.contract.state import Array
+from roboaccord.numerics.rotations import axis_angle_matrix
 
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.motion import Rolling, roll
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.source import references
 from voxel_sphere.source.variants import roll_as_described
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import Surface, make_surface
+
+
+def on_plane(times: Array, *, start: Array, normal: Array, r: float, w: Array) -> Array:
+    """Return the centre (k, 3) on a plane: a straight line."""
+    return np.asarray(start + times[:, None] * (r * np.cross(w, normal)))
+
+
+def in_bowl(times: Array, *, start: Array, middle: Array, r: float, w: Array) -> Array:
+    """Return the centre (k, 3) in a spherical bowl about `middle` (3,).
+
+    n = -e / R with e = c - middle, so e' = -(r / R) w x e: e turns about w.
+    """
+    e = start - middle
+    size, rate = float(np.linalg.norm(e)), float(np.linalg.norm(w))
+    turns = axis_angle_matrix(w / rate, -r / size * rate * times)
+    return np.asarray(middle + turns @ e)
+
+
+def in_cylinder(
+    times: Array, *, start: Array, point: Array, axis: Array, r: float, w: Array
+) -> Array:
+    """Return the centre (k, 3) in a cylinder about an axis (3,) through a point (3,).
+
+    e, off the axis, turns about it at W = -(r / R) w.a; along it the rate is -(r / R) (a x w).e.
+    """
+    off = start - point
+    e = off - (off @ axis) * axis
+    ratio = r / float(np.linalg.norm(e))
+    rate = -ratio * float(w @ axis)
+    side = np.cross(axis, e)
+    angle = (rate * times)[:, None]
+    turned = np.cos(angle) * e + np.sin(angle) * side
+    if abs(rate) < 1e-12:
+        summed = times[:, None] * e
+    else:
+        summed = (np.sin(angle) * e + (1.0 - np.cos(angle)) * side) / rate
+    along = -ratio * summed @ np.cross(axis, w)
+    return np.asarray(point + (off @ axis + along)[:, None] * axis + turned)
+
+
+def on_wave(
+    times: Array, *, contact: float, across: float, base: float, amplitude: float, k: float,
+    r: float, w: Array,
+) -> Array:  # fmt: skip
+    """Return the centre (m, 3), in the wave's frame, on z = base + amplitude sin(k x).
+
+    With the contact at x: c_x = x - r z_x / W, and r w_y t is the length of the ground from the
+    start less r times its turn, by quadrature. In plan the centre goes straight (w_z = 0).
+
+    Args:
+        contact, across: x of the first contact, y of the first centre.
+        w: in that frame, w_z = 0, w_y not 0.
+    """
+
+    def slope(x: float) -> float:
+        return amplitude * k * float(np.cos(k * x))
+
+    def gone(x: float) -> float:
+        length = scipy.integrate.quad(
+            lambda s: np.hypot(1.0, slope(s)), contact, x, epsabs=1e-11, limit=400
+        )[0]
+        return float(length - r * (np.arctan(slope(x)) - np.arctan(slope(contact))))
+
+    reach = 2.0 * (abs(r * w[1]) * times[-1] + r)
+
+    def contact_at(time: float) -> float:
+        way = r * w[1] * time
+        return float(
+            scipy.optimize.brentq(
+                lambda x: gone(x) - way, contact - reach, contact + reach, xtol=1e-11
+            )
+        )
+
+    x = np.array([contact_at(time) for time in times])
+    rise = amplitude * k * np.cos(k * x)
+    centre = x - r * rise / np.hypot(1.0, rise)
+    y = across - w[0] / w[1] * (centre - centre[0])
+    z = base + amplitude * np.sin(k * x) + r / np.hypot(1.0, rise)
+    return np.stack([centre, y, z], axis=1)
+
 
 SIZE = 10  # n / r
 SAMPLES = 60
@@ -66,7 +150,7 @@ def _incline() -> Case:
         omega=tuple(w),
         duration=6.0,
         exact=lambda n, r: Field.plane((n / 2, n / 2, 3 * r), normal, radius=r, size=n),
-        reference=lambda t, c, n, r: references.on_plane(t, start=c, normal=normal, r=r, w=w),
+        reference=lambda t, c, n, r: on_plane(t, start=c, normal=normal, r=r, w=w),
     )
 
 
@@ -81,7 +165,7 @@ def _bowl(name: str, start: tuple[float, float], w: Array, duration: float) -> C
         omega=tuple(w),
         duration=duration,
         exact=lambda n, r: Field.bowl(middle(n, r), 5 * r, radius=r, size=n),
-        reference=lambda t, c, n, r: references.in_bowl(
+        reference=lambda t, c, n, r: in_bowl(
             t, start=c, middle=middle(n, r), r=r, w=w
         ),
     )  # fmt: skip
@@ -101,7 +185,7 @@ def _level_loops() -> Case:
     def reference(times: Array, start: Array, n: int, r: float) -> Array:
         centres = [start]
         for a, b in pairwise(times):
-            step = references.in_bowl(
+            step = in_bowl(
                 np.array([b - a]), start=centres[-1], middle=np.array([n / 2, n / 2, 6 * r]), r=r,
                 w=w(0.5 * (a + b)),
             )  # fmt: skip
@@ -132,7 +216,7 @@ def _cylinder() -> Case:
         omega=tuple(w),
         duration=6.5,
         exact=lambda n, r: Field.cylinder(point(n, r), axis, 4 * r, radius=r, size=n),
-        reference=lambda t, c, n, r: references.in_cylinder(
+        reference=lambda t, c, n, r: in_cylinder(
             t, start=c, point=point(n, r), axis=axis, r=r, w=w
         ),
     )
@@ -150,7 +234,7 @@ def _sinusoid() -> Case:
     def reference(times: Array, start: Array, n: int, r: float) -> Array:
         k = 2 * np.pi / (5 * r)
         contact = turn @ (start - r * exact(n, r).normal(start))
-        centre = references.on_wave(
+        centre = on_wave(
             times, contact=contact[0], across=(turn @ start)[1], base=2 * r, amplitude=0.3 * r,
             k=k, r=r, w=turn @ w,
         )  # fmt: skip
@@ -203,12 +287,14 @@ def measure(case: Case, n: int, scheme: str, *, binary: bool = False) -> float:
     volume = fill_below(case.ground(n).height, n, binary=binary)
     at = n / 2 + r * np.array(case.start)
     field = Field.build(volume, r)
-    run: dict[str, Any] = {
-        "omega": case.omega, "duration": case.duration, "samples": SAMPLES, "scheme": scheme
-    }  # fmt: skip
+    centre, omega, duration = field.place(*at), case.omega, case.duration
     if scheme == "as_described":
-        del run["scheme"]
-        path = roll_as_described(volume, r, centre=field.place(*at), **run)
+        path = roll_as_described(
+            volume, r, centre=centre, omega=omega, duration=duration, samples=SAMPLES
+        )
     else:
-        path = roll(Rolling(field, centre=field.place(*at), **run))
+        asked = Rolling(
+            field, centre=centre, omega=omega, duration=duration, samples=SAMPLES, scheme=scheme
+        )
+        path = roll(asked)
     return error(path, case, n, case.exact(n, r).place(*at))

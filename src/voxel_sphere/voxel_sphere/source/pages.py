@@ -4,14 +4,64 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import numpy as np
+import scipy
+from roboaccord.contract.results import Json
+from roboaccord.contract.state import Array
+from roboaccord.report.colours import BLUE, EMPTY, GREEN, INK, PAGE, RED, SOFT
+from roboaccord.report.curves import axis, plain, stride
+from roboaccord.report.drawing import SQUARE, heat_map, label_dots, legend, picture
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.run.output import write_text
 
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.source.path_figures import charts, surface_figure
-from voxel_sphere.source.plan import write_plan
+from voxel_sphere.terrain.mesh import SMOOTH
+from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
+
+HALF = 128
+
+
+def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
+    """Return how high each column is filled, from below to its first gap (n, n) [voxels].
+
+    So a tunnel has its floor.
+
+    Args:
+        solid: (n, n, n), 0 to 255.
+        smoothed: as the meshes of binary slices are.
+    """
+    n = solid.shape[2]
+    filled = solid >= HALF
+    gap = np.where(filled.all(axis=2), n, np.argmin(filled, axis=2))
+    # The voxel of the gap itself may be filled in part.
+    below = np.arange(n) <= gap[..., None]
+    heights = np.where(below, solid, 0).sum(axis=2) / SOLID
+    return np.asarray(
+        scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest") if smoothed else heights
+    )
+
+
+def ground_and_walls(path: RolledPath, terrain: Terrain) -> tuple[Array, Array]:
+    """Return the heights (n, n) of the ground and of walls, each nan where the other is [voxels].
+
+    Walls are what is given as walls and stands on the ground, and all that is higher than the
+    sphere ever reached, where they are cut off.
+    """
+    top = float(path.centre[:, 2].max()) + path.radius
+    ground = floor_heights(terrain.surface, smoothed=not terrain.grey)
+    total = np.maximum(floor_heights(terrain.solid, smoothed=False), ground)
+    wall = (total > ground + 1.0) | (total > top)
+    return np.where(wall, np.nan, ground), np.where(wall, np.minimum(total, top), np.nan)
+
+
+def with_feet(walls: Array, ground: Array) -> Array:
+    """Return walls (n, n) with the ground beside them, so that a surface of them has its sides."""
+    return np.where(
+        scipy.ndimage.binary_dilation(~np.isnan(walls)) & np.isnan(walls), ground, walls
+    )
 
 
 def write_run(
@@ -59,3 +109,163 @@ def render_run(
         ],
         command=command, facts=facts | dict(versions),
     )  # fmt: skip
+
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LEVELS = 12  # contours, about
+CONTACT = "#ff5fd2"  # seen on all of the scale of heights
+FLAT = 0.1  # voxels, between the highest and the lowest ground without contours
+
+
+def write_plan(path: RolledPath, terrain: Terrain, file: Path) -> None:
+    """Write where the centre and the contact went, over contours of the ground, as SVG.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    heights, walls = ground_and_walls(path, terrain)
+    with picture(file, SQUARE) as axes:
+        draw_ground(axes, heights)
+        axes.plot(*path.contact[:, :2].T, color=CONTACT, ls="--", label="contact")
+        axes.plot(*path.centre[:, :2].T, color=RED, lw=1.8, label="centre")
+        if not np.isnan(walls).all():
+            axes.fill([], [], color=EMPTY, label="walls")
+        for place, fill, edge in ((path.centre[0], PAGE, INK), (path.centre[-1], RED, PAGE)):
+            axes.plot(*place[:2], "o", color=fill, mec=edge, ms=7.5, clip_on=False)
+        dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
+        for x, y in dots:
+            axes.plot(x, y, "o", color=PAGE, mec=INK, ms=4.5, clip_on=False)
+        axes.set(xlabel="x [voxels]", ylabel="y [voxels]", xlim=(0, terrain.n), ylim=(0, terrain.n))
+        axes.set_aspect("equal")
+        legend(axes)
+        label_dots(axes, dots, [f"{event.kind}, {event.time:.3g} s" for event in path.events])
+
+
+def draw_ground(axes: Axes, heights: Array) -> None:
+    """Show heights (n, n) as colours, with contours where they are not all alike."""
+    places = np.arange(float(len(heights))) + 0.5
+    heat_map(axes, places, places, heights, "height [voxels]")
+    if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
+        axes.contour(places, places, heights.T, LEVELS, colors=INK, linewidths=0.5)
+        axes.plot([], [], color=INK, lw=0.8, label="contours")
+
+
+WALL = "#8a97ab"
+SIDE = 150  # points of a side of the ground, at most: the browser has to turn them
+EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}
+BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
+
+
+def surface_figure(path: RolledPath, terrain: Terrain) -> dict[str, Json]:
+    """Return the ground with the paths of centre and contact and the events, in space."""
+    heights, walls = ground_and_walls(path, terrain)
+    bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
+    data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]
+    if not np.isnan(walls).all():
+        pale: dict[str, Json] = {
+            "colorscale": [[0, WALL], [1, WALL]],
+            "showscale": False,
+            "opacity": 0.3,
+        }
+        floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
+        data.append(_surface("walls", with_feet(walls, floor), pale))
+    data += [_line("centre", path.centre, RED), _line("contact", path.contact, CONTACT)]
+    data.append(_dots("start", path.centre[:1], ["start"], INK))
+    if path.events:
+        words = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
+        centres = np.array([event.centre for event in path.events])
+        data.append(_dots("events", centres, words, INK))
+    scene: dict[str, Json] = {f"{name}axis": axis(f"{name} [voxels]") for name in "xyz"}
+    scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
+    legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
+    return {"data": data, "layout": {"scene": scene, "legend": legend}}
+
+
+def charts(path: RolledPath) -> list[Plot]:
+    """Return Montana's coordinates and the heights against time, a line at every event."""
+    montana, chart = path.montana
+    every = stride(len(path.time))
+    rows = montana[::every]
+    angles = np.degrees(broken(rows[:, 2:], chart[::every]))
+    used = ", ".join(str(number) for number in np.unique(chart))
+    return [
+        _chart(
+            path, "Contact on the ground", "Montana's x and y.", "x, y [voxels]",
+            {"x": (rows[:, 0], RED), "y": (rows[:, 1], BLUE)},
+        ),
+        _chart(
+            path, "Contact on the sphere, and the turn",
+            "Montana's latitude u, longitude v and turn psi. A gap is where an angle comes round, "
+            f"or where the chart of the sphere changes (used: {used}).",
+            "u, v, psi [degrees]",
+            {name: (values, colour)
+             for name, values, colour in zip(("u", "v", "psi"), angles.T, (RED, BLUE, GREEN))},
+        ),
+        _chart(
+            path, "Height", "Of the sphere's centre, and of where it touches the ground.",
+            "z [voxels]",
+            {"centre": (path.centre[::every, 2], RED), "contact": (path.contact[::every, 2], SOFT)},
+        ),
+    ]  # fmt: skip
+
+
+def broken(angles: Array, chart: Array) -> Array:
+    """Return angles (k, m) [rad] with nan where a jump is no motion: past pi, or another chart."""
+    jumps = np.abs(np.diff(angles, axis=0)) > np.pi
+    jumps |= (np.diff(chart) != 0)[:, None]
+    return np.where(np.vstack([np.zeros((1, angles.shape[1]), bool), jumps]), np.nan, angles)
+
+
+def _chart(
+    path: RolledPath, title: str, caption: str, unit: str, curves: Mapping[str, tuple[Array, str]]
+) -> Plot:
+    """Return curves over time as a plot, with a line and a word at every event."""
+    time = plain(path.time[:: stride(len(path.time))])
+    data = [
+        {"type": "scatter", "mode": "lines", "name": name, "x": time, "y": plain(values),
+         "line": {"color": colour, "width": 2}}
+        for name, (values, colour) in curves.items()
+    ]  # fmt: skip
+    shapes = [
+        {"type": "line", "xref": "x", "yref": "paper", "x0": event.time, "x1": event.time,
+         "y0": 0, "y1": 1, "line": {"color": SOFT, "width": 1, "dash": "dot"}}
+        for event in path.events
+    ]  # fmt: skip
+    annotations = [
+        {"x": event.time, "y": 1, "yref": "paper", "text": event.kind, "showarrow": False,
+         "textangle": -90, "xanchor": "right", "yanchor": "top"}
+        for event in path.events
+    ]  # fmt: skip
+    layout = {
+        "xaxis": axis("time [s]"), "yaxis": axis(unit), "legend": BELOW,
+        "shapes": shapes, "annotations": annotations,
+    }  # fmt: skip
+    return Plot(title, caption, {"data": data, "layout": layout}, 380)
+
+
+def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json]:
+    every = -(-len(heights) // SIDE)
+    places = plain((np.arange(len(heights)) + 0.5)[::every])
+    rows = [plain(row, 5) for row in heights[::every, ::every].T]
+    return {
+        "type": "surface", "name": name, "hoverinfo": "skip", "x": places, "y": places, "z": rows,
+        **look,
+    }  # fmt: skip
+
+
+def _line(name: str, points: Array, colour: str) -> dict[str, Json]:
+    every = stride(len(points))
+    return {
+        "type": "scatter3d", "mode": "lines", "name": name, "line": {"color": colour, "width": 5},
+        **{key: plain(values[::every]) for key, values in zip("xyz", points.T)},
+    }  # fmt: skip
+
+
+def _dots(name: str, points: Array, words: list[str], colour: str) -> dict[str, Json]:
+    return {
+        "type": "scatter3d", "mode": "markers+text", "name": name, "text": words,
+        "textposition": "top center", "showlegend": False, "marker": {"color": colour, "size": 4},
+        **{key: plain(values) for key, values in zip("xyz", points.T)},
+    }  # fmt: skip

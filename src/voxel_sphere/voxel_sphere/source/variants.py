@@ -197,7 +197,8 @@ class AsDescribed:
 
 
 def roll_as_described(
-    solid: Solid, radius: float, *, centre: Vector, omega: Vector, duration: float,
+    solid: Solid, radius: float, *, centre: Vector,
+    omega: Vector | Callable[[float], Vector], duration: float,
     orientation: Vector = (0.0, 0.0, 0.0, 1.0), samples: int = 500,
     done: Callable[[int], None] = lambda count: None,
 ) -> RolledPath:  # fmt: skip
@@ -206,9 +207,8 @@ def roll_as_described(
     Every step is a sample; `done` is told of `samples` parts of the time.
     """
     given = omega if callable(omega) else None
-    sphere = AsDescribed(
-        solid, radius, centre=centre, omega=given(0.0) if given else omega, orientation=orientation
-    )
+    first = omega(0.0) if callable(omega) else omega
+    sphere = AsDescribed(solid, radius, centre=centre, omega=first, orientation=orientation)
     rows, told, travel = [_row(sphere.state)], 0, 0.0
     while sphere.status == DONE and sphere.state.time < duration:
         if given:

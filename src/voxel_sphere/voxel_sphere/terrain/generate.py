@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_folder, check_inside
+from roboaccord.contract.results import Json
 
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
 from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere
@@ -45,7 +45,7 @@ class Part:
     name: str
     kind: str
     volume: Volume
-    recipe: Mapping[str, Any] | None = None
+    recipe: Mapping[str, Json] | None = None
     grey: bool = True
 
 
@@ -54,7 +54,7 @@ def surface_parts(
     n: int,
     *,
     name: str | None = None,
-    recipe: Mapping[str, Any] | None = None,
+    recipe: Mapping[str, Json] | None = None,
     binary: bool = False,
     done: Done = nothing,
 ) -> list[Part]:
@@ -83,7 +83,7 @@ def sheet_part(
     *,
     name: str,
     kind: str = "surface",
-    recipe: Mapping[str, Any] | None = None,
+    recipe: Mapping[str, Json] | None = None,
     binary: bool = False,
     done: Done = nothing,
 ) -> Part:
@@ -186,7 +186,7 @@ def check_place(
     return folder
 
 
-def _about(part: Part) -> dict[str, Any]:
+def _about(part: Part) -> dict[str, Json]:
     recipe = {} if part.recipe is None else {"recipe": deepcopy(dict(part.recipe))}
     return {"kind": part.kind, "grey": part.grey, **recipe}
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from roboaccord.contract.errors import AccordError
 
-from voxel_sphere.terrain.expressions import Array, expression
 from voxel_sphere.terrain.sheets import Sheet
 from voxel_sphere.terrain.surfaces import Distance, Surface, make_surface
 
@@ -99,3 +102,128 @@ def union(distances: Sequence[Distance | None]) -> Distance | None:
         return np.asarray(np.minimum.reduce([each(x, y, z) for each in known]))
 
     return distance
+
+
+Array = npt.NDArray[np.float64]
+
+LONGEST = 1000  # characters
+CONSTANTS = {"pi": np.pi, "e": np.e}
+FUNCTIONS: dict[str, Callable[..., Array]] = {
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "tanh": np.tanh,
+    "exp": np.exp,
+    "log": np.log,
+    "sqrt": np.sqrt,
+    "abs": np.abs,
+    "hypot": np.hypot,
+    "min": lambda *values: reduce(np.minimum, values),
+    "max": lambda *values: reduce(np.maximum, values),
+    "where": np.where,
+}
+COUNTS = {"atan2": 2, "hypot": 2, "where": 3}  # arguments; min and max take any, the others one
+OPERATORS: dict[type, Callable[..., Array]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+    ast.UAdd: operator.pos,
+    ast.USub: operator.neg,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def expression(
+    text: str, variables: Sequence[str], constants: Mapping[str, float]
+) -> Callable[..., Array]:
+    """Return the function of `variables` that a text states, for numpy arrays.
+
+    Args:
+        text: such as "2*r + 0.1*x*sin(2*pi*y/n)"; `**` and `^` both are powers.
+        variables: names of the arguments, in their order.
+        constants: further names with their values; pi and e are known.
+
+    Raises:
+        AccordError: for anything but numbers, these names, + - * / % **, comparisons and the
+            functions of `FUNCTIONS`.
+    """
+    names = {**CONSTANTS, **constants}
+    source = text.replace("^", "**")
+    if len(source) > LONGEST:
+        raise AccordError(f"an expression has at most {LONGEST} characters")
+    try:
+        tree = ast.parse(source.strip(), mode="eval").body
+        _check(tree, {*variables, *names}, source.strip())
+    except SyntaxError as error:
+        raise AccordError(f"cannot read the expression {text!r}: {error.msg}") from None
+    except (RecursionError, MemoryError, ValueError):
+        raise AccordError(f"cannot read the expression {text!r}") from None
+
+    def function(*values: Array) -> Array:
+        known: dict[str, Array | float] = {**names, **dict(zip(variables, values, strict=True))}
+        with np.errstate(all="ignore"):
+            found = _value(tree, known)
+        return np.broadcast_to(np.asarray(found, float), np.broadcast(*values).shape).copy()
+
+    return function
+
+
+def _check(node: ast.AST, names: set[str], source: str) -> None:
+    """Complain about the first part that is not of the few known kinds."""
+    match node:
+        case ast.Constant(value=bool()):
+            pass
+        case ast.Constant(value=int() | float()):
+            return None
+        case ast.Name(id=name) if name in names:
+            return None
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
+            _check(left, names, source)
+            return _check(right, names, source)
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
+            return _check(operand, names, source)
+        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in OPERATORS:
+            _check(left, names, source)
+            return _check(right, names, source)
+        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
+            count = COUNTS.get(name, len(args) if name in ("min", "max") else 1)
+            if len(args) != max(count, 1):
+                raise AccordError(f"{name} takes {max(count, 1)} values, and has {len(args)}")
+            for argument in args:
+                _check(argument, names, source)
+            return None
+    part = ast.get_source_segment(source, node) or source
+    raise AccordError(
+        f"{part!r} in the expression {source!r} is not known; there is "
+        f"{', '.join(sorted(names))}, and {', '.join(FUNCTIONS)}"
+    )
+
+
+def _value(node: ast.AST, known: Mapping[str, Array | float]) -> Array | float:
+    """Return the value of a checked part; whole numbers are floats, so that none grows for ever."""
+    match node:
+        case ast.Constant(value=value):
+            return np.float64(value)  # type: ignore[arg-type]
+        case ast.Name(id=name):
+            return known[name]
+        case ast.BinOp(left=left, op=op, right=right):
+            return OPERATORS[type(op)](_value(left, known), _value(right, known))
+        case ast.UnaryOp(op=op, operand=operand):
+            return OPERATORS[type(op)](_value(operand, known))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return OPERATORS[type(op)](_value(left, known), _value(right, known))
+        case ast.Call(func=ast.Name(id=name), args=args):
+            return FUNCTIONS[name](*(_value(argument, known) for argument in args))
+    raise AssertionError(node)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.differences import Difference
+from roboaccord.crosscheck.differences import Difference, Name
 from roboaccord.crosscheck.parity.compare import (
+    DYNAMICS,
     Reference,
     compare,
     kept,
@@ -17,7 +18,7 @@ from roboaccord.crosscheck.parity.compare import (
     relative_poses,
 )
 from roboaccord.crosscheck.parity.result import Cause, Status
-from roboaccord.crosscheck.parity.traps import Trap, mended
+from roboaccord.crosscheck.parity.traps import Trap, repaired
 from roboaccord.description.tree import Tree
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.engines.reading import Reading
@@ -63,14 +64,14 @@ Ask = Callable[[str], Outcome]
 def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
     """Return the traps of a text that make an engine differ, with their proof.
 
-    Each trap is left in alone, then mended. Those behind it in order stay where it is, because
-    their repair would mend it too.
+    Each trap is left in alone, then repaired. Those behind it in order stay where it is, because
+    their repair would remove it too.
     """
     found = []
     for i, trap in enumerate(traps):
         others = [*traps[:i], *(_elsewhere(t, trap.where) for t in traps[i + 1 :])]
-        left = mended(urdf, [t for t in others if t.where])
-        before, after = ask(left), ask(mended(left, [trap]))
+        left = repaired(urdf, [t for t in others if t.where])
+        before, after = ask(left), ask(repaired(left, [trap]))
         if before.status is Status.SAME or not _better(before, after):
             continue
         where = _narrow(trap.where, before)
@@ -112,7 +113,7 @@ def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[Cause]:
         return []
     places = dict[str, list[Difference]]()
     for d in outcome.differences:
-        if d.excess > 1.0 and d.quantity not in ("mass matrix", "gravity", "acceleration"):
+        if d.excess > 1.0 and d.quantity not in DYNAMICS:
             places.setdefault(d.where, []).append(d)
     tree = reference.tree
     named = _upmost(tree, places)
@@ -121,10 +122,10 @@ def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[Cause]:
         others = [name for name in named if name != place]
         before = _with(reference, reading, others)
         after = _with(reference, reading, named)
-        cause, fix = _name(places[place], reference, reading, traps)
-        twice = [t for t in traps if t.cause == DOUBLE and cause == "joint dropped"]
-        where = twice[0].where if twice else (place,)
-        found.append(Cause(DOUBLE if twice else cause, where, before, after, fix))
+        name = _name(places[place], reference, reading, traps)
+        twice = [t for t in traps if t.cause == DOUBLE and name.quantity == "joint dropped"]
+        where = twice[0].where if twice else (name.where,)
+        found.append(Cause(DOUBLE if twice else name.quantity, where, before, after, name.text))
     return list(dict.fromkeys(found))
 
 
@@ -187,46 +188,51 @@ def _transplant(tree: Tree, reference: Reference, reading: Reading, place: str) 
 
 def _name(
     differences: Sequence[Difference], reference: Reference, reading: Reading, traps: Sequence[Trap]
-) -> tuple[str, str]:
-    """Return the name of a cause and its cure, from what is off at one place."""
+) -> Name:
+    """Name a cause and its cure, from what is off at one place."""
     place, off = differences[0].where, {d.quantity: d.text for d in differences}
     for trap in traps:
         of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
         if place in trap.where and (of_link and off.keys() & set(OF_LINKS)):
-            return trap.cause, trap.fix
+            return Name(trap.cause, place, trap.fix)
     if off.keys() & {"link", "joint"}:
         kind = "link" if "link" in off else "joint"
-        return f"{kind} dropped", "look at what carries it: it is lost with all that hangs on it"
+        text = "look at what carries it: it is lost with all that hangs on it"
+        return Name(f"{kind} dropped", place, text)
     if off.keys() & set(OF_LINKS):
-        return _name_link(kept(reference, reading)[place], reading.links[place], off)
+        return _name_link(place, kept(reference, reading)[place], reading.links[place], off)
     want, have = reference.reading.hinges[place], reading.hinges[place]
     if "axis" in off:
         if np.allclose(want.axis, -have.axis, atol=LIKE):
-            return "axis flipped", "turn the sign of the joint's <axis>"
-        return "axis", f"the axis is {off['axis']}"
+            return Name("axis flipped", place, "turn the sign of the joint's <axis>")
+        return Name("axis", place, f"the axis is {off['axis']}")
     if "origin" in off:
-        return "origin", "the joint's <origin> is read in another way"
+        return Name("origin", place, "the joint's <origin> is read in another way")
     ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
     if np.isfinite(ends).all() and ends.any():
         ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
         if abs(ratio / DEGREES - 1.0) < 1e-3:
-            return "limit in degrees", "write lower and upper in rad"
-    return "limits", f"write lower and upper: it has {have.lower:.4g} to {have.upper:.4g}"
+            return Name("limit in degrees", place, "write lower and upper in rad")
+    text = f"write lower and upper: it has {have.lower:.4g} to {have.upper:.4g}"
+    return Name("limit", place, text)
 
 
 def _name_link(
-    want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
-) -> tuple[str, str]:
+    place: str, want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
+) -> Name:
     if not have.mass and want.mass:
-        return "missing inertial", "the link has no mass there: write its <inertial>"
+        text = "the link has no mass there: write its <inertial>"
+        return Name("missing inertial", place, text)
     if "mass" in off:
-        return "mass", f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
+        text = f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
+        return Name("mass", place, text)
     if "centre" in off:
-        return "centre", "the centre of mass is read in another way"
+        return Name("centre", place, "the centre of mass is read in another way")
     mine, axes = np.linalg.eigh(have.inertia)
     other, frame = np.linalg.eigh(want.inertia)
     if np.allclose(mine, other, rtol=LIKE, atol=0.0):
         turn = frame @ np.diag(np.sign(np.sum(axes * frame, axis=0))) @ axes.T
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
-        return "inertial rotated", f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
-    return "inertia", "the moments of inertia are read in another way"
+        text = f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
+        return Name("inertial rotated", place, text)
+    return Name("inertia", place, "the moments of inertia are read in another way")

@@ -1,4 +1,4 @@
-"""Parity of many robots: every file in every engine, side by side, and the files mended."""
+"""Parity of many robots: every file in every engine, side by side, and the files repaired."""
 
 from __future__ import annotations
 
@@ -193,10 +193,10 @@ def write_repaired(
             again.append(replace(files[i], text=text))
             repairs.append(tuple(traps))
         found, more = examine_all(again, engines, options, done), list[int]()
-        for i, robot, traps_mended in zip(left, found, repairs, strict=True):
+        for i, robot, traps_done in zip(left, found, repairs, strict=True):
             causes = causes_of(robot)
             statuses = {name: engine.status for name, engine in robot.engines.items()}
-            result = Repair(traps_mended, statuses, tuple(sorted(causes)))
+            result = Repair(traps_done, statuses, tuple(sorted(causes)))
             repaired[i] = replace(robots[i], repair=result)
             if causes - wanted[i]:
                 more.append(i)

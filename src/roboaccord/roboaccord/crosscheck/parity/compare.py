@@ -30,6 +30,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 SAME = 1e-8  # relative
 EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
+DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
 
 
@@ -56,7 +57,7 @@ class Reference:
 
     def allowed(self, state: RobotState) -> float:
         """Return the relative error of accelerations that round-off explains in a state."""
-        matrix, _ = self.reading.statics(state, self.question.joints)
+        matrix, _ = self.reading.statics(state)
         if not matrix.size:  # nothing moves
             return SAME
         worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
@@ -76,7 +77,7 @@ class Reference:
 
 def accelerations(reading: Reading, question: Question) -> list[Array]:
     """Return the accelerations of a reading in every state."""
-    return [reading.acceleration(state, question.joints) for state in question.states]
+    return [reading.acceleration(state) for state in question.states]
 
 
 def compare(reference: Reference, reading: Reading) -> list[Difference]:
@@ -90,9 +91,9 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
 
 
 def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
-    question, joints = reference.question, reference.question.joints
-    names = [*(["base"] * 6 if question.base == "free" else []), *joints]
-    found = {q: Difference(q, "", 0.0, SAME) for q in ("mass matrix", "gravity", "acceleration")}
+    question = reference.question
+    names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
+    found = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
 
     def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
         error, where = relative_at(mine, other)
@@ -103,10 +104,10 @@ def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
             found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
 
     for state, other in zip(question.states, reference.answers, strict=True):
-        see("acceleration", reading.acceleration(state, joints), other, state)
+        see("acceleration", reading.acceleration(state), other, state)
     for state in question.states[:STATICS]:
-        both = reading.statics(state, joints), reference.reading.statics(state, joints)
-        for quantity, mine, other in zip(("mass matrix", "gravity"), *both, strict=True):
+        both = reading.statics(state), reference.reading.statics(state)
+        for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
             see(quantity, mine, other, state)
     yield from found.values()
 
@@ -120,7 +121,7 @@ def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
         yield compare_axis(name, want.axis, have.axis, static)
         yield compare_value("origin", name, want.anchor, have.anchor, static, reference.size, "m")
         ends = (want.lower, want.upper), (have.lower, have.upper)
-        yield compare_limits("limits", name, *ends, static)
+        yield compare_limits(name, *ends, static)
 
 
 def _links(reference: Reference, reading: Reading) -> Iterator[Difference]:

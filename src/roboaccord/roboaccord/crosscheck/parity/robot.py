@@ -28,7 +28,7 @@ from roboaccord.crosscheck.parity.traps import (
     duplicates,
     find_traps,
     large_meshes,
-    mended,
+    repaired,
 )
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
@@ -112,7 +112,7 @@ class Bench:
     def tree(self) -> Tree:
         """The tree of the file, joints and links that share a name renamed."""
         names = [*duplicates(ET.fromstring(self.text))]
-        return read_tree(mended(self.text, names), self.file.path.name)
+        return read_tree(repaired(self.text, names), self.file.path.name)
 
     @cached_property
     def question(self) -> Question:
@@ -242,14 +242,14 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
 def without_mimic(urdf: str) -> str:
     """Return a text in which no joint mimics another."""
     found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
-    return mended(urdf, found) if found else urdf
+    return repaired(urdf, found) if found else urdf
 
 
 def _without(urdf: str, traps: list[Trap], causes: list[Cause], ask: Ask) -> Outcome:
     """Return the outcome of a text without the traps that have been found to be causes."""
     named = {cause.cause for cause in causes}
-    mend = [trap for trap in traps if trap.cause in named]
-    return ask(mended(urdf, mend) if mend else urdf)
+    known = [trap for trap in traps if trap.cause in named]
+    return ask(repaired(urdf, known) if known else urdf)
 
 
 def _unexplained(outcome: Outcome) -> Cause:
@@ -345,4 +345,4 @@ def repair(bench: Bench, causes: set[str]) -> tuple[str, list[Trap]]:
     for trap in find_traps(bench.file.text):
         if trap.cause in causes and trap.keeps:
             done.append(trap)
-    return mended(bench.file.text, done), done
+    return repaired(bench.file.text, done), done

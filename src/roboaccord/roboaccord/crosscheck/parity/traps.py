@@ -30,7 +30,7 @@ STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2"
 QUICK = 1_000_000  # bytes of an OBJ that is read within 0.1 s
 LARGE = 30.0  # a mesh so many times the size of the robot is in millimetres
 
-Mend = Callable[[ET.Element, Collection[str]], None]
+Edit = Callable[[ET.Element, Collection[str]], None]
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,26 @@ class Trap(Flaw):
     """Hold one kind of trap in a text.
 
     Args:
-        mend: removes it from a parsed text, at the places named.
-        keeps: whether the mended robot is the same robot, so that `--repair` may write it.
+        repair: removes it from a parsed text, at the places named.
+        keeps: whether the repaired robot is the same robot, so that `--repair` may write it.
     """
 
-    mend: Mend
+    repair: Edit
     keeps: bool = True
 
 
 def find_traps(urdf: str) -> list[Trap]:
-    """Return the traps of a text, in the order in which they are to be mended."""
+    """Return the traps of a text, in the order in which they are to be repaired."""
     top = ET.fromstring(urdf)
     found = (find(top) for find in FINDERS)
     return [trap for traps in found for trap in traps if trap.where]
 
 
-def mended(urdf: str, traps: Collection[Trap]) -> str:
+def repaired(urdf: str, traps: Collection[Trap]) -> str:
     """Return a URDF without the traps given; its comments stay."""
     top = ET.fromstring(urdf, ET.XMLParser(target=ET.TreeBuilder(insert_comments=True)))
     for trap in traps:
-        trap.mend(top, trap.where)
+        trap.repair(top, trap.where)
     return ET.tostring(top, encoding="unicode")
 
 
@@ -77,14 +77,14 @@ def duplicates(top: ET.Element) -> Iterator[Trap]:
         yield Trap(f"duplicate {kind} name", names, fix, _number(kind), kind == "joint")
 
 
-def _number(kind: str) -> Mend:
-    def mend(top: ET.Element, places: Collection[str]) -> None:
+def _number(kind: str) -> Edit:
+    def repair(top: ET.Element, places: Collection[str]) -> None:
         for name in places:
             same = [e for e in top.findall(kind) if e.get("name") == name]
             for i, element in enumerate(same[1:], start=2):
                 element.set("name", f"{name}_{i}")
 
-    return mend
+    return repair
 
 
 def _shared(top: ET.Element) -> Iterator[Trap]:
@@ -132,12 +132,12 @@ def _write(link: ET.Element, mass: float, inertia: Array) -> None:
         inertial.find("inertia").set(key, repr(float(value)))  # type: ignore[union-attr]
 
 
-def _give(mass: float, moment: float) -> Mend:
-    def mend(top: ET.Element, places: Collection[str]) -> None:
+def _give(mass: float, moment: float) -> Edit:
+    def repair(top: ET.Element, places: Collection[str]) -> None:
         for link, _ in _each(top, "link", places):
             _write(link, mass, moment * np.eye(3))
 
-    return mend
+    return repair
 
 
 def _unphysical(top: ET.Element) -> Iterator[Trap]:
@@ -181,12 +181,12 @@ def _heavy_nothing(top: ET.Element) -> Iterator[Trap]:
     names = tuple(name for name, (mass, inertia) in found if mass <= 0.0 and inertia.any())
     fix = f'write a mass, <mass value="{MASS:g}"/> at least, or take the inertia away'
 
-    def mend(top: ET.Element, places: Collection[str]) -> None:
+    def repair(top: ET.Element, places: Collection[str]) -> None:
         found = _inertials(top)
         for link, name in _each(top, "link", places):
             _write(link, MASS, found[name][1])
 
-    yield Trap("0 kg link with an inertia", names, fix, mend)
+    yield Trap("0 kg link with an inertia", names, fix, repair)
 
 
 def _massless(top: ET.Element) -> Iterator[Trap]:
@@ -238,12 +238,12 @@ def _mimic(top: ET.Element) -> Iterator[Trap]:
     names = tuple(e.get("name", "") for e in top.findall("joint") if e.find(MIMIC) is not None)
     fix = "state the constraint in each engine's own model; no two readers take <mimic> alike"
 
-    def mend(top: ET.Element, places: Collection[str]) -> None:
+    def repair(top: ET.Element, places: Collection[str]) -> None:
         for joint, _ in _each(top, "joint", places):
             for element in joint.findall(MIMIC):
                 joint.remove(element)
 
-    yield Trap(MIMIC, names, fix, mend, keeps=False)
+    yield Trap(MIMIC, names, fix, repair, keeps=False)
 
 
 def _limits(top: ET.Element) -> Iterator[Trap]:

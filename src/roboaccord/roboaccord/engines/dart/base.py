@@ -6,8 +6,6 @@ that DART makes of the friction cone has its sides along DART's axes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import dartpy
 import numpy as np
 
@@ -32,12 +30,12 @@ class FixedBase:
         scale: of DART's lengths and times.
     """
 
-    def __init__(self, body: Any, turn: Array, scale: float) -> None:
+    def __init__(self, body: dartpy.dynamics.BodyNode, turn: Array, scale: float) -> None:
         self._body, self._turn, self._scale = body, turn, scale
         joint = body.getParentJoint()
         self.rows = [joint.getIndexInSkeleton(i) for i in range(self._count(joint))]
 
-    def _count(self, joint: Any) -> int:
+    def _count(self, joint: dartpy.dynamics.Joint) -> int:
         return 0
 
     def positions(self, state: RobotState) -> Array:
@@ -73,7 +71,7 @@ class PlanarBase(FixedBase):
 
     _height = 0.0
 
-    def _count(self, joint: Any) -> int:
+    def _count(self, joint: dartpy.dynamics.Joint) -> int:
         return 3
 
     def positions(self, state: RobotState) -> Array:
@@ -102,7 +100,7 @@ class PlanarBase(FixedBase):
 class FreeBase(FixedBase):
     """Move freely. The axes of the rates of DART's free joint have changed between versions."""
 
-    def _count(self, joint: Any) -> int:
+    def _count(self, joint: dartpy.dynamics.Joint) -> int:
         return 6
 
     def _jacobian(self) -> Array:
@@ -156,7 +154,7 @@ class FreeBase(FixedBase):
 class BallBase(FreeBase):
     """Turn about the centre, which stays where it was put."""
 
-    def _count(self, joint: Any) -> int:
+    def _count(self, joint: dartpy.dynamics.Joint) -> int:
         return 3
 
     def _jacobian(self) -> Array:

@@ -1,18 +1,42 @@
-"""DART's skeleton of a description, and the settings by which it is like the other engines."""
+"""DART's skeleton of a description, its units, and what makes it like the other engines.
+
+DART's metre and its second may both be smaller than ours, by one factor. Speeds, masses, moments
+and energies then keep their numbers. With lengths of `scale` times the number, inertias have
+`scale` squared times theirs, and forces, accelerations and rates of angles theirs over `scale`.
+"""
 
 from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import dartpy
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.base_kinds import Base
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
-from roboaccord.engines.ball import Ball, split_ball
-from roboaccord.engines.dart.said import listen, pass_on, reason
-from roboaccord.engines.dart.units import scale_description
-from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.dart.base import BASES
+from roboaccord.engines.mechanism import Mechanism
+from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
+from roboaccord.engines.properties import JointProperties, LinkProperties
+
+# What slides in each kind of joint, by its coordinates; None stands for any number of turns.
+SLIDING = {
+    "PrismaticJoint": (True,),
+    "PlanarJoint": (True, True, False),
+    "FreeJoint": (False, False, False, True, True, True),
+    "TranslationalJoint": (True, True, True),
+}
+MASSLESS = ("[Inertia::", "A negative or zero mass")  # of links of 0 kg, which are meant so
+AXES = np.eye(3)
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
@@ -106,3 +130,166 @@ def make_world(
     skeleton.disableSelfCollisionCheck()
     world.setGravity(gravity)
     return world
+
+
+def scale_description(urdf: str, scale: float) -> str:
+    """Return a URDF whose lengths are `scale` times as large, masses kept."""
+    if scale == 1.0:
+        return urdf
+    root = ET.fromstring(urdf)
+    for origin in root.iter("origin"):
+        _multiply(origin, "xyz", scale)
+    for tensor in root.iter("inertia"):
+        for axes in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
+            _multiply(tensor, axes, scale**2)
+    for geometry in root.iter("geometry"):
+        for shape in geometry:
+            if shape.tag == "mesh":
+                shape.set("scale", shape.get("scale", "1 1 1"))
+            for key in ("size", "radius", "length", "scale"):
+                _multiply(shape, key, scale)
+    for joint in root.findall("joint"):
+        if joint.get("type") == "prismatic":
+            for limit in joint.findall("limit"):
+                _multiply(limit, "lower", scale)
+                _multiply(limit, "upper", scale)
+    return ET.tostring(root, encoding="unicode")
+
+
+def lengths(skeleton: dartpy.dynamics.Skeleton, scale: float) -> Array:
+    """Return by what DART's coordinates are larger (m,): `scale` for those that slide, else 1."""
+    factors = np.ones(skeleton.getNumDofs())
+    for joint in skeleton.getJoints():
+        for i, slides in enumerate(SLIDING.get(joint.getType(), ())):
+            if slides:
+                factors[joint.getIndexInSkeleton(i)] = scale
+    return factors
+
+
+def _multiply(element: ET.Element, key: str, factor: float) -> None:
+    if key in element.attrib:
+        numbers = [float(word) * factor for word in element.attrib[key].split()]
+        element.set(key, " ".join(repr(number) for number in numbers))
+
+
+@contextmanager
+def listen() -> Iterator[list[str]]:
+    """Take down the lines that DART writes, which are shown to nobody; filled at the end."""
+    lines = list[str]()
+    sys.stderr.flush()
+    kept = os.dup(2)
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as file:
+        os.dup2(file.fileno(), 2)
+        try:
+            yield lines
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+            file.seek(0)
+            lines += file.read().splitlines()
+
+
+def pass_on(lines: list[str]) -> None:
+    """Write lines to the standard error, but for those about links without mass."""
+    for line in lines:
+        if not any(word in line for word in MASSLESS):
+            sys.stderr.write(f"{line}\n")
+
+
+def reason(lines: list[str]) -> str:
+    """Return why DART does not read a description: its first error, behind a colon."""
+    errors = (line.partition("Error:")[2].strip() for line in lines if "Error:" in line)
+    return next((f": {error}" for error in errors), "")
+
+
+class DartMechanism(Mechanism):
+    """Hold a skeleton.
+
+    Args:
+        skeleton: of the model.
+        body: that moves as the base.
+        base: its kind.
+        joints: names, in the order of states.
+        turn: from the world's axes to DART's (3, 3).
+        scale: of DART's lengths and times.
+    """
+
+    def __init__(
+        self,
+        skeleton: dartpy.dynamics.Skeleton,
+        body: dartpy.dynamics.BodyNode,
+        base: Base,
+        joints: Sequence[str],
+        turn: Array = AXES,
+        scale: float = 1.0,
+    ) -> None:
+        self._skeleton, self._body, self._turn, self._scale = skeleton, body, turn, scale
+        self.root = BASES[base](body, turn, scale)
+        dofs = [skeleton.getJoint(name).getIndexInSkeleton(0) for name in joints]
+        self.dofs = np.array(dofs, dtype=int)
+        self.lengths = lengths(skeleton, scale)
+        self.speeds = self.lengths / scale
+
+    def place(self, state: RobotState) -> None:
+        skeleton, root = self._skeleton, self.root
+        positions, velocities = np.zeros((2, skeleton.getNumDofs()))
+        positions[self.dofs] = state.q
+        velocities[self.dofs] = state.qd
+        positions[root.rows] = root.positions(state)
+        skeleton.setPositions(positions * self.lengths)
+        velocities[root.rows] = root.velocities(state)
+        skeleton.setVelocities(velocities * self.speeds)
+        skeleton.clearInternalForces()
+        skeleton.clearExternalForces()
+
+    def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        skeleton, body, back, scale = self._skeleton, self._body, self._turn.T, self._scale
+        forces = np.zeros(len(self.lengths))
+        forces[self.dofs] = effort
+        skeleton.setForces(forces / self.lengths)
+        skeleton.computeForwardDynamics()
+        found = skeleton.getAccelerations() * (scale**2 / self.lengths)
+        linear = back @ body.getLinearAcceleration() * scale
+        angular = back @ body.getAngularAcceleration() * scale**2
+        return Acceleration(np.concatenate([linear, angular]), found[self.dofs])
+
+    def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        skeleton, root = self._skeleton, self.root
+        rows = [*root.rows, *self.dofs]
+        order = np.zeros((len(self.lengths), len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        order[root.rows, : len(root.rows)] = root.rates()
+        mass = skeleton.getMassMatrix() * np.outer(self.speeds, self.speeds)
+        return order, mass, skeleton.getGravityForces() * self.lengths
+
+    def gravity(self) -> Array:
+        return np.asarray(self._turn.T @ self._skeleton.getGravity() * self._scale)
+
+    def link(self, name: str) -> LinkProperties | None:
+        node = self._skeleton.getBodyNode(name)
+        if node is None:
+            return None
+        inertia = np.array(node.getInertia().getMoment()) / self._scale**2
+        return LinkProperties(node.getMass(), node.getLocalCOM() / self._scale, inertia)
+
+    def joint(self, name: str) -> JointProperties:
+        joint = self._skeleton.getJoint(name)
+        pose, length = joint.getTransformFromParentBodyNode(), self._length(joint)
+        back = self._turn.T if joint.getParentBodyNode() is None else np.eye(3)
+        bounds = np.array([joint.getPositionLowerLimit(0), joint.getPositionUpperLimit(0)])
+        return JointProperties(
+            origin=back @ pose.translation() / self._scale,
+            axis=back @ pose.rotation() @ joint.getAxis(),
+            limits=bounds / length,
+            damping=joint.getDampingCoefficient(0) / (self._scale / length**2),
+            friction=joint.getCoulombFriction(0) * length,
+            armature=0.0,
+        )
+
+    def add_damping(self, name: str, value: float) -> None:
+        """Let DART damp a joint [N m s/rad or N s/m]."""
+        joint = self._skeleton.getJoint(name)
+        joint.setDampingCoefficient(0, value * float(self._scale / self._length(joint) ** 2))
+
+    def _length(self, joint: dartpy.dynamics.Joint) -> float:
+        return float(self.lengths[joint.getIndexInSkeleton(0)])

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import dartpy
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.dart.contact import DartContact, contact_scale
 from roboaccord.engines.dart.model import (
+    DartMechanism,
     let_joints_be,
     load_skeleton,
     make_world,
@@ -22,10 +20,8 @@ from roboaccord.engines.dart.model import (
     turn_joint,
 )
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.dart.units import lengths
 from roboaccord.engines.meter import Losses, mean_velocities
 from roboaccord.engines.model import BASE_LINK, EngineModel
-from roboaccord.engines.properties import JointProperties, LinkProperties, Properties, braking
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
 
@@ -51,7 +47,6 @@ class DartSimulator(EngineSimulator):
         let_joints_be(self._skeleton)
         if model.contact is None:
             remove_shapes(self._skeleton)
-        self._braking = braking(model)
         gravity = self._turn @ np.array([0.0, 0.0, -model.gravity])
         step = self.physics_step * self._scale
         self._world = make_world(self._skeleton, step, gravity / self._scale)
@@ -60,19 +55,20 @@ class DartSimulator(EngineSimulator):
             moves = self.base.tilts and joint.getChildBodyNode() is self._body
             if joint.getParentBodyNode() is None and not moves:
                 turn_joint(joint, self._turn)
-        self._lengths = lengths(self._skeleton, self._scale)
-        self._speeds = self._lengths / self._scale
+        self.mechanism = mechanism = DartMechanism(
+            self._skeleton, self._body, model.base, self.joints, self._turn, self._scale
+        )
+        self._dofs, self._root = mechanism.dofs, mechanism.root
+        self._lengths, self._speeds = mechanism.lengths, mechanism.speeds
         self._scaled = self._scale != 1.0
-        dofs = [self._skeleton.getJoint(n).getIndexInSkeleton(0) for n in self.joints]
-        self._dofs = np.array(dofs, dtype=int)
-        self._root = BASES[model.base](self._body, self._turn, self._scale)
         self._total = np.zeros(self._skeleton.getNumDofs())
         held = {
             self._skeleton.getJoint(n).getIndexInSkeleton(0): e for n, e in model.preload.items()
         }
         self._held, self._preload = list(held), np.array(list(held.values()))
         if model.damping is not None:
-            self._add_damping(model.damping)
+            for name, value in zip(self.joints, model.damping, strict=True):
+                mechanism.add_damping(name, value)
         self._stop_return = STOP_RETURN / model.stop_softness
         rows = np.array(self._root.rows)
         self._place_forces(self._dofs, self._dofs, rows, rows)
@@ -98,16 +94,7 @@ class DartSimulator(EngineSimulator):
         return self._contact.points() if self._contact else ()
 
     def _place(self, state: RobotState) -> None:
-        skeleton, root = self._skeleton, self._root
-        positions, velocities = np.zeros((2, skeleton.getNumDofs()))
-        positions[self._dofs] = state.q
-        velocities[self._dofs] = state.qd
-        positions[root.rows] = root.positions(state)
-        skeleton.setPositions(positions * self._lengths)
-        velocities[root.rows] = root.velocities(state)
-        skeleton.setVelocities(velocities * self._speeds)
-        skeleton.clearInternalForces()
-        skeleton.clearExternalForces()
+        self.mechanism.place(state)
         self._world.setTime(state.time)
 
     def _coordinates(self) -> tuple[Array, Array]:
@@ -183,68 +170,3 @@ class DartSimulator(EngineSimulator):
                     impacts -= side * self.physics_step * pressing
                     friction -= side * self.physics_step * (float(push.force @ velocity) - pressing)
         return Losses(stops, impacts, friction)
-
-    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        kept = self.state()
-        self._place(state)
-        self._total[:] = 0.0
-        self._total[self._dofs] = self._geared(effort)
-        self._set_forces()
-        self._skeleton.computeForwardDynamics()
-        found = self._skeleton.getAccelerations() * (self._scale**2 / self._lengths)
-        joints = found[self._dofs]
-        body, back, scale = self._body, self._turn.T, self._scale
-        base = np.concatenate(
-            [
-                back @ body.getLinearAcceleration() * scale,
-                back @ body.getAngularAcceleration() * scale**2,
-            ]
-        )
-        self._place(kept)
-        return Acceleration(base, joints)
-
-    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return matrix S, mass matrix and gravity forces, as the base class says."""
-        rows = [*self._root.rows, *self._dofs]
-        order = np.zeros((len(self._total), len(rows)))
-        order[rows, np.arange(len(rows))] = 1.0
-        count = len(self._root.rows)
-        order[self._root.rows, :count] = self._root.rates()
-        mass = self._skeleton.getMassMatrix() * np.outer(self._speeds, self._speeds)
-        return order, mass, self._skeleton.getGravityForces() * self._lengths
-
-    def _add_damping(self, damping: Array) -> None:
-        for name, value in zip(self.joints, damping, strict=True):
-            joint = self._skeleton.getJoint(name)
-            joint.setDampingCoefficient(0, value * self._rate_unit(joint))
-
-    def _rate_unit(self, joint: Any) -> float:
-        """Return what DART's damping of a joint is over ours."""
-        return float(self._scale / self._lengths[joint.getIndexInSkeleton(0)] ** 2)
-
-    def properties(self) -> Properties:
-        """Return the properties of links and joints as DART has them."""
-        nodes = {link.name: self._skeleton.getBodyNode(link.name) for link in self.tree.links}
-        return Properties(
-            links={name: self._link(node) for name, node in nodes.items() if node},
-            joints={j.name: self._joint(self._skeleton.getJoint(j.name)) for j in self.tree.moving},
-            gravity=self._turn.T @ self._world.getGravity() * self._scale,
-        )
-
-    def _link(self, node: Any) -> LinkProperties:
-        inertia = np.array(node.getInertia().getMoment()) / self._scale**2
-        return LinkProperties(node.getMass(), node.getLocalCOM() / self._scale, inertia)
-
-    def _joint(self, joint: Any) -> JointProperties:
-        pose, index = joint.getTransformFromParentBodyNode(), joint.getIndexInSkeleton(0)
-        back = self._turn.T if joint.getParentBodyNode() is None else np.eye(3)
-        viscous, dry = self._braking.get(joint.getName(), (0.0, 0.0))
-        bounds = np.array([joint.getPositionLowerLimit(0), joint.getPositionUpperLimit(0)])
-        return JointProperties(
-            origin=back @ pose.translation() / self._scale,
-            axis=back @ pose.rotation() @ joint.getAxis(),
-            limits=bounds / self._lengths[index],
-            damping=viscous + joint.getDampingCoefficient(0) / self._rate_unit(joint),
-            friction=dry + joint.getCoulombFriction(0) * self._lengths[index],
-            armature=0.0,
-        )

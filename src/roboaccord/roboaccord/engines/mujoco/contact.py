@@ -1,4 +1,4 @@
-"""MuJoCo's contact: pairs of geometries, solver parameters, and contact points."""
+"""MuJoCo's contact: fixed obstacles, pairs, solver parameters, points, and constraint losses."""
 
 from __future__ import annotations
 
@@ -7,14 +7,19 @@ from itertools import product
 import mujoco
 import numpy as np
 
-from roboaccord.contract.contact import Contact, ContactPoint
+from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
-from roboaccord.engines.mujoco.fixtures import stand_still
+from roboaccord.contract.state import Array
+from roboaccord.engines.meter import Losses
 from roboaccord.engines.touch import Pairs
 
 # A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
+GEOMETRY = mujoco.mjtGeom
+BOTTOM = 0.1  # m: how far a height field goes on below its lowest point
+WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}  # of the stages: Euler's, Runge-Kutta 4's
+LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
 def collide(
@@ -79,3 +84,107 @@ class MujocoContact:
             depth = -float(touch.dist)
             found.append(self._pairs.point((one, other), point, normal, float(wrench[0]), depth))
         return found
+
+
+def stand_still(spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField) -> None:
+    """Add a body with the one geometry of a fixture; it collides with nothing yet.
+
+    Raises:
+        AccordError: for a mesh that is not convex.
+    """
+    body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position)
+    apart = {"contype": 0, "conaffinity": 0}
+    if isinstance(fixture, Fixture):
+        body.add_geom(type=GEOMETRY.mjGEOM_BOX, size=0.5 * fixture.size, **apart)
+    elif isinstance(fixture, MeshFixture):
+        if not fixture.convex:
+            raise AccordError(
+                f"MuJoCo takes the convex hull of {fixture.name}; give it as a height field"
+            )
+        spec.add_mesh(
+            name=fixture.name, uservert=fixture.vertices.ravel(), userface=fixture.faces.ravel()
+        )
+        body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **apart)
+    else:
+        _add_heights(spec, body, fixture, apart)
+
+
+def _add_heights(
+    spec: mujoco.MjSpec, body: mujoco.MjsBody, fixture: HeightField, apart: dict[str, int]
+) -> None:
+    """Add a height field, whose frame is in its middle, at its lowest height; rows are along y."""
+    low = float(fixture.heights.min())
+    span = max(float(np.ptp(fixture.heights)), 1e-6)
+    half = 0.5 * fixture.spacing * (np.array(fixture.heights.shape) - 1)
+    rows = fixture.heights.T
+    spec.add_hfield(
+        name=fixture.name,
+        size=[*half, span, BOTTOM],
+        nrow=rows.shape[0],
+        ncol=rows.shape[1],
+        userdata=((rows - low) / span).ravel(),
+    )
+    body.pos = fixture.position + np.array([*half, low])
+    body.add_geom(type=GEOMETRY.mjGEOM_HFIELD, hfieldname=fixture.name, **apart)
+
+
+class ConstraintMeter:
+    """Measure the work of constraint forces in one physics step.
+
+    The forces of the stages, as the integrator weighs them, make an impulse P, which takes
+    -P . (v0 + v1) / 2: the part of the change of kinetic energy that is its own.
+
+    Args:
+        model, data: of MuJoCo.
+        stages: of the integrator, 1 or 4.
+    """
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, *, stages: int) -> None:
+        self._model, self._data = model, data
+        self._weights = WEIGHTS[stages]
+        self._stage = 0
+        self._before = np.zeros(model.nv)
+        self._impulse = np.zeros(model.nv)
+
+    def begin_stage(self) -> None:
+        """Record the state as a stage begins: the forces are still those of the one before."""
+        if self._stage == 0:
+            self._before[:] = self._data.qvel
+            self._impulse[:] = 0.0
+        else:
+            self._add(self._weights[self._stage - 1])
+        self._stage += 1
+
+    def end_step(self) -> Losses:
+        """Return the losses in stops, contacts and their friction in the step [J].
+
+        With several stages the rows of all but the last are gone: where there are contacts, all
+        that constraints took is counted as theirs.
+        """
+        self._add(self._weights[-1])
+        self._stage = 0
+        mean = 0.5 * (self._before + self._data.qvel)
+        total = -float(self._impulse @ mean)
+        if self._data.ncon == 0:
+            return Losses(stops=total)
+        if len(self._weights) > 1:
+            return Losses(impacts=total)
+        return self._by_row(mean)
+
+    def _add(self, weight: float) -> None:
+        self._impulse += weight * self._model.opt.timestep * self._data.qfrc_constraint
+
+    def _by_row(self, mean: Array) -> Losses:
+        """Return the losses by kind of row; the first row of a contact is along its normal."""
+        data = self._data
+        rows = data.efc_J.reshape(data.nefc, self._model.nv)
+        taken = -self._model.opt.timestep * data.efc_force * (rows @ mean)
+        limit = np.asarray(data.efc_type) == LIMIT
+        normal = np.zeros(data.nefc, dtype=bool)
+        starts = np.array([contact.efc_address for contact in data.contact[: data.ncon]])
+        normal[starts[starts >= 0]] = True
+        return Losses(
+            stops=float(taken[limit].sum()),
+            impacts=float(taken[normal].sum()),
+            friction=float(taken[~limit & ~normal].sum()),
+        )

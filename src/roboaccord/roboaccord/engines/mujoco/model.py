@@ -3,39 +3,36 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 
 import mujoco
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
-from roboaccord.engines.ball import Ball, split_ball
-from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.mechanism import Mechanism
+from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 from roboaccord.engines.mujoco.contact import collide
-from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.properties import JointProperties, LinkProperties
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
+NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
-def base_slices(model: mujoco.MjModel, base: FixedBase) -> tuple[slice, slice]:
-    """Return the slices of the coordinates and the rates of `base_link`."""
+def base_slices(model: mujoco.MjModel, base: FixedBase, body: str) -> tuple[slice, slice]:
+    """Return the slices of the coordinates and the rates of the body that moves as the base."""
     if not base.moves:
         return slice(0), slice(0)
     counts = base.size, len(base.axes)
-    joint = model.body(BASE_LINK).jntadr[0]
+    joint = model.body(body).jntadr[0]
     starts = (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]))
     positions, rates = (slice(i, i + n) for i, n in zip(starts, counts, strict=True))
     return positions, rates
-
-
-def link_of(model: mujoco.MjModel, body: int) -> LinkProperties:
-    """Return the properties of a body, in the axes of its link."""
-    turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
-    inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
-    return LinkProperties(float(model.body_mass[body]), model.body_ipos[body].copy(), inertia)
 
 
 def compile_model(
@@ -100,3 +97,96 @@ def _add_ball(spec: mujoco.MjSpec, ball: Ball, base: str) -> None:
         body.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
     else:
         body.add_freejoint()
+
+
+class MujocoMechanism(Mechanism):
+    """Hold a model and its state.
+
+    Args:
+        model: MuJoCo's.
+        base: its kind.
+        joints: names, in the order of states.
+        body: that moves as the base.
+        flags: that are set while accelerations are computed.
+    """
+
+    def __init__(
+        self,
+        model: mujoco.MjModel,
+        base: FixedBase,
+        joints: Sequence[str],
+        body: str = BASE_LINK,
+        flags: int = NO_CONSTRAINT,
+    ) -> None:
+        self._model, self.data, self._base = model, mujoco.MjData(model), base
+        self._flags = flags
+        found = [model.joint(name) for name in joints]
+        self.q = np.array([j.qposadr[0] for j in found], dtype=int)
+        self.v = np.array([j.dofadr[0] for j in found], dtype=int)
+        self.base_q, self.base_v = base_slices(model, base, body)
+        self.axes = np.array(base.axes, dtype=int)
+
+    def place(self, state: RobotState) -> None:
+        data = self.data
+        data.qpos[:], data.qvel[:] = self._model.qpos0, 0.0
+        data.qpos[self.q] = state.q
+        data.qvel[self.v] = state.qd
+        rotation = quaternion_matrix(state.orientation)
+        twist = np.concatenate([rotation @ state.twist[:3], state.twist[3:]])
+        data.qpos[self.base_q] = self._base.pose(state)
+        data.qvel[self.base_v] = twist[self.axes]
+
+    def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        model, data = self._model, self.data
+        data.qfrc_applied[:] = 0.0
+        data.qfrc_applied[self.v] = effort
+        flags = model.opt.disableflags
+        model.opt.disableflags = flags | self._flags
+        mujoco.mj_forward(model, data)
+        model.opt.disableflags = flags
+        base = np.zeros(6)
+        base[self.axes] = data.qacc[self.base_v]
+        if self._base.tilts:
+            base[3:] = rotation @ base[3:]
+        return Acceleration(base, data.qacc[self.v].copy())
+
+    def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        model, data = self._model, self.data
+        mujoco.mj_forward(model, data)
+        rows = [*range(model.nv)[self.base_v], *self.v]
+        order = np.zeros((model.nv, len(rows)))
+        order[rows, np.arange(len(rows))] = 1.0
+        if self._base.tilts:  # angular in the base's own axes
+            spin = slice(self.base_v.stop - 3, self.base_v.stop)
+            last = len(rows) - len(self.v)
+            order[spin, last - 3 : last] = rotation.T
+        mass = np.empty((model.nv, model.nv))
+        for column, unit in zip(mass, np.eye(model.nv)):
+            mujoco.mj_mulM(model, data, column, unit)  # symmetric: a column is a row
+        return order, mass, data.qfrc_bias.copy()
+
+    def gravity(self) -> Array:
+        return np.array(self._model.opt.gravity)
+
+    def link(self, name: str) -> LinkProperties | None:
+        model = self._model
+        body = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name)
+        if body < 0:
+            return None
+        turn = quaternion_matrix(np.roll(model.body_iquat[body], -1))
+        inertia = turn @ np.diag(model.body_inertia[body]) @ turn.T
+        return LinkProperties(float(model.body_mass[body]), model.body_ipos[body].copy(), inertia)
+
+    def joint(self, name: str) -> JointProperties:
+        model, joint = self._model, self._model.joint(name)
+        body, dof = int(joint.bodyid[0]), int(joint.dofadr[0])
+        turn = quaternion_matrix(np.roll(model.body_quat[body], -1))
+        bounded = np.array(joint.range) if joint.limited[0] else np.array([-np.inf, np.inf])
+        return JointProperties(
+            origin=np.array(model.body_pos[body]),
+            axis=turn @ joint.axis,
+            limits=bounded,
+            damping=float(model.dof_damping[dof]),
+            friction=float(model.dof_frictionloss[dof]),
+            armature=float(model.dof_armature[dof]),
+        )

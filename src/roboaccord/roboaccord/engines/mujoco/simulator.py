@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.mujoco.contact import MujocoContact
-from roboaccord.engines.mujoco.meter import ConstraintMeter
-from roboaccord.engines.mujoco.model import base_slices, compile_model, link_of
+from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
+from roboaccord.engines.mujoco.model import MujocoMechanism, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
-from roboaccord.engines.properties import (
-    WORLD,
-    JointProperties,
-    Properties,
-    braking,
-)
 from roboaccord.engines.spec import read_settings
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.joint_faults import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +26,6 @@ INTEGRATORS = {
     "rk4": mujoco.mjtIntegrator.mjINT_RK4,
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
 }
-NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
@@ -77,18 +66,17 @@ class MujocoSimulator(EngineSimulator):
             self._model.dof_armature[[j.dofadr[0] for j in joints]] = model.armature
         if model.damping is not None:
             self._model.dof_damping[[j.dofadr[0] for j in joints]] = model.damping
-        self._braking = braking(model)
-        self._data = mujoco.MjData(self._model)
+        self.mechanism = mechanism = MujocoMechanism(self._model, self.base, self.joints)
+        self._data = mechanism.data
         self._contact = MujocoContact(self._model, model.contact) if model.contact else None
         held = [self._model.joint(name).dofadr[0] for name in model.preload]
         self._data.qfrc_applied[held] = self._preload = np.array([*model.preload.values()])
         self._held = np.array(held, dtype=int)
-        self._q = np.array([j.qposadr[0] for j in joints], dtype=int)
-        self._v = np.array([j.dofadr[0] for j in joints], dtype=int)
+        self._q, self._v = mechanism.q, mechanism.v
         self._constraints = ConstraintMeter(self._model, self._data, stages=self.order)
         self._height = 0.0
-        self._base_q, self._base_v = base_slices(self._model, self.base)
-        self._axes = np.array(self.base.axes, dtype=int)
+        self._base_q, self._base_v = mechanism.base_q, mechanism.base_v
+        self._axes = mechanism.axes
         # Views of the engine's memory, each of which costs a quarter of a microsecond to ask for.
         data = self._data
         self._all_q, self._all_v, self._applied = data.qpos, data.qvel, data.qfrc_applied
@@ -105,12 +93,7 @@ class MujocoSimulator(EngineSimulator):
         data = self._data
         mujoco.mj_resetData(self._model, data)
         data.time = state.time
-        data.qpos[self._q] = state.q
-        data.qvel[self._v] = state.qd
-        rotation = quaternion_matrix(state.orientation)
-        twist = np.concatenate([rotation @ state.twist[:3], state.twist[3:]])
-        data.qpos[self._base_q] = self.base.pose(state)
-        data.qvel[self._base_v] = twist[self._axes]
+        self.mechanism.place(state)
         data.qfrc_applied[self._held] = self._preload
         self._height = float(state.position[2])
 
@@ -145,7 +128,7 @@ class MujocoSimulator(EngineSimulator):
         finally:
             mujoco.set_mjcb_control(None)
 
-    def _apply(self, model: Any, data: Any) -> None:
+    def _apply(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
         """Set the generalised forces: efforts and wrench, and what force law and friction do."""
         if self._meter:
             self._constraints.begin_stage()
@@ -156,7 +139,7 @@ class MujocoSimulator(EngineSimulator):
             effort = effort + self._friction.efforts(data.qvel[self._v])
         data.qfrc_applied[self._v] = effort
 
-    def _apply_law(self, data: Any) -> Array:
+    def _apply_law(self, data: mujoco.MjData) -> Array:
         """Set the forces on the base, wrench and force law, and return the law's on joints (n,)."""
         q, v = data.qpos, data.qvel
         pose, rates, forces = q[self._base_q], v[self._base_v], data.qfrc_applied[self._base_v]
@@ -172,64 +155,3 @@ class MujocoSimulator(EngineSimulator):
     def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
         """Return the losses in stops, contacts and their friction in the last physics step [J]."""
         return self._constraints.end_step()
-
-    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        kept = self.state()
-        self._place(state)
-        model, data = self._model, self._data
-        data.qfrc_applied[:] = 0.0
-        data.qfrc_applied[self._v] = self._geared(effort)
-        flags = model.opt.disableflags
-        model.opt.disableflags = flags | NO_CONSTRAINT
-        mujoco.mj_forward(model, data)
-        model.opt.disableflags = flags
-        joints = data.qacc[self._v].copy()
-        base = np.zeros(6)
-        base[self._axes] = data.qacc[self._base_v]
-        if self.base.tilts:
-            base[3:] = quaternion_matrix(state.orientation) @ base[3:]
-        self._place(kept)
-        return Acceleration(base, joints)
-
-    def _statics(self, rotation: Array) -> tuple[Array, Array, Array]:
-        """Return matrix S, mass matrix and gravity forces, as the base class says."""
-        model, data = self._model, self._data
-        mujoco.mj_forward(model, data)
-        rows = [*range(model.nv)[self._base_v], *self._v]
-        order = np.zeros((model.nv, len(rows)))
-        order[rows, np.arange(len(rows))] = 1.0
-        if self.base.tilts:  # angular in the base's own axes
-            spin = slice(self._base_v.stop - 3, self._base_v.stop)
-            last = len(rows) - len(self._v)
-            order[spin, last - 3 : last] = rotation.T
-        mass = np.empty((model.nv, model.nv))
-        for column, unit in zip(mass, np.eye(model.nv)):
-            mujoco.mj_mulM(model, data, column, unit)  # symmetric: a column is a row
-        return order, mass, data.qfrc_bias.copy()
-
-    def properties(self) -> Properties:
-        """Return the properties of links and joints as MuJoCo has them."""
-        bodies = {k.name: self._body(k.name) for k in self.tree.links if k.name != WORLD}
-        return Properties(
-            links={name: link_of(self._model, body) for name, body in bodies.items() if body >= 0},
-            joints={joint.name: self._joint(joint.name) for joint in self.tree.moving},
-            gravity=np.array(self._model.opt.gravity),
-        )
-
-    def _body(self, name: str) -> int:
-        return int(mujoco.mj_name2id(self._model, mujoco.mjtObj.mjOBJ_BODY, name))
-
-    def _joint(self, name: str) -> JointProperties:
-        model, joint = self._model, self._model.joint(name)
-        body, dof = int(joint.bodyid[0]), int(joint.dofadr[0])
-        turn = quaternion_matrix(np.roll(model.body_quat[body], -1))
-        viscous, dry = self._braking.get(name, (0.0, 0.0))
-        bounded = np.array(joint.range) if joint.limited[0] else np.array([-np.inf, np.inf])
-        return JointProperties(
-            origin=np.array(model.body_pos[body]),
-            axis=turn @ joint.axis,
-            limits=bounded,
-            damping=viscous + float(model.dof_damping[dof]),
-            friction=dry + float(model.dof_frictionloss[dof]),
-            armature=float(model.dof_armature[dof]),
-        )

@@ -1,0 +1,290 @@
+"""Maps over a grid: the error over rates, and stability over the controls or the robot's shape."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.text import Text
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import command_line, counted, figure_lines, file_line
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
+from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.rendering import tables_of
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity, Ratio, Seconds
+from roboaccord.contract.state import Array
+from roboaccord.run.output import write_text
+from roboaccord.run.pieces import held
+from roboaccord.run.versions import made_with
+
+from monkeybot.cli.options import Changes, Span, Tolerance, Torque, robot_parameters
+from monkeybot.gaits.gait import Gait, evaluate, horizontal
+from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_map, span
+from monkeybot.gaits.level import shipped_level
+from monkeybot.model.hybrid import TOLERANCE
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.stability.design import MARGINS, Robot, better_robot, design_map, shipped_robot
+from monkeybot.stability.pictures import render_landscape, write_map, write_surface
+from monkeybot.stability.stability_map import Best, stability_map
+from monkeybot.stability.stability_picture import write_design, write_stability
+
+MADE_WITH = ("roboaccord-monkeybot", "numba")
+COLUMNS = (
+    "name", "robot.shape.centre", "robot.shape.inertia", "robot.level.best.radius",
+    "robot.level.best.period", "robot.level.best.torque", "robot.level.stable",
+    "robot.level.width",
+)  # fmt: skip
+
+
+@in_pieces()
+def landscape_command(
+    w1: Annotated[
+        Span,
+        Quantity("rad/s"),
+        typer.Option("--w1", metavar="A B N", help="Rates of th1, N from A to B."),
+    ] = (0.0, 3.0, 301),
+    w2: Annotated[
+        Span,
+        Quantity("rad/s"),
+        typer.Option("--w2", metavar="A B N", help="Rates of th2, likewise."),
+    ] = (8.0, 14.0, 301),
+    torque: Torque = 2.0,
+    folder: Out = None,
+    force: Force = False,
+    limit: Annotated[
+        Seconds, typer.Option(help="A phase that takes longer has missed its event.")
+    ] = LIMIT,
+    changes: Changes = None,
+    tolerance: Tolerance = TOLERANCE,
+) -> Result:
+    """Evaluate the report's gait from a grid of rates, both links hanging straight.
+
+    Writes landscape.npz, an interactive landscape.html, and as pictures surface.svg and map.svg:
+    the root of the error, cut off at 5, with its minima. A start that never reaches the line has
+    none (NaN).
+
+    Examples:
+
+      accord monkeybot landscape --w1 0 3 301 --w2 8 14 301 --torque 2 --out landscape
+
+      accord monkeybot landscape --w1 2 8 151 --w2 0 8 151 --torque 2 --out low --json
+    """
+    rates = span(*w1, "--w1"), span(*w2, "--w2")
+    if not 0.0 < limit < np.inf:
+        raise AccordError(f"--limit is {limit:g}, and must be positive")
+    parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
+    with results(folder, "monkeybot_landscape", force=force) as place:
+        field, speed = measured(gait, parameters, *rates, tolerance)
+        files = write_all(field, place, torque, parameters)
+    w1_least, w2_least, error = field.lowest.tolist()
+    data = {
+        "gaits": field.error.size,
+        "gaits_per_second": speed,
+        "minimum": {"rates": [w1_least, w2_least], "error": error},
+        "files": [str(file) for file in files],
+    }
+    rows = {
+        "gaits": (f"{field.error.size}, of which {field.missed} miss an event", ""),
+        "speed": (f"{speed:.0f}", "gaits/s") if speed else ("not measured", ""),
+        "lowest error": (f"{error:.4g}", ""),
+        "at rates": (f"{w1_least:g}, {w2_least:g}", "rad/s"),
+        "minima": (f"{len(field.minima)}", ""),
+    }
+    return Result(data, [*figure_lines(rows), file_line(files)])
+
+
+def measured(
+    gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, tolerance: float
+) -> tuple[Landscape, float | None]:
+    """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
+
+    There is no speed where a file held part of it.
+
+    Raises:
+        AccordError: if no start gets to the end.
+    """
+    with counted(len(w1) * len(w2), "evaluating") as done:
+        evaluate(gait, parameters, np.array([w1[0], w2[0]]), tolerance=tolerance)
+        start = time.perf_counter()
+        field = landscape(gait, parameters, w1, w2, tolerance=tolerance, done=done)
+        elapsed = time.perf_counter() - start
+    return field, None if held() else field.error.size / elapsed
+
+
+def write_all(
+    field: Landscape, place: Path, torque: float, parameters: MonkeyBotParameters
+) -> list[Path]:
+    """Write data, page and pictures of a landscape, and return their files."""
+    data, page, surface, flat = files = [
+        place / name for name in ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
+    ]
+    lowest, versions = field.lowest, made_with(*MADE_WITH)
+    save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
+    html = render_landscape(
+        field,
+        f"Error of the horizontal gait at {torque:g} N m",
+        command=command_line(),
+        facts={
+            "lowest error": f"{lowest[2]:.4g} at w1 = {lowest[0]:g}, w2 = {lowest[1]:g} rad/s",
+            "starts that miss an event": str(field.missed),
+            **versions,
+        },
+    )
+    write_text(page, html)
+    write_surface(field, surface)
+    write_map(field, flat)
+    return files
+
+
+@in_pieces()
+def stability_command(
+    period: Annotated[
+        Span, Quantity("s"), typer.Option(metavar="A B N", help="Of a step, N from A to B.")
+    ] = (0.88, 1.0, 49),
+    torque: Annotated[
+        Span, Quantity("N m"), typer.Option(metavar="A B N", help="On the elbow, likewise.")
+    ] = (0.0, 1.0, 41),
+    folder: Out = None,
+    force: Force = False,
+    changes: Changes = None,
+) -> Result:
+    """Follow the gait of constant torque, hands changed by the clock, over a grid.
+
+    Writes stability.npz and stability.svg: the spectral radius (stable below 1), drop and stride of
+    each gait. On one line of the map the gaits keep their height, elsewhere they drop or rise. Grey
+    in the picture and NaN in the data: the sheet of these gaits does not reach there.
+
+    Examples:
+
+      accord monkeybot stability --out stability
+
+      accord monkeybot stability --period 0.92 0.95 31 --torque 0.4 0.8 41 --out near --json
+    """
+    periods, torques = span(*period, "--period", above=0.0), span(*torque, "--torque")
+    parameters = robot_parameters(changes)
+    with (
+        results(folder, "monkeybot_stability", force=force) as place,
+        counted(len(periods) * len(torques), "following") as done,
+    ):
+        field = stability_map(parameters, periods, torques, done=done)
+        level = shipped_level(parameters)
+        files = [place / "stability.npz", place / "stability.svg"]
+        save_map(vars(field), files[0], parameters, made_with(*MADE_WITH))
+        write_stability(field, level, files[1])
+    best = level.best
+    found = Stability(
+        gaits=int(np.isfinite(field.radius).sum()),
+        stable=field.stable,
+        best=field.best,
+        best_horizontal=Best(best.period, best.torque, best.radius),
+        stable_periods=level.stable,
+        files=files,
+    )
+    rows = {
+        "gaits": (f"{found.gaits} of {field.radius.size}", ""),
+        "stable": (f"{found.stable}", ""),
+        "most stable": (str(found.best), ""),
+        "most stable horizontal": (str(found.best_horizontal), ""),
+        "stable horizontal": ("{:.5g} to {:.5g}".format(*found.stable_periods), "s"),
+    }
+    return Result(found, [*figure_lines(rows), file_line(files)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stability:
+    """Hold how many gaits there are and are stable, and the best."""
+
+    gaits: int
+    stable: int
+    best: Best
+    best_horizontal: Best
+    stable_periods: Annotated[tuple[float, float], Quantity("s")]
+    files: list[Path]
+
+
+@in_pieces()
+def design_command(
+    centre: Annotated[
+        Span,
+        Quantity("L"),
+        typer.Option(metavar="A B N", help="From hand to centre of gravity; L: length of a link."),
+    ] = (0.72, 0.96, 25),
+    inertia: Annotated[
+        Span, Quantity("m L^2"), typer.Option(metavar="A B N", help="About the centre of gravity.")
+    ] = (0.004, 0.076, 25),
+    largest: Annotated[
+        Ratio,
+        typer.Option(
+            "--largest-radius",
+            min=0.0,
+            max=1.0,
+            help="Spectral radius up to which a gait counts as stable, in the ranges of periods.",
+        ),
+    ] = 0.98,
+    folder: Out = None,
+    force: Force = False,
+    changes: Changes = None,
+) -> Result:
+    """Map how stable the horizontal clocked gait is over the shape of the links, both alike.
+
+    Mass, length and gravity change no multipliers, so the place of the centre of gravity and the
+    inertia are all there is. Then searches, within the grid, the robots with the smallest spectral
+    radius and with the widest range of stable periods. Writes design.npz, radius.svg and
+    width.svg. Grey: no body inside the link is like that, or the gait was not followed to there.
+
+    Examples:
+
+      accord monkeybot design --out design
+
+      accord monkeybot design --centre 0.85 0.95 11 --inertia 0.02 0.06 9 --out near --json
+    """
+    centres, inertias = span(*centre, "--centre"), span(*inertia, "--inertia")
+    parameters = robot_parameters(changes)
+    with (
+        results(folder, "monkeybot_design", force=force) as place,
+        counted(len(centres) * len(inertias), "following") as done,
+    ):
+        field = design_map(parameters, centres, inertias, largest=largest, done=done)
+        robots = {"this robot": shipped_robot(parameters, largest)}
+        robots |= {f"best {margin}": better_robot(field, margin) for margin in MARGINS}
+        files = [place / "design.npz"]
+        save_map(field.arrays, files[0], parameters, made_with(*MADE_WITH))
+        for margin in MARGINS:
+            files.append(place / f"{margin}.svg")
+            write_design(field, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
+    rows = [Named(name, robot) for name, robot in robots.items()]
+    followed = field.robots.values()
+    stable = sum(robot.level.best.radius < 1.0 for robot in followed)
+    count = f"{len(followed)} of {len(centres) * len(inertias)} robots followed"
+    return Result(
+        Design(len(followed), stable, robots, files),
+        [
+            Text(f"{count}, {stable} stable at some period"), *tables_of(rows, *COLUMNS),
+            Text("L, m: length and mass of a link"), file_line(files),
+        ],
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Named:
+    """Hold a robot, and what it is called."""
+
+    name: Annotated[str, Quantity("", name="robot")]
+    robot: Robot
+
+
+@dataclass(frozen=True)
+class Design:
+    """Hold how many robots were followed and are stable, and the best by name."""
+
+    robots_followed: int
+    robots_stable: int
+    robots: Mapping[str, Robot]
+    files: list[Path]

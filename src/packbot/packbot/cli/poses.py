@@ -1,0 +1,289 @@
+"""`accord packbot pose`, `dynamics`, `distance` and `sight`: the arm in one pose."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import typer
+from rich.console import RenderableType
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import make_table
+from roboaccord.cli.gathering import gathers
+from roboaccord.cli.options import Changes, load_setup
+from roboaccord.cli.rendering import tables_of
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Degrees, Metres, Quantity, to_json
+from roboaccord.contract.state import Array
+from roboaccord.scenario.setup import Setup
+
+from packbot.cli.options import (
+    Angles,
+    Pitch,
+    ScenarioName,
+    Target,
+    angles_of,
+    joint_values,
+    point,
+    rounded,
+)
+from packbot.contact.clearance import Clearance
+from packbot.model.arm import Arm, Kinematics
+from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
+from packbot.planning.inverse import Inverse
+from packbot.planning.sight import Sight
+
+NONE = " ".join("0" for _ in JOINTS)
+SHOWN = 10  # pairs of hulls
+UNUSED = ("near", "margin", "scenario")  # where the names are listed
+
+
+@gathers("--q", "--target")
+def pose_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a pose.")] = "",
+    target: Target = "",
+    q: Annotated[
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Angles.")
+    ] = "",
+    pitch: Pitch = None,
+    near: Annotated[str, typer.Option(metavar="NAME", help="Pose to be near to.")] = "drive",
+    margin: Annotated[Metres, typer.Option(min=0.0, help="Kept from touching.")] = 0.0,
+    scenario: ScenarioName = "collapse",
+    changes: Changes = None,
+) -> Result:
+    """Print the angles of a pose, where finger tips and camera are, and how clear it is.
+
+    With --target the pose is found in closed form: of all that are clear, the one soonest reached
+    from the pose --near. Without NAME, --target and --q the names are listed.
+
+    Examples:
+
+      accord packbot pose
+
+      accord packbot pose drive --json
+
+      accord packbot pose --target 1.2 0.3 0.15 --pitch -0.5
+
+      accord packbot pose --q shoulder=1.2,elbow1=-0.8 --scenario shelf
+    """
+    if sum(map(bool, (name, target, q))) > 1:
+        raise AccordError("pose takes one of NAME, --target and --q")
+    if not (name or target or q):
+        table = make_table("pose", *JOINTS, title="named poses [rad]")
+        for each, values in named_poses().items():
+            table.add_row(each, *(f"{angle:g}" for angle in values))
+        return Result({"poses": to_json(named_poses())}, [table], used=dict.fromkeys(UNUSED))
+    setup = load_setup("packbot", scenario, changes)
+    angles = find(setup, name, target, q, pitch, near, margin)
+    found = Pose.of(setup, name or None, angles)
+    used = {} if target else {"near": None, "margin": None}
+    return Result(found, shown_of(found), used=used)
+
+
+def find(
+    setup: Setup, name: str, target: str, q: str, pitch: float | None, near: str, margin: float
+) -> Array:
+    """Return the angles (7,) [rad] that words ask for."""
+    if pitch is not None and (not target or not np.isfinite(pitch)):
+        raise AccordError("--pitch takes a finite number, and goes with --target")
+    if target:
+        inverse = Inverse(setup.parameters, Clearance.of(setup))
+        return inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
+    angles = pose(name) if name else joint_values(q, "--q")
+    check_limits(setup.parameters, angles)
+    return angles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pose:
+    """Hold the angles of a pose, where finger tips and camera are, and how clear it is."""
+
+    name: str | None
+    joints: Sequence[str] = JOINTS
+    q: Annotated[Array, Quantity("rad")]
+    tip: Annotated[Array, Quantity("m")]
+    hand: Array
+    camera: Annotated[Array, Quantity("m")]
+    sight: Array
+    clearance: Metres
+    closest: tuple[str, str]
+
+    @classmethod
+    def of(cls, setup: Setup, name: str | None, q: Array) -> Pose:
+        """Return what is said of angles."""
+        kinematics, clearance = Kinematics(setup), Clearance.of(setup)
+        tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))
+        pair, distance = clearance.closest(q)
+        return cls(
+            name=name,
+            q=q,
+            tip=tip.position,
+            hand=tip.rotation[:, 0],
+            camera=camera.position,
+            sight=camera.rotation[:, 0],
+            clearance=distance,
+            closest=clearance.pair_names(pair),
+        )
+
+
+def shown_of(found: Pose) -> list[RenderableType]:
+    """Return a pose for people."""
+    table = make_table("joint", "rad", "degrees")
+    for joint, angle in zip(JOINTS, found.q, strict=True):
+        table.add_row(joint, *rounded(6, angle), *rounded(3, np.degrees(angle)))
+    a, b = found.closest
+    tip, hand, camera, sight = (
+        ", ".join(rounded(4, *values))
+        for values in (found.tip, found.hand, found.camera, found.sight)
+    )
+    return [
+        table,
+        f"finger tips at {tip} m, the hand along {hand}",
+        f"camera at {camera} m, sees along {sight}",
+        f"clearance {1e3 * found.clearance:.2f} mm, {a} to {b}",
+    ]
+
+
+@gathers("--q", "--qd", "--tau")
+def dynamics_command(
+    q: Annotated[
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+    ],
+    qd: Annotated[
+        str, Quantity("rad/s"), typer.Option("--qd", metavar="V1 .. V7", help="Joint rates.")
+    ] = NONE,
+    tau: Annotated[
+        str, Quantity("N m"), typer.Option("--tau", metavar="T1 .. T7", help="Efforts.")
+    ] = NONE,
+    changes: Changes = None,
+) -> Result:
+    """Print accelerations, mass matrix and bias efforts in a state, without friction or contact.
+
+    Seven values in the order turret shoulder elbow1 elbow2 tilt pan wrist, or NAME=VALUE,.. for
+    some of them and 0 for the others; rates and efforts that are not given are 0. The bias is what
+    keeps the rates as they are: gravity, Coriolis and centrifugal efforts.
+
+    Examples:
+
+      accord packbot dynamics --q 0 1.2 -0.8 0.3 0 0 0
+
+      accord packbot dynamics --q shoulder=1.2,elbow1=-0.8 --tau shoulder=60 --json
+
+      accord packbot dynamics --q 0 1 0 0 0 0 0 --set parameters.reflected_inertia_shoulder=0.5
+    """
+    setup = load_setup("packbot", "collapse", changes)
+    angles, rates = joint_values(q, "--q"), joint_values(qd, "--qd")
+    efforts = joint_values(tau, "--tau")
+    check_limits(setup.parameters, angles)
+    arm = Arm.of(setup)
+    found = Dynamics(
+        JOINTS,
+        arm.acceleration(angles, rates, efforts),
+        arm.mass_matrix(angles),
+        arm.bias(angles, rates),
+    )
+    table = make_table("joint", "qdd [rad/s^2]", "bias [N m]")
+    matrix = make_table("", *JOINTS, title="mass matrix [kg m^2]")
+    for name, change, effort, row in zip(
+        JOINTS, found.qdd, found.bias, found.mass_matrix, strict=True
+    ):
+        table.add_row(name, *rounded(6, change, effort))
+        matrix.add_row(name, *rounded(5, *row))
+    return Result(found, [table, "", matrix])
+
+
+@dataclass(frozen=True)
+class Dynamics:
+    """Hold accelerations, mass matrix and bias in a state."""
+
+    joints: Sequence[str]
+    qdd: Annotated[Array, Quantity("rad/s^2")]
+    mass_matrix: Annotated[Array, Quantity("kg m^2")]
+    bias: Annotated[Array, Quantity("N m")]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Hold the signed distance of two hulls."""
+
+    a: Annotated[str, Quantity("", name="hull")]
+    b: Annotated[str, Quantity("", name="other hull", form="s")]
+    distance: Annotated[float, Quantity("m", form=".3f", shown="mm")]
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Hold all pairs, the closest first."""
+
+    min: Metres
+    pairs: list[Pair]
+
+
+@gathers("--q")
+def distance_command(
+    q: Angles = None,
+    scenario: ScenarioName = "collapse",
+    changes: Changes = None,
+) -> Result:
+    """Measure the signed distances of all pairs of hulls that can touch.
+
+    In metres; minus the depth where hulls overlap. A link and its parent are no pair, nor are those
+    that config/packbot.srdf switches off.
+
+    Examples:
+
+      accord packbot distance --q 0 1.2 -0.5 0.3 0 0 0
+
+      accord packbot distance --scenario shelf --json
+
+      accord packbot distance --set "terrain.boxes.wall={size: [0.1, 1, 1], position: [1.5, 0, 0]}"
+    """
+    setup = load_setup("packbot", scenario, changes)
+    clearance = Clearance.of(setup)
+    distances = clearance.distances(angles_of(setup, q))
+    order = distances.argsort(kind="stable").tolist()
+    pairs = [Pair(*clearance.pair_names(i), float(distances[i])) for i in order]
+    title = f"the closest of {len(pairs)} pairs"
+    return Result(Distances(distances.min(), pairs), tables_of(pairs[:SHOWN], title=title))
+
+
+@gathers("--q", "--target")
+def sight_command(
+    target: Annotated[
+        str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="In the world.")
+    ],
+    q: Angles = None,
+    scenario: ScenarioName = "collapse",
+    width: Annotated[Metres, typer.Option(min=0.0, help="Of the target.")] = 0.0,
+    view: Annotated[
+        Degrees,
+        typer.Option(
+            "--view-deg", min=0.0, max=180.0,
+            help="Angle of the cone that the camera sees; by default all that is ahead of it.",
+        ),
+    ] = 180.0,
+    changes: Changes = None,
+) -> Result:  # fmt: skip
+    """Tell whether the camera sees a target, and if not, which hulls are in the way.
+
+    All of the lens, 10 mm wide, must see all of the target. Hulls in the way are named in order,
+    the nearest first. A target on a surface is not hidden by it.
+
+    Examples:
+
+      accord packbot sight --target 1.5 0 0
+
+      accord packbot sight --target 0.9 0 0.61 --scenario shelf --json
+
+      accord packbot sight --target 0 -1 0 --q 0 1.2 -0.5 0.3 0.4 -1.5 0 --view-deg 60
+    """
+    setup = load_setup("packbot", scenario, changes)
+    found = Sight.of(setup, math.radians(view), width).look(angles_of(setup, q), point(target))
+    words = "visible" if found.visible else "not visible"
+    if found.blocked_by:
+        words += f"; in the way: {', '.join(found.blocked_by)}"
+    off = f"{math.degrees(found.off_axis):.1f} degrees off the axis"
+    return Result(found, [words, f"{found.distance:.3f} m away, {off}"])

@@ -1,3 +1,0 @@
-"""Version of the core."""
-
-VERSION = "0.1.0"

@@ -1,0 +1,143 @@
+"""Deliberate errors of an engine's model, by which the cross-check is itself checked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from roboaccord.contract.errors import AccordError
+
+EVERY = "*"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Hold the properties of a kind of perturbation.
+
+    Args:
+        meaning: of the value, for `--help` and tables.
+        unit: of the value.
+        place: what WHERE names: `link`, `joint`, or "" where there is one of it.
+        neutral: the value that changes nothing.
+        largest: furthest distance from `neutral` at which a search begins.
+        least, most: bounds of the value.
+        whole: whether it is a whole number.
+    """
+
+    meaning: str
+    unit: str
+    place: str
+    neutral: float
+    largest: float
+    least: float = -math.inf
+    most: float = math.inf
+    whole: bool = False
+
+
+POSITIVE = 1e-6  # of what may not be 0
+
+KINDS = MappingProxyType(
+    {
+        "mass": Kind("factor on the mass, inertia kept", "1", "link", 1.0, 0.5, POSITIVE),
+        "inertia": Kind("factor on the central inertia", "1", "link", 1.0, 0.5, POSITIVE),
+        "centre": Kind("shift of the centre of mass along x, y and z each", "m", "link", 0.0, 0.1),
+        "length": Kind("shift of a joint away from its parent's origin", "m", "joint", 0.0, 0.1),
+        "axis": Kind("tilt of a joint's axis", "rad", "joint", 0.0, 1.0),
+        "axis_sign": Kind("sign of a joint's axis", "1", "joint", 1.0, 2.0, -1.0, 1.0, True),
+        "gravity": Kind("factor on gravity", "1", "", 1.0, 0.5),
+        "friction_along": Kind("factor on friction along the body", "1", "", 1.0, 0.5, 0.0),
+        "friction_across": Kind("factor on friction across the body", "1", "", 1.0, 0.5, 0.0),
+        "slip_speed": Kind("factor on the slip speed of friction", "1", "", 1.0, 0.5, POSITIVE),
+        "friction": Kind("factor on dry friction of a joint", "1", "joint", 1.0, 0.5, 0.0),
+        "contact_friction": Kind("factor on friction of contacts", "1", "", 1.0, 0.5, 0.0),
+        "damping": Kind("viscous damping added", "N m s/rad", "joint", 0.0, 1.0, 0.0),
+        "gear": Kind("factor on the effort that acts", "1", "joint", 1.0, 0.5),
+        "limit": Kind("shift of both joint limits, outwards", "rad", "joint", 0.0, 0.5),
+        "effort_limit": Kind("factor on the effort limit", "1", "joint", 1.0, 0.5, 0.0),
+        "armature": Kind("reflected inertia added", "kg m^2", "joint", 0.0, 1.0, 0.0),
+        "stop": Kind("factor on the softness of joint stops", "1", "", 1.0, 1000.0, POSITIVE),
+        "impact": Kind("restitution of impacts", "1", "", 0.0, 1.0, 0.0, 1.0),
+        "sensor": Kind("offset of a measured joint angle", "rad", "joint", 0.0, 0.1),
+        "delay": Kind("periods by which efforts act late", "1", "", 0.0, 1.0, 0.0, 1e3, True),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """Hold one deliberate error.
+
+    Args:
+        engine: in which it is.
+        kind: one of KINDS.
+        where: name of a link or joint, `*` for all.
+        value: in the unit of the kind.
+    """
+
+    engine: str
+    kind: str
+    value: float
+    where: str = EVERY
+
+    def at(self, name: str) -> bool:
+        """Return whether the perturbation applies to a link or joint."""
+        return self.where in (EVERY, name)
+
+    def pick(self, names: Iterable[str]) -> list[str]:
+        """Return those of `names` to which the perturbation applies.
+
+        Raises:
+            AccordError: if there is none.
+        """
+        found = [name for name in names if self.at(name)]
+        if not found:
+            raise self.impossible(self._missing())
+        return found
+
+    def _missing(self) -> str:
+        place = KINDS[self.kind].place
+        if self.where != EVERY:
+            return f"there is no {place} {self.where}"
+        return f"no {place} has {'a limit' if self.kind == 'limit' else self.kind}"
+
+    def impossible(self, reason: str) -> AccordError:
+        """Return the error that says why a model does not take it."""
+        return AccordError(f"--perturb {self}: {reason}")
+
+    def __str__(self) -> str:
+        where = "" if self.where == EVERY else f":{self.where}"
+        return f"{self.engine}:{self.kind}{where}={self.value:g}"
+
+
+def parse_perturbation(text: str) -> Perturbation:
+    """Read `ENGINE:KIND[:WHERE]=VALUE`.
+
+    Raises:
+        AccordError: for another form, an unknown kind, or a value that is no number.
+    """
+    names, equals, number = text.rpartition("=")
+    engine, kind, where = [*names.split(":", 2), "", ""][:3]
+    if not equals or not engine or not kind:
+        raise AccordError(f"--perturb takes ENGINE:KIND[:WHERE]=VALUE, not {text!r}")
+    if kind not in KINDS:
+        raise AccordError(f"--perturb {text}: unknown kind {kind}; there are {', '.join(KINDS)}")
+    try:
+        value = float(number)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise AccordError(f"--perturb {text}: {number!r} is no number")
+    about = KINDS[kind]
+    if not about.least <= value <= about.most or (about.whole and value != round(value)):
+        number = "whole number" if about.whole else "number"
+        bounds = (
+            f"of {about.least:g} at least"
+            if math.isinf(about.most)
+            else (f"from {about.least:g} to {about.most:g}")
+        )
+        raise AccordError(f"--perturb {text}: {kind} takes a {number} {bounds}")
+    if where and not about.place:
+        raise AccordError(f"--perturb {text}: {kind} has one place only; leave out {where}")
+    return Perturbation(engine, kind, value, where or EVERY)

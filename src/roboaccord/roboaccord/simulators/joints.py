@@ -1,0 +1,226 @@
+"""Friction, stops and failures of joints, alike in every simulator.
+
+A frozen joint is one whose rotor has an infinite inertia: with LOCK_INERTIA on its diagonal of
+the mass matrix M, every solve with M, contacts' too, is that of the arm without the joint, to
+round-off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault, check_joint
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Event
+from roboaccord.description.tree import Tree
+from roboaccord.numerics.jit import kernel
+
+STOP_MARGIN = 1e-6  # rad: a joint this close to its limit is at its stop
+RELEASE = 1e-4  # rad: and stays there until it is this far away; impacts elsewhere shake it
+LOCK_INERTIA = 1e30  # kg m^2; what it leaves of an acceleration is lost in the round-off of others
+_ROUND_OFF = 1e-9  # s
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Brake each joint by an effort -(b w + k w / sqrt(w^2 + e^2)) [N m] at the rate w [rad/s].
+
+    The dry part k falls from stiction to constant as the joint gets under way, by Stribeck's law
+    k = c + (s - c) exp(-(w / w_s)^2) [Armstrong-Helouvry et al. 1994, equation 6, with an exponent
+    of 2].
+
+    Args:
+        viscous: b of each joint (n,) [N m s/rad].
+        constant: c, the dry friction of a joint under way (n,) [N m].
+        speed: e, below which the dry friction falls to 0 [rad/s].
+        stiction: s, not below c: what breaks a joint away (n,) [N m]; c where None.
+        stribeck_speed: w_s, by which a joint is under way [rad/s].
+    """
+
+    viscous: Array
+    constant: Array
+    speed: float
+    stiction: Array | None = None
+    stribeck_speed: float = 0.01
+
+    def __post_init__(self) -> None:
+        """Refuse stiction below the dry friction under way.
+
+        Raises:
+            AccordError: if it is, for one joint at least.
+        """
+        if self.stiction is not None and np.any(self.stiction < self.constant):
+            raise AccordError("stiction of a joint is below its dry friction under way")
+
+    def efforts(self, qd: Array) -> Array:
+        """Return the efforts (n,) [N m] at joint rates qd (n,) [rad/s]."""
+        return -qd * (self.viscous + self._dry(qd) / np.sqrt(qd * qd + self.speed**2))
+
+    @property
+    def any_dry(self) -> bool:
+        """True if any joint has dry friction."""
+        return bool(np.any(self.constant if self.stiction is None else self.stiction))
+
+    def damping(self, qd: Array) -> Array:
+        """Return how the efforts fall with the rates qd (n,) [N m s/rad].
+
+        Stribeck's fall of the dry part is left out: it alone is no damping.
+        """
+        return self.viscous + self._dry(qd) * self.speed**2 / (qd * qd + self.speed**2) ** 1.5
+
+    def _dry(self, qd: Array) -> Array:
+        if self.stiction is None:
+            return self.constant
+        more = self.stiction - self.constant
+        return np.asarray(self.constant + more * np.exp(-((qd / self.stribeck_speed) ** 2)))
+
+
+@kernel
+def look(q, lower, upper, stopped, come):
+    """Bring up to date which joints are at their stops, and fill which have come to them (n,).
+
+    Returns:
+        how many are there, and how many have come.
+    """
+    there, new = 0, 0
+    for i in range(q.shape[0]):
+        high, low = upper[i], lower[i]
+        come[i] = not stopped[i] and (q[i] > high - STOP_MARGIN or q[i] < low + STOP_MARGIN)
+        stopped[i] = come[i] or (stopped[i] and (q[i] > high - RELEASE or q[i] < low + RELEASE))
+        there += stopped[i]
+        new += come[i]
+    return there, new
+
+
+class StopWatch:
+    """Make an event of each joint that comes to its stop.
+
+    A joint has come when it is within `STOP_MARGIN` of a limit, or beyond it, at a control tick,
+    and has left when it is `RELEASE` from both at one. So there is one event as long as it stays.
+
+    Args:
+        joints: names, n of them.
+        lower, upper: limits of their positions (n,) [rad or m].
+
+    Attributes:
+        nearest: no joint is at its stop while all positions are less than this, in size.
+        any: whether a joint was at its stop at the last tick.
+    """
+
+    def __init__(self, joints: Sequence[str], lower: Array, upper: Array) -> None:
+        self._joints = tuple(joints)
+        self._lower, self._upper = np.array(lower, float), np.array(upper, float)
+        self._stopped, self._come = np.zeros((2, len(self._joints)), dtype=bool)
+        self.nearest = float(np.minimum(-lower, upper).min(initial=np.inf)) - STOP_MARGIN
+        self.any = False
+
+    @classmethod
+    def of(cls, tree: Tree, joints: Sequence[str]) -> StopWatch:
+        """Return what watches joints of a description."""
+        described = {joint.name: joint for joint in tree.moving}
+        lower = np.array([described[name].lower for name in joints])
+        return cls(joints, lower, np.array([described[name].upper for name in joints]))
+
+    def reset(self, q: Array) -> None:
+        """Begin at positions (n,); joints that are at their stops have not come to them."""
+        self._stopped = self._within(q, STOP_MARGIN)
+        self.any = bool(self._stopped.any())
+
+    def see(self, q: Array) -> Sequence[int]:
+        """Return the numbers of the joints that have come to their stops by now, at positions q."""
+        stopped, come = look(q, self._lower, self._upper, self._stopped, self._come)
+        self.any = stopped > 0
+        return np.flatnonzero(self._come).tolist() if come else ()
+
+    def beyond(self, q: Array) -> str:
+        """Return the name of a joint beyond its limits at positions q (n,); "" where none is."""
+        over = np.flatnonzero((q > self._upper) | (q < self._lower))
+        return self._joints[over[0]] if over.size else ""
+
+    def event(self, joint: int, time: float, impulse: float = 0.0) -> Event:
+        """Return the event of a joint, by its number, that comes to its stop at a time [s]."""
+        return Event(time, "joint_stop", self._joints[joint], impulse)
+
+    def _within(self, q: Array, distance: float) -> NDArray[np.bool_]:
+        return np.asarray((q > self._upper - distance) | (q < self._lower + distance))
+
+
+class JointFaults:
+    """Keep the faults of a simulator's joints.
+
+    Args:
+        scheduled: by the scenario.
+        joints: names.
+        hinges: those that can fail.
+
+    Attributes:
+        in_force: by joint.
+        possible: False as long as no joint can have failed.
+    """
+
+    def __init__(
+        self, scheduled: Sequence[Fault], joints: Sequence[str], hinges: Collection[str]
+    ) -> None:
+        self._scheduled, self._joints, self._hinges = tuple(scheduled), joints, hinges
+        self._live, self._asked = list[Fault](), list[Fault]()
+        self._since = 0.0  # time at which the motion starts [s]
+        self.in_force = dict[int, Fault]()
+        self.possible = bool(scheduled)
+
+    def ask(self, fault: Fault) -> None:
+        """Take a fault that is to act at the next control tick.
+
+        Raises:
+            AccordError: for anything but a hinge, or an angle, which is for the start.
+        """
+        if fault.angle is not None:
+            raise AccordError(f"fault {fault}: an angle is for the start; it freezes where it is")
+        check_joint(fault, self._joints, self._hinges)
+        self._asked.append(fault)
+        self.possible = True
+
+    def restart(self, time: float) -> None:
+        """Forget what was asked for and is in force; the scenario's faults act anew."""
+        self._since = time
+        self._live.clear()
+        self._asked.clear()
+        self.in_force.clear()
+        self.possible = bool(self._scheduled)
+
+    def due(self, time: float) -> Iterator[tuple[int, Fault]]:
+        """Yield the faults that come into force at a control tick, by joint."""
+        self._live += [replace(fault, time=time) for fault in self._asked]
+        self._asked.clear()
+        for joint, fault in self.at(time).items():
+            before = self.in_force.get(joint)
+            if not before or before.kind != fault.kind:
+                yield joint, fault
+                self.in_force[joint] = fault
+
+    def at(self, time: float) -> dict[int, Fault]:
+        """Return the faults in force at a time [s], by joint: of each the last."""
+        due = [f for f in (*self._scheduled, *self._live) if f.time <= time + _ROUND_OFF]
+        return {self._joints.index(f.joint): f for f in sorted(due, key=lambda f: f.time)}
+
+    def is_news(self, fault: Fault) -> bool:
+        """Return whether a joint fails in the motion, and had not failed before its start."""
+        return fault.time > self._since - _ROUND_OFF
+
+
+def frozen(failed: dict[int, Fault]) -> list[int]:
+    """Return the joints that are held."""
+    return [joint for joint, fault in failed.items() if fault.kind == "frozen"]
+
+
+def without_loose(effort: Array, failed: dict[int, Fault]) -> Array:
+    """Return efforts that are 0 at loose joints (n,)."""
+    loose = [joint for joint, fault in failed.items() if fault.kind == "loose"]
+    if loose:
+        effort = np.array(effort)
+        effort[loose] = 0.0
+    return effort
