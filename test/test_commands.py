@@ -14,8 +14,7 @@ from roboaccord.cli import command
 from roboaccord.cli.command import show
 from roboaccord.cli.console import out
 from roboaccord.cli.folder import MARKER
-from roboaccord.cli.lazy import COMMANDS, core_command, robot_commands
-from roboaccord.cli.main import run
+from roboaccord.cli.main import COMMANDS, core_command, robot_commands, run
 from roboaccord.scenario.setup import robot_names
 
 BAG = "made/run/bag"

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 import typer
 import yaml
-from roboaccord.cli.lazy import COMMANDS, core_command, robot_commands
-from roboaccord.cli.main import app
+from roboaccord.cli.main import COMMANDS, app, core_command, robot_commands
 from roboaccord.scenario.setup import robot_names
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -7,11 +7,10 @@ import pytest
 from roboaccord.bag.reader import play
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run import motion as motions
+from roboaccord.run import metrics as motions
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
-from roboaccord.run.metrics import Figures, WholeMotion, metrics_of
-from roboaccord.run.motion import Motion
+from roboaccord.run.metrics import Figures, Motion, WholeMotion, metrics_of
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from roboaccord.cli.new_robot import new_robot_command, templates
+from roboaccord.cli.about import new_robot_command, templates
 from workspace import PACKAGES, ROOT, accord, call, clean_environment, make_python, succeed
 
 pytestmark = pytest.mark.thorough

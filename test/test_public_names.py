@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 import pytest
-from roboaccord.cli.new_robot import templates
+from roboaccord.cli.about import templates
 from workspace import PACKAGES, ROOT
 
 GUIDE = (ROOT / "docs" / "new_robot.md").read_text(encoding="utf-8")

@@ -20,7 +20,7 @@ from roboaccord.bag.targets import read_targets
 from roboaccord.cli.keys import END, Keyboard, read_key_map
 from roboaccord.cli.teleop import Screen
 from roboaccord.contract.state import Array
-from roboaccord.run.repeat import RecordedInputs
+from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

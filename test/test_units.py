@@ -20,7 +20,7 @@ from roboaccord.cli.command import (
     with_unit,
     words_of,
 )
-from roboaccord.cli.lazy import COMMANDS
+from roboaccord.cli.main import COMMANDS
 from roboaccord.contract.results import Quantity
 from roboaccord.scenario.setup import find_robot, robot_names
 

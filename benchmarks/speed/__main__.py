@@ -22,8 +22,8 @@ from typing import Any
 
 import benchmarks.speed
 from benchmarks.speed.rows import Measured, Row, measure, spread
+from roboaccord.bag.topics import distribution_version
 from roboaccord.cli.console import log, make_table, out
-from roboaccord.run.software import library_versions
 
 PACKAGES = (
     "numba", "llvmlite", "numpy", "scipy", "heyoka", "mujoco", "dartpy", "pin", "coal", "rclpy",
@@ -83,7 +83,7 @@ def machine() -> dict[str, Any]:
         "processor": names[0] if names else platform.processor(),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
-        "versions": library_versions(PACKAGES),
+        "versions": {name: distribution_version(name) for name in PACKAGES},
     }
 
 

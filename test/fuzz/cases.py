@@ -19,7 +19,7 @@ import links
 from hostile import BAG_BOMBS, PNG_BOMBS, XACRO_BOMBS, XML_BOMBS, YAML_BOMBS, tiff_bomb
 from mutations import NUMBERS, TEXTS, WORDS, mutated
 from roboaccord.cli.command import options
-from roboaccord.cli.lazy import COMMANDS
+from roboaccord.cli.main import COMMANDS
 from roboaccord.cli.pieces import Pieces
 from roboaccord.scenario.setup import find_robot
 from seeds import MESHED

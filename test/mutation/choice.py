@@ -15,7 +15,7 @@ from typing import Any
 
 from roboaccord.cli.console import log
 from roboaccord.contract.errors import AccordError
-from roboaccord.run.software import SHARED
+from roboaccord.run.versions import SHARED
 from sites import Mutant
 from trees import HERE, ROOT, Server
 

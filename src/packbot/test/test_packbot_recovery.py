@@ -28,7 +28,7 @@ from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import drive, reset_controller
-from roboaccord.run.motion import KeptMotion
+from roboaccord.run.metrics import KeptMotion
 
 pytestmark = pytest.mark.thorough
 ENGINES = ("reference", "dart", "mujoco")

@@ -24,7 +24,7 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.run.repeat import RecordedInputs
+from roboaccord.run.inputs import RecordedInputs
 from test_bag import foreign_bag
 
 pytestmark = pytest.mark.thorough

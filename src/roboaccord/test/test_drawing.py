@@ -120,7 +120,7 @@ def test_a_page_of_stills_holds_them(tmp_path: Path) -> None:
 
 def test_commands_that_draw_nothing_do_not_wait_for_matplotlib() -> None:
     code = (
-        "import sys; from roboaccord.cli.lazy import robot_commands; "
+        "import sys; from roboaccord.cli.main import robot_commands; "
         "[robot_commands(n) for n in sys.argv[1:]]; sys.exit('matplotlib' in sys.modules)"
     )
     robots = ("snake", "monkeybot", "packbot", "roller_sphere", "voxel_sphere")

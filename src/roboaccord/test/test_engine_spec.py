@@ -17,7 +17,7 @@ from roboaccord import engines
 from roboaccord.contract.errors import AccordError
 from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.spec import Available, EngineSpec, Missing, read_settings
-from roboaccord.run.software import libraries
+from roboaccord.run.versions import libraries
 from roboaccord.testing.engines import model_of
 
 LIBRARIES = ("dartpy", "mujoco", "pydrake", "numpy")

@@ -19,7 +19,7 @@ from roboaccord.contract.errors import AccordError, DivergedError, LockstepError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import drive, reset_controller
-from roboaccord.run.motion import KeptMotion
+from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.watch import SIGNAL
 from roboaccord.simulators.base import Simulator
 

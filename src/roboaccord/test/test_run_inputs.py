@@ -14,8 +14,7 @@ from roboaccord.bag.writer import BagWriter
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import RobotState, Target
-from roboaccord.run.inputs import EFFORT, POSITION, VELOCITY, Announced, LiveInputs
-from roboaccord.run.repeat import RecordedInputs
+from roboaccord.run.inputs import EFFORT, POSITION, VELOCITY, Announced, LiveInputs, RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -15,7 +15,7 @@ import pytest
 from drawn_figures import keep_figures
 from PIL import Image
 from roboaccord.cli.main import run
-from roboaccord.cli.view import tell, write_files
+from roboaccord.cli.view import FilmOptions, tell, write_files
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.solids import box, cylinder, facets, sphere
@@ -467,7 +467,7 @@ def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
     """What is in a file is what its name says."""
     with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
-        write_files(tmp_path / "bag", gif=tmp_path / "snake.txt", mp4=None)
+        write_files(tmp_path / "bag", FilmOptions(gif=tmp_path / "snake.txt"))
 
 
 def test_a_robot_too_large_to_draw_is_one_line() -> None:

@@ -21,6 +21,7 @@ from roboaccord.contract.files import drafting, writing
 from roboaccord.gazebo.meshes import write_squared
 from roboaccord.run import output
 from roboaccord.run.output import make_folder, write_text
+from roboaccord.run.pieces import kept_in
 from roboaccord.run.results_file import ResultsFile
 from rosbags.rosbag2 import StoragePlugin
 
@@ -44,7 +45,7 @@ def precious(tmp_path: Path) -> Path:
 
 def finish(path: Path) -> None:
     """Keep two pieces in another order than the study's, so that its file is sorted at the end."""
-    with ResultsFile(path, "accord study", {}) as file:
+    with kept_in(file := ResultsFile(path, "accord study", {})):
         first, second = file.key(abs, (1,)), file.key(abs, (2,))
         file.add(second, 2)
         file.add(first, 1)

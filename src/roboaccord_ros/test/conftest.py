@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from roboaccord.run.factory import make_simulator
-from roboaccord.run.motion import KeptMotion
+from roboaccord.run.metrics import KeptMotion
 from roboaccord.run.runner import RunRequest
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.state import RobotState
 from roboaccord.gazebo.form import LEVEL
 from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
-from roboaccord.run.motion import KeptMotion
+from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import gz_adapter, link

@@ -18,7 +18,7 @@ from roboaccord.bag.content import Content
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.targets import read_targets
 from roboaccord.contract.state import Command
-from roboaccord.run.repeat import RecordedInputs
+from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -16,7 +16,7 @@ from roboaccord.run import loop
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import reset_controller
-from roboaccord.run.motion import KeptMotion
+from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance

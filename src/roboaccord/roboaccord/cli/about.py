@@ -1,14 +1,22 @@
-"""`accord list`, `scenario`, `doctor`: what there is, a scenario's keys, what this machine has."""
+"""`accord list`, `scenario`, `doctor`, `new-robot`: what there is, and a robot more."""
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
+import keyword
+import os
 import platform
+import re
 import shlex
 import shutil
 import sys
-from dataclasses import asdict
+from collections.abc import Iterator
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.text import Text
@@ -16,9 +24,12 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, warn
 from roboaccord.cli.options import Changes, RobotName, ScenarioName, load_setup
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json, to_json
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available, Missing
 from roboaccord.numerics.jit import HAS_NUMBA
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.run.runner import transports
 from roboaccord.scenario.files import read_catalogue
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
@@ -32,6 +43,12 @@ OPTIONAL = {
     "launch": "ros2 launch; from ROS 2 Jazzy",
     "gz.transport13": "sim:=gz in lockstep; from ros-jazzy-gz-transport-vendor 0.0.9",
 }
+PROGRAMS = {
+    "gz": "for sim:=gz; Gazebo Harmonic",
+    "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
+}
+INDENT = (0, 0, 0, 4)
+SUFFIX = ".jinja"
 
 
 def doctor_command() -> Result:
@@ -41,27 +58,27 @@ def doctor_command() -> Result:
 
       accord doctor
     """
-    rows = [("python", True, f"{platform.python_version()} in {sys.prefix}")]
-    rows.append(("numba", HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"))
+    rows = {
+        "python": (True, f"{platform.python_version()} in {sys.prefix}"),
+        "numba": (HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"),
+    }
     for engine in engine_names():
         match spec(engine).look():
             case Available(version):
-                rows.append((engine, True, version))
+                rows[engine] = (True, version)
             case Missing(reason):
-                rows.append((engine, False, reason))
+                rows[engine] = (False, reason)
     for module, use in OPTIONAL.items():
-        there = found(module)
-        rows.append((module, there, "" if there else f"for {use}"))
-    gazebo = shutil.which("gz") is not None
-    rows.append(("gz", gazebo, "" if gazebo else "for sim:=gz; Gazebo Harmonic"))
-    film = shutil.which("ffmpeg") is not None
-    rows.append(("ffmpeg", film, "" if film else "for accord view --mp4; apt-get install ffmpeg"))
-    rows.append(("robots", bool(robot_names()), ", ".join(robot_names())))
-    rows.append(("transports", True, ", ".join(transports())))
+        rows[module] = (True, "") if found(module) else (False, f"for {use}")
+    for program, use in PROGRAMS.items():
+        rows[program] = (True, "") if shutil.which(program) else (False, use)
+    rows["robots"] = (bool(robot_names()), ", ".join(robot_names()))
+    rows["transports"] = (True, ", ".join(transports()))
     table = make_table("what", "found", "note", words=["found"], text=["note"])
-    for name, ok, note in rows:
+    for name, (ok, note) in rows.items():
         table.add_row(name, Text("yes", "green") if ok else Text("no", "yellow"), note)
-    return Result({name: {"found": ok, "note": note} for name, ok, note in rows}, [table])
+    data: dict[str, Json] = {name: {"found": ok, "note": note} for name, (ok, note) in rows.items()}
+    return Result(data, [table])
 
 
 def found(module: str) -> bool:
@@ -90,9 +107,6 @@ def list_command() -> Result:
     return Result(found, [table])
 
 
-INDENT = (0, 0, 0, 4)
-
-
 def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes = None) -> Result:
     """List all keys of a scenario with value, type, unit, default and meaning.
 
@@ -110,10 +124,98 @@ def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes 
     shown: list[RenderableType] = []
     for key in found:  # what is to be copied is never broken
         shown += [shlex.quote(f"{key.key}={key.value}"), Padding(Text(_words(key)), INDENT)]
-    return Result({"keys": [asdict(key) for key in found]}, shown)
+    return Result({"keys": to_json(found)}, shown)
 
 
 def _words(key: Key) -> str:
     default = REQUIRED if key.default == REQUIRED else f"default {key.default}"
     facts = ", ".join(filter(None, (key.kind, key.unit and f"[{key.unit}]", default)))
     return f"{facts}: {key.meaning}" if key.meaning else facts
+
+
+def new_robot_command(
+    name: Annotated[str, typer.Argument(help="Of the robot and of its package.")],
+    folder: Annotated[Path, typer.Option("--dir", help="Where the package goes.")] = Path("src"),
+) -> Result:
+    """Make the package of a new robot: a pendulum, to be made into what you want.
+
+    It has a description, parameters, equations of its own, a scenario, a launch file and tests.
+
+    Example:
+
+      accord new-robot arm
+    """
+    check_name(name)
+    package = folder / name
+    made = write_package(name, package)
+    local = "--no-build-isolation " if importlib.util.find_spec("setuptools") else ""
+    commands = (
+        f"pip install --no-deps {local}-e {package}",
+        f"accord run {name} swing",
+        f"accord crosscheck {name} swing",
+        f"python -m pytest {package}",
+    )
+    shown = [f"{package}: {len(made)} files. Now:", *(f"  {command}" for command in commands)]
+    data = {"package": str(package), "files": [str(file) for file in made], "next": commands}
+    return Result(data, shown, used={"dir": None})
+
+
+def check_name(name: str) -> None:
+    """Refuse what is no name of a ROS package [REP-144], or is one already.
+
+    Raises:
+        AccordError: one line that says why.
+    """
+    if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
+        raise AccordError(
+            f"{name!r} is no name for a package: small letters, digits and single underscores, "
+            "a letter first"
+        )
+    if name in robot_names():
+        raise AccordError(f"there is a robot {name} already")
+    found = importlib.util.find_spec(name)
+    if found and found.origin:
+        raise AccordError(f"there is a Python package {name} already: choose another name")
+
+
+def write_package(name: str, package: Path) -> list[Path]:
+    """Write the package of a new robot, and return its files.
+
+    Raises:
+        AccordError: if the folder holds something, or cannot be written.
+    """
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(undefined=StrictUndefined, keep_trailing_newline=True)
+    words = {"name": name, "title": "".join(word.capitalize() for word in name.split("_"))}
+    made = []
+    places = [*reversed(package.parents), package]
+    new = next((place for place in places if not os.path.lexists(place)), None)
+    try:
+        if package.exists() and any(package.iterdir()):
+            raise AccordError(f"{package} is there already, and is not empty")
+        for path, text in templates():
+            file = package / path.replace("NAME", name)
+            make_folder(package.parent, file.parent.relative_to(package.parent))
+            write_text(file, environment.from_string(text).render(words))
+            made.append(file)
+    except (AccordError, OSError) as error:
+        if new:
+            shutil.rmtree(new, ignore_errors=True)
+        if isinstance(error, AccordError):
+            raise
+        raise AccordError(f"cannot write {package}: {error.strerror}") from None
+    return made
+
+
+def templates() -> Iterator[tuple[str, str]]:
+    """Yield the path of each file of a package, with NAME for the robot's, and its template."""
+
+    def walk(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
+        for each in sorted(folder.iterdir(), key=lambda each: each.name):
+            if each.is_dir():
+                yield from walk(each, f"{path}{each.name}/")
+            elif each.name.endswith(SUFFIX):
+                yield f"{path}{each.name.removesuffix(SUFFIX)}", each.read_text(encoding="utf-8")
+
+    return walk(files("roboaccord.cli") / "templates" / "robot", "")

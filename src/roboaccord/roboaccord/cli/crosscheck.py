@@ -25,6 +25,7 @@ from roboaccord.cli.options import (
     Packages,
     ScenarioIfAny,
     complete_robot,
+    listed,
     load_setup,
     refuse_missing_bag,
 )
@@ -168,10 +169,9 @@ def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
 def choose_engines(names: str) -> list[str]:
     """Return the engines named, or the defaults, with a line for each that cannot be had."""
     if names:
-        chosen = [name.strip() for name in names.split(",") if name.strip()]
-        for name in chosen:
+        for name in listed(names):
             check_engine(name)
-        return chosen
+        return listed(names)
     usable = [REFERENCE]
     for name in default_names():
         match spec(name).look():

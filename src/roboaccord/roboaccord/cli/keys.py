@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
@@ -193,7 +193,7 @@ def terminal_keys() -> Iterator[Read]:
             keys += [ARROWS.get(m[1] or "", m[0]) for m in _KEYS.finditer(text)]
         return keys if is_open else [*keys, END]
 
-    def end(number: int, _: object) -> None:
+    def end(number: int, _: FrameType | None) -> None:
         if told:  # nobody reads any more
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         told.append("q")
@@ -227,7 +227,7 @@ def _raw() -> Iterator[None]:
         yield
         return
     saved = termios.tcgetattr(STDIN)
-    changed: list[Any] = termios.tcgetattr(STDIN)
+    changed = termios.tcgetattr(STDIN)
     changed[3] &= ~(termios.ICANON | termios.ECHO)
     changed[6] = [*changed[6]]
     changed[6][termios.VSUSP] = b"\0"

@@ -11,25 +11,138 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Annotated, NoReturn
+from importlib import import_module
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command
 
 from roboaccord.cli.endings import GRACE, TOLD, WORDS
-from roboaccord.cli.lazy import LazyGroup
 from roboaccord.contract import VERSION
-from roboaccord.contract.errors import AccordError, Terminated
+from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 from roboaccord.contract.shown import guard
-from roboaccord.scenario.user_code import DEBUG, explain, shows_tracebacks
+from roboaccord.scenario.user_code import DEBUG, explain, place_of, shows_tracebacks
 
+if TYPE_CHECKING:
+    from typer._click import Command, Context
+
+COMMANDS = {
+    "list": "about:list_command",
+    "scenario": "about:scenario_command",
+    "doctor": "about:doctor_command",
+    "new-robot": "about:new_robot_command",
+    "check": "check:check_command",
+    "run": "run:run_command",
+    "teleop": "teleop:teleop_command",
+    "crosscheck": "crosscheck:crosscheck_command",
+    "parity": "parity:parity_command",
+    "sensitivity": "sensitivity:sensitivity_command",
+    "sweep": "sweep:sweep_command",
+    "compare": "bags:compare_command",
+    "export": "bags:export_command",
+    "view": "view:view_command",
+    "recover": "bags:recover_command",
+}
 DEBUG_OPTION = "--debug"
 INTERRUPTED = 128 + signal.SIGINT
 AGAIN = 0.01  # s until what was dropped is raised once more
 LAST = GRACE + 0.4  # s; by then whoever minds this process has killed it, if it is there
 
+
+class Group(TyperGroup):
+    """Commands, each imported when it is asked for: what one needs may take seconds."""
+
+    def load(self, name: str) -> Command | None:
+        """Import a command of the core, or the group of a robot's commands; None for neither."""
+        if name in COMMANDS:
+            return core_command(name)
+        return robot_commands(name) if _is_robot(name) else None
+
+    def list_commands(self, ctx: Context) -> list[str]:
+        """Return the names, in the order of the help."""
+        from roboaccord.scenario.setup import robot_names
+
+        return [*COMMANDS, *robot_names()]
+
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+        """Return a command for the help's list; of a robot's group the name is enough for that."""
+        if cmd_name in COMMANDS or not _is_robot(cmd_name):
+            return self.load(cmd_name)
+        return _group(TyperGroup, cmd_name, f"Commands of the robot {cmd_name}.")
+
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
+        """Return the command to run.
+
+        Raises:
+            AccordError: for an unknown one, or a robot's that need a library that is missing.
+        """
+        name, *others = args
+        if found := self.load(name):
+            return name, found, others
+        raise AccordError(f"No such command '{name}'{did_you_mean(name, self.list_commands(ctx))}")
+
+
+def _is_robot(name: str) -> bool:
+    from roboaccord.scenario.setup import robot_names
+
+    return name.replace("-", "_") in robot_names()
+
+
+def _group(kind: type[TyperGroup], name: str, words: str) -> Command:
+    group = typer.Typer(cls=kind, help=words, no_args_is_help=True, add_completion=False)
+    group.callback()(lambda: None)
+    made = get_command(group)
+    made.name = name
+    return made
+
+
+def core_command(name: str) -> Command:
+    """Import one of the core's commands."""
+    return command_at(name, f"roboaccord.cli.{COMMANDS[name]}")
+
+
+def command_at(name: str, place: str) -> Command:
+    """Import the function at `module:function`, and return it as a command."""
+    from roboaccord.cli.command import add_command
+
+    module, _, function = place.partition(":")
+    alone = typer.Typer(add_completion=False)
+    add_command(alone, name, getattr(import_module(module), function))
+    return get_command(alone)
+
+
+def robot_commands(name: str) -> Command:
+    """Return the group of a robot's commands, of which only the one that is run is imported."""
+    from roboaccord.scenario.setup import find_robot
+
+    robot, robot_name = find_robot(name), name
+
+    class RobotGroup(Group):
+        def load(self, name: str) -> Command | None:
+            try:
+                return command_at(name, robot.cli[name]) if name in robot.cli else None
+            except ImportError as error:
+                raise AccordError(
+                    f"the commands of {robot_name} need {error.name}{place_of(error)}: "
+                    "accord doctor says what to do"
+                ) from error
+
+        def list_commands(self, ctx: Context) -> list[str]:
+            return list(robot.cli)
+
+        def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
+            return self.load(cmd_name)
+
+    return _group(RobotGroup, name, f"Commands of the robot {name}: {robot.summary}.")
+
+
 app = typer.Typer(
     name="accord",
-    cls=LazyGroup,
+    cls=Group,
     help="Run the same robots in independent simulators, record, compare and explain.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -75,7 +188,7 @@ def minded() -> Iterator[list[signal.Signals]]:
     last = threading.Timer(LAST, lambda: leave(complain(WORDS[TOLD[0]], 128 + TOLD[0])))
     last.daemon = True  # a library may lose the exception
 
-    def end(number: int, _: object) -> None:
+    def end(number: int, _: FrameType | None) -> None:
         TOLD.append(signal.Signals(number))
         if number == signal.SIGINT:
             raise KeyboardInterrupt
@@ -107,7 +220,7 @@ def _in_a_callback(lost: sys.UnraisableHookArgs) -> None:
         sys.__unraisablehook__(lost)
 
 
-def _raise(kind: type[BaseException], *_: object) -> NoReturn:
+def _raise(kind: type[BaseException], *_: int | FrameType | None) -> NoReturn:
     raise kind
 
 

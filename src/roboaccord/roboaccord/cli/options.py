@@ -63,6 +63,11 @@ def complete_engines(incomplete: str) -> list[str]:
     return [f"{before}{comma}{name}" for name in known if name.startswith(last)]
 
 
+def listed(text: str) -> list[str]:
+    """Return what a text names, with commas between."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
 def either(names: Sequence[str], word: str = "or") -> str:
     """Return names as a sentence has them: a, b or c."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
@@ -188,7 +193,8 @@ def load_setup(
         raise AccordError(f"name a scenario of {found.name}: accord list")
     every = [f"base={base}"] if base else []
     if packages:
-        every.append(f"packages={json.dumps(read_packages(packages))}")
+        folders = {name: str(path.absolute()) for name, path in read_packages(packages).items()}
+        every.append(f"packages={json.dumps(folders)}")
     every += [*(changes or []), *([f"faults={json.dumps(faults)}"] if faults else [])]
     setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
     for subject, words in found.remarks(setup).items():
@@ -196,8 +202,8 @@ def load_setup(
     return setup
 
 
-def read_packages(texts: list[str]) -> dict[str, str]:
-    """Return the folders, absolute, of `NAME=DIR` texts.
+def read_packages(texts: Sequence[str]) -> dict[str, Path]:
+    """Return the folders of `NAME=DIR` texts.
 
     Raises:
         AccordError: for one that cannot be read.
@@ -207,7 +213,7 @@ def read_packages(texts: list[str]) -> dict[str, str]:
         name, equals, folder = text.partition("=")
         if not (name and equals and folder):
             raise AccordError(f"--package takes NAME=DIR, not {text!r}")
-        found[name] = str(Path(folder).absolute())
+        found[name] = Path(folder)
     return found
 
 

@@ -13,7 +13,7 @@ from rich.text import Text
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, note, progress
-from roboaccord.cli.options import Seed, complete_robot
+from roboaccord.cli.options import Seed, complete_robot, listed, read_packages
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
@@ -118,7 +118,7 @@ def parity_command(
     root = one_of("--base", base, BASES) if base else None
     options = Options(one_of("--settings", settings, SETTINGS), root, seed)
     chosen = choose_readers(engines)
-    files = files_of(what, parse_packages(package or []), root)
+    files = files_of(what, read_packages(package or []), root)
     for path, kind in ((page, ".html"), (report, ".xml")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
@@ -164,21 +164,6 @@ def one_of(option: str, value: str, known: Sequence[T]) -> T:
     raise AccordError(f"{option} takes {' or '.join(known)}, not {value!r}")
 
 
-def parse_packages(texts: Sequence[str]) -> dict[str, Path]:
-    """Return the folders of `NAME=DIR` texts.
-
-    Raises:
-        AccordError: for another form.
-    """
-    found = {}
-    for text in texts:
-        name, equals, folder = text.partition("=")
-        if not (name and equals and folder):
-            raise AccordError(f"--package takes NAME=DIR, not {text!r}")
-        found[name] = Path(folder)
-    return found
-
-
 def choose_readers(names: str) -> dict[str, str]:
     """Return the versions of the engines named, or of all that are installed.
 
@@ -186,8 +171,7 @@ def choose_readers(names: str) -> dict[str, str]:
         AccordError: for an unknown one, or one named that is not installed.
     """
     if names:
-        chosen = [name.strip() for name in names.split(",") if name.strip()]
-        return {name: version_of(name) for name in chosen}
+        return {name: version_of(name) for name in listed(names)}
     found = {}
     for name in reader_names():
         try:

@@ -33,10 +33,10 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import check_engine
+from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.metrics import UNITS, Figures
 from roboaccord.run.output import fresh
-from roboaccord.run.repeat import RecordedInputs
 from roboaccord.run.runner import Run, Runner, RunRequest, find_runner
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
@@ -154,12 +154,20 @@ def run_command(
 def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> tuple[Runner, str]:
     """Return the runner and its transport, and refuse what cannot be run, before anything is made.
 
+    Where no transport is named it is `ros` where that can be had, else `direct`.
+
     Raises:
         AccordError: for the controller, the transport, or what cannot be measured or watched.
     """
     if not controller:
         check_controller(setup)
-    runner, transport = choose_transport(transport)
+    try:
+        runner, transport = find_runner(transport or "ros"), transport or "ros"
+    except AccordError as error:
+        if transport:
+            raise
+        note(f"transport direct: {error}")
+        runner, transport = find_runner("direct"), "direct"
     Figures(setup)
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
@@ -187,17 +195,6 @@ def stay_open(live: LiveView, trajectory: Trajectory, stay: float) -> None:
     with until_interrupted():
         live.replay(trajectory).play(stay)
     live.stage.close()
-
-
-def choose_transport(name: str) -> tuple[Runner, str]:
-    """Return the runner asked for and its name; `ros` where that can be had, else `direct`."""
-    if name:
-        return find_runner(name), name
-    try:
-        return find_runner("ros"), "ros"
-    except AccordError as error:
-        note(f"transport direct: {error}")
-        return find_runner("direct"), "direct"
 
 
 def shown_of(found: Run) -> list[str]:

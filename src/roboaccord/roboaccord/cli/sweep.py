@@ -25,6 +25,7 @@ from roboaccord.cli.options import (
     RobotName,
     ScenarioName,
     complete_engines,
+    listed,
     load_setup,
 )
 from roboaccord.cli.pieces import in_pieces
@@ -112,7 +113,7 @@ def parse_steps(text: str) -> list[float]:
     Raises:
         AccordError: if one is no number above 0.
     """
-    steps = [quantity(word) for word in text.split(",") if word.strip()]
+    steps = [quantity(word) for word in listed(text)]
     if not all(step > 0 for step in steps):
         raise AccordError(f"--physics-steps takes seconds with commas between, not {text!r}")
     return steps

@@ -5,6 +5,9 @@ from __future__ import annotations
 import ipaddress
 import math
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -37,6 +40,7 @@ from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
+    from roboaccord.view.stage import Stage
 
 What = Annotated[
     str,
@@ -56,35 +60,60 @@ Second = Annotated[
 ]
 
 
-def view_command(
-    what: What,
-    second: Second = "",
+@dataclass(frozen=True)
+class FilmOptions:
+    """Options of films of a run: their files, and what these are to be like."""
+
     gif: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a moving picture instead.")
-    ] = None,
+    ] = None
     mp4: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a film instead; needs ffmpeg.")
-    ] = None,
+    ] = None
     fps: Annotated[
         Annotated[float, Quantity("1/s")] | None,
         typer.Option(min=0.1, max=240.0, help="Pictures of film [25]; of a GIF, 50 at most."),
-    ] = None,
+    ] = None
     size: Annotated[
         str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")
-    ] = None,
-    speed: Speed = 1.0,
-    engine: Engine = "reference",
-    changes: Changes = None,
-    base: Base = "",
-    packages: Packages = None,
-    stay: Stay = math.inf,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the browser view.")] = 8080,
+    ] = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """Options of a page in the browser: how long it stays [s], and where it is."""
+
+    stay: Stay = math.inf
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the browser view.")] = 8080
     host: Annotated[
         str,
         typer.Option(
             metavar="ADDRESS", help="To listen on; 0.0.0.0 lets other machines look and steer."
         ),
-    ] = HOST,
+    ] = HOST
+
+    @contextmanager
+    def shown(self, stage: Stage) -> Iterator[None]:
+        """Say where a page is, do what lasts until interrupted, and close it."""
+        tell(stage.url, self.host, self.stay)
+        with until_interrupted():
+            yield
+        stage.close()
+
+
+NO_FILM, PAGE = FilmOptions(), Page()
+
+
+def view_command(
+    what: What,
+    second: Second = "",
+    film: FilmOptions = NO_FILM,
+    speed: Speed = 1.0,
+    engine: Engine = "reference",
+    changes: Changes = None,
+    base: Base = "",
+    packages: Packages = None,
+    page: Page = PAGE,
 ) -> None:
     """Show runs, a simulation or a robot in the browser, or write a GIF or an MP4 of a run.
 
@@ -108,41 +137,33 @@ def view_command(
     """
     path = Path(what)
     is_bag = path.exists() and not is_file(what)
-    if is_bag and (gif or mp4):
+    if not (film.gif or film.mp4) and (film.fps is not None or film.size is not None):
+        raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
+    if not is_bag:
+        refuse_missing_bag(what)
+    if film.gif or film.mp4:
+        if not is_bag:
+            option = "--gif" if film.gif else "--mp4"
+            words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
+            raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
         if second:
             raise AccordError("a film shows one bag: leave out the second")
-        write_files(path, gif=gif, mp4=mp4, fps=fps, size=size, speed=speed)
-    elif gif or mp4:
-        option = "--gif" if gif else "--mp4"
-        refuse_missing_bag(what)
-        words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
-        raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
-    elif fps is not None or size is not None:
-        raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
+        write_files(path, film, speed)
     elif is_bag:
         beside = Path(second) if second else None
         if beside and not beside.exists():
             raise AccordError(f"no bag {second}")
-        view_run(path, beside, speed=speed, port=port, host=host, stay=stay)
+        view_run(path, beside, speed, page)
     elif second:
-        refuse_missing_bag(what)
         check_engine(engine)
-        setup = load_setup(what, second, changes, None, base, packages)
-        simulate_in_view(setup, engine, speed=speed, port=port, host=host, stay=stay)
+        simulate_in_view(
+            load_setup(what, second, changes, None, base, packages), engine, speed, page
+        )
     else:
-        refuse_missing_bag(what)
-        show_robot(what, port=port, host=host, stay=stay, base=base, packages=packages)
+        show_robot(what, base, packages, page)
 
 
-def write_files(
-    path: Path,
-    *,
-    gif: Path | None,
-    mp4: Path | None,
-    fps: float | None = None,
-    size: str | None = None,
-    speed: float = 1.0,
-) -> None:
+def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
     """Write a bag as a GIF, as an MP4, or as both.
 
     Raises:
@@ -152,14 +173,14 @@ def write_files(
     from roboaccord.view import film as films
     from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
 
-    rate = films.FPS if fps is None else fps
-    pixels = films.SIZE if size is None else films.parse_size(size)
+    rate = films.FPS if film.fps is None else film.fps
+    pixels = films.SIZE if film.size is None else films.parse_size(film.size)
     films.check(rate, pixels, speed)
-    for file, suffix in ((gif, ".gif"), (mp4, ".mp4")):
+    for file, suffix in ((film.gif, ".gif"), (film.mp4, ".mp4")):
         if file and file.suffix.lower() != suffix:
             raise AccordError(f"--{suffix[1:]} takes a FILE{suffix}, not {file}")
         check_target(file)
-    if mp4:
+    if film.mp4:
         find_ffmpeg(pixels)
     run = read_run(path)
     with progress() as bar:
@@ -170,7 +191,7 @@ def write_files(
 
         surfaces = around(run)
         relief = next((s for s in surfaces if s.name == TERRAIN), None)
-        film = films.Film(
+        pictures = films.Film(
             described(run, path),
             run.trajectory,
             fps=rate,
@@ -179,19 +200,16 @@ def write_files(
             terrain=(relief.vertices, relief.faces) if relief else None,
             surroundings=[(s.vertices, s.faces) for s in surfaces if s.name not in BACKDROPS],
         )
-        files = [(write_gif, gif), (write_mp4, mp4)]
-        for write, file in files:
-            if file:
-                write(film, file, drawn)
-    for _, file in files:
-        if file:
-            size = filesize.decimal(file.stat().st_size)
-            log.print(f"{file}: {len(film)} frames, {size}", soft_wrap=True)
+        if film.gif:
+            write_gif(pictures, film.gif, drawn)
+        if film.mp4:
+            write_mp4(pictures, film.mp4, drawn)
+    for file in filter(None, (film.gif, film.mp4)):
+        size = filesize.decimal(file.stat().st_size)
+        log.print(f"{file}: {len(pictures)} frames, {size}", soft_wrap=True)
 
 
-def view_run(
-    path: Path, beside: Path | None, *, speed: float, port: int, host: str, stay: float
-) -> None:
+def view_run(path: Path, beside: Path | None, speed: float, page: Page) -> None:
     """Show a bag in the browser, and a second one translucent, until interrupted.
 
     Raises:
@@ -205,17 +223,13 @@ def view_run(
     run = read_run(path)
     other = read_run(beside) if beside else None
     second = (described(other, beside), other.trajectory) if other and beside else None
-    stage = Stage(described(run, path), port, host, around(run))
+    stage = Stage(described(run, path), page.port, page.host, around(run))
     player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), second)
-    tell(stage.url, host, stay)
-    with until_interrupted():
-        player.play(stay)
-    stage.close()
+    with page.shown(stage):
+        player.play(page.stay)
 
 
-def simulate_in_view(
-    setup: Setup, engine: str, *, speed: float, port: int, host: str, stay: float
-) -> None:
+def simulate_in_view(setup: Setup, engine: str, speed: float, page: Page) -> None:
     """Simulate in the browser without recording, from when the page is open; then replay.
 
     Raises:
@@ -227,10 +241,9 @@ def simulate_in_view(
     from roboaccord.view.live import LiveView, open_stage
 
     simulator, controller = make_simulator(setup, engine), make_controller(setup)
-    stage = open_stage(setup, port, host)
-    tell(stage.url, host, stay)
-    with until_interrupted():
-        stage.wait_for_page(stay)
+    stage = open_stage(setup, page.port, page.host)
+    with page.shown(stage):
+        stage.wait_for_page(page.stay)
         live = LiveView(setup, stage, speed)
         trajectory = simulate(
             simulator=live.wrap(simulator),
@@ -241,19 +254,10 @@ def simulate_in_view(
             seed=setup.scenario.seed,
             observers=(live,),
         )
-        live.replay(trajectory).play(stay)
-    stage.close()
+        live.replay(trajectory).play(page.stay)
 
 
-def show_robot(
-    name: str,
-    *,
-    port: int,
-    host: str,
-    stay: float,
-    base: str = "",
-    packages: list[str] | None = None,
-) -> None:
+def show_robot(name: str, base: str, packages: list[str] | None, page: Page) -> None:
     """Show a robot with a slider a joint, until interrupted."""
     from roboaccord.view.live import view_robot
 
@@ -263,11 +267,8 @@ def show_robot(
         setup = load_setup(name, names[0], None, None, base, packages)
     else:
         setup = Setup.of(make_scenario({"robot": robot.key}))
-    stage = view_robot(setup, port, host)
-    tell(stage.url, host, stay)
-    with until_interrupted():
-        threading.Event().wait(None if math.isinf(stay) else stay)
-    stage.close()
+    with page.shown(view_robot(setup, page.port, page.host)):
+        threading.Event().wait(None if math.isinf(page.stay) else page.stay)
 
 
 def described(run: BagRun, path: Path) -> str:

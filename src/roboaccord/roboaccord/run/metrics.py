@@ -1,19 +1,21 @@
-"""Figures that any robot's motion has."""
+"""The motion of a run as it goes: kept, or hashed and measured in constant memory."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from roboaccord.contract.checks import count_steps
-from roboaccord.contract.interfaces import Tally
-from roboaccord.contract.state import STATE_ARRAYS
+from roboaccord.contract.interfaces import Observer, Tally
+from roboaccord.contract.state import STATE_ARRAYS, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 
+BLOCK = 1000  # states that are kept before they are hashed and measured
 UNITS = {
     "work": "J",
     "net_work": "J",
@@ -123,7 +125,7 @@ def joined(parts: Sequence[Trajectory]) -> Trajectory:
         name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
         for name in ("time", *STATE_ARRAYS)
     }
-    switches: dict[str, Any] = {
+    switches = {
         name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])
         for name, on in first.switches.items()
     }
@@ -136,3 +138,98 @@ def metrics_of(setup: Setup, trajectory: Trajectory) -> dict[str, float]:
     general.add(trajectory)
     own = setup.robot.metrics(setup, trajectory)
     return {**general.figures(trajectory.events), **own}
+
+
+class KeptMotion(Observer):
+    """Keep the states, events and commands of a run."""
+
+    def __init__(self, joints: Sequence[str]) -> None:
+        self._joints = joints
+        self._states: list[RobotState] = []
+        self._events: list[Event] = []
+        self._commands: list[Command] = []
+
+    def on_state(self, state: RobotState) -> None:
+        """Keep a state; one at an earlier time begins anew."""
+        if self._states and state.time < self._states[-1].time:
+            self._states, self._events, self._commands = [], [], []
+        self._states.append(state)
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Keep a command."""
+        self._commands.append(command)
+
+    def on_event(self, event: Event) -> None:
+        """Keep an event."""
+        self._events.append(event)
+
+    @property
+    def trajectory(self) -> Trajectory:
+        """The motion so far."""
+        return Trajectory.from_states(self._joints, self._states, self._events, self._commands)
+
+
+class Motion(Observer):
+    """Hash and measure a motion block by block; the states themselves are the recorder's to keep.
+
+    Args:
+        joints: joint names.
+        make_tally: makes what measures the figures; None for the hash alone, without events.
+
+    Attributes:
+        states: how many came.
+        events: in the order in which they came; empty without a tally.
+    """
+
+    def __init__(
+        self, joints: Sequence[str], make_tally: Callable[[], Tally] | None = None
+    ) -> None:
+        self._joints, self._make_tally = joints, make_tally
+        self.clear()
+
+    def clear(self) -> None:
+        """Begin, or begin again."""
+        self._tally = self._make_tally() if self._make_tally else None
+        self._hash = hashlib.sha256()
+        self._block: list[RobotState] = []
+        self._hashed = 0  # states of the block that are hashed and measured already
+        self.states = 0
+        self.events: list[Event] = []
+
+    def on_state(self, state: RobotState) -> None:
+        """Take the state of one control tick."""
+        self._block.append(state)
+        self.states += 1
+        if len(self._block) > BLOCK:
+            self._close_block()
+
+    def on_event(self, event: Event) -> None:
+        """Take one event."""
+        if self._tally:
+            self.events.append(event)
+
+    @property
+    def last(self) -> RobotState:
+        """The newest state."""
+        return self._block[-1]
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the motion so far, as `Trajectory.sha256`."""
+        self._close_block()
+        return self._hash.hexdigest()
+
+    def figures(self) -> Mapping[str, float]:
+        """Return the figures of the motion so far; none without a tally."""
+        self._close_block()
+        return self._tally.figures(self.events) if self._tally else {}
+
+    def _close_block(self) -> None:
+        """Hash and measure the block; its last state begins the next one."""
+        if self._hashed == len(self._block):
+            return
+        part = Trajectory.from_states(self._joints, self._block)
+        self._hash.update(part.hashed_bytes(self._hashed))
+        if self._tally:
+            self._tally.add(part)
+        self._block, self._hashed = self._block[-1:], 1

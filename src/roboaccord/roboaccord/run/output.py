@@ -1,4 +1,4 @@
-"""Output folders, and results as JSON."""
+"""Output folders, and files of text and tables."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, writing
-from roboaccord.contract.results import quantities
+from roboaccord.contract.results import Json, quantities
 from roboaccord.contract.state import Array
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def write_text(path: Path, text: str, kind: str = "") -> None:
         draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
-def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Json]]) -> None:
     """Write a table as CSV; errors as of `write_text`."""
     with writing(path, ".csv") as draft, draft.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)

@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.parallel import cores, end_with
 from roboaccord.run.results_file import ResultsFile
-from roboaccord.run.software import needed, version_of
+from roboaccord.run.versions import needed, version_of
 from roboaccord.scenario.user_code import users_code
 
 if TYPE_CHECKING:
@@ -132,12 +132,13 @@ def held() -> int:
 @contextmanager
 def kept_in(file: ResultsFile) -> Iterator[None]:
     """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
-    with file:
-        token = _file.set(file)
-        try:
-            yield
-        finally:
-            _file.reset(token)
+    token = _file.set(file)
+    try:
+        yield
+        file.sort()
+    finally:
+        _file.reset(token)
+        file.close()
 
 
 @contextmanager
@@ -201,9 +202,7 @@ def _on_dask(
     from cloudpickle import dumps
     from distributed import as_completed
 
-    def submit(
-        call: tuple[*Ts],
-    ) -> Future[object]:
+    def submit(call: tuple[*Ts]) -> Future[object]:
         # Pickled here, for Dask looks for its own in arguments.
         piece = dumps((function, call))
         asked = {name: version_of(name) for name in needed(piece)}

@@ -1,23 +1,34 @@
-"""File of the finished pieces of a study, from which one that was ended goes on."""
+"""File of the finished pieces of a study, from which one that was ended goes on.
+
+Results are kept without loss: arrays bit by bit, and objects by the names of their classes.
+"""
 
 from __future__ import annotations
 
+import base64
 import fcntl
 import hashlib
+import importlib
+import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from functools import partial, reduce
 from pathlib import Path
-from types import TracebackType
-from typing import TypeVar
+from typing import TypeVar, TypeVarTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import drafting, open_growing
 from roboaccord.contract.results import Json
-from roboaccord.run.exact_json import decode, encode
-from roboaccord.run.software import packages, software
+from roboaccord.description.parameters import Parameters
+from roboaccord.run.versions import packages, software
 
 R = TypeVar("R")
-P = TypeVar("P")
+Ts = TypeVarTuple("Ts")
 HEAD = 1_000_000  # characters of the first line at most
 
 
@@ -25,9 +36,8 @@ class ResultsFile:
     """Keep the results of pieces in a file of lines of JSON, each appended as it is finished.
 
     The first line says of which study they are: the command, its parameters, and the software.
-    A piece has a checksum, and is known by its function and arguments. On leaving without an error
-    the pieces are put into the order of the study, so that the file does not depend on who was
-    faster.
+    A piece has a checksum, and is known by its function and arguments. `sort` at the end puts them
+    into the order of the study, so that the file does not depend on who was faster.
 
     Args:
         path: of the file; a new one is made.
@@ -60,22 +70,13 @@ class ResultsFile:
             reason = getattr(error, "strerror", None) or "it is no file of a study"
             raise AccordError(f"cannot use {path}: {reason}") from None
 
-    def __enter__(self) -> ResultsFile:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        if kind is None and [*self._lines] != self._ordered():
-            self._sort()
+    def close(self) -> None:
+        """Close the file."""
         self._file.close()
 
-    def key(self, function: Callable[..., R], arguments: tuple[object, ...]) -> str:
+    def key(self, function: Callable[[*Ts], R], arguments: tuple[*Ts]) -> str:
         """Return the name of a piece, and take it into the order of the study."""
-        text = json.dumps([encode(function), encode(tuple(arguments))])
+        text = json.dumps([encode(function), encode(arguments)])
         found = hashlib.sha256(text.encode()).hexdigest()[:32]
         self._order.append(found)
         return found
@@ -154,12 +155,16 @@ class ResultsFile:
         except OSError as error:
             raise AccordError(f"cannot write {self.path}: {error.strerror}") from None
 
-    def _ordered(self) -> list[str]:
-        """Return the pieces in the order of the study, and behind them those of a larger one."""
-        return [key for key in dict.fromkeys([*self._order, *self._lines]) if key in self._lines]
+    def sort(self) -> None:
+        """Put the pieces into the order of the study, and behind them those of a larger one.
 
-    def _sort(self) -> None:
-        lines = [json.dumps(self._head), *(self._lines[key] for key in self._ordered())]
+        Raises:
+            AccordError: if it cannot be written.
+        """
+        keys = [key for key in dict.fromkeys([*self._order, *self._lines]) if key in self._lines]
+        if keys == [*self._lines]:
+            return
+        lines = [json.dumps(self._head), *(self._lines[key] for key in keys)]
         try:
             with drafting(self.path) as draft:
                 draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -175,3 +180,113 @@ def _check_sum(line: dict[str, Json]) -> str:
 def _short(value: Json) -> str:
     text = value if isinstance(value, str) else json.dumps(value)
     return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def encode(value: object) -> Json:
+    """Return a value as plain data for JSON, from which `decode` makes it again.
+
+    Numbers, text, lists, tuples, sets, dictionaries, arrays, members of enumerations, dataclasses,
+    parameters of robots, and functions and classes of modules by name. A partial function or a path
+    is encoded only.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if isinstance(value, np.ndarray | np.generic):  # before float, of which numpy's is one
+        return {"array": _array(value)}
+    if isinstance(value, Enum):
+        return {"enum": [_name(type(value)), encode(value.value)]}
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, list):
+        return [encode(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [encode(item) for item in value]}
+    if isinstance(value, frozenset):
+        return {"set": [encode(item) for item in sorted(value)]}
+    if isinstance(value, Mapping):
+        return {"dict": [[encode(key), encode(item)] for key, item in value.items()]}
+    if isinstance(value, partial):
+        return {"partial": [encode(value.func), encode(value.args), encode(value.keywords)]}
+    if isinstance(value, Path):
+        return {"path": str(value)}
+    if isinstance(value, Parameters):
+        return {"parameters": [_name(type(value)), encode(value.as_dict())]}
+    if is_dataclass(value) and not isinstance(value, type):
+        content = {field.name: encode(getattr(value, field.name)) for field in fields(value)}
+        return {"object": [_name(type(value)), content]}
+    if callable(value) and "<" not in getattr(value, "__qualname__", "<"):
+        return {"name": _name(value)}
+    raise TypeError(f"no JSON of {type(value).__name__}")
+
+
+def _array(value: NDArray[np.generic] | np.generic) -> Json:
+    array = np.ascontiguousarray(value)
+    data = base64.b64encode(array.tobytes()).decode("ascii")
+    return [array.dtype.str, list(np.shape(value)), data]
+
+
+def _name(thing: Callable[..., R]) -> str:
+    return f"{thing.__module__}:{thing.__qualname__}"
+
+
+def decode(data: Json, packages: frozenset[str]) -> object:
+    """Return the value of plain data.
+
+    Args:
+        data: what `encode` returned.
+        packages: whose classes and functions it may name, and no others: a file of somebody else
+            shall not choose what is imported.
+
+    Raises:
+        ValueError: if it is nothing that `encode` returns, or names something else.
+    """
+    if data is None or isinstance(data, bool | int | float | str):
+        return data
+    match data:
+        case [*items]:
+            return [decode(item, packages) for item in items]
+        case {"tuple": [*items]}:
+            return tuple(decode(item, packages) for item in items)
+        case {"set": [*items]}:
+            return frozenset(decode(item, packages) for item in items)
+        case {"dict": [*pairs]}:
+            return dict(decode(pairs, packages))  # type: ignore[call-overload]
+        case {"array": [str(dtype), [*shape], str(text)]}:
+            array = np.frombuffer(base64.b64decode(text), np.dtype(dtype))
+            array = array.reshape(shape).copy()  # type: ignore[arg-type]
+            return array if shape else array[()]
+        case {"name": str(name)}:
+            return _named(name, packages)
+        case (
+            {"enum": [str(name), content]}
+            | {"parameters": [str(name), content]}
+            | {"object": [str(name), content]}
+        ):
+            return _made(_named(name, packages), content, packages)
+    raise ValueError(f"unknown kind {next(iter(data), '')}")
+
+
+def _named(name: str, packages: frozenset[str]) -> Callable[..., object]:
+    """Return a class or function of one of the packages."""
+    module, _, path = name.partition(":")
+    if module.partition(".")[0] not in packages:
+        raise ValueError(f"{name} is of another package")
+    found: Callable[..., object] = reduce(getattr, path.split("."), importlib.import_module(module))  # type: ignore[assignment]
+    if inspect.ismodule(found) or getattr(found, "__module__", None) != module:
+        raise ValueError(f"{name} is defined elsewhere")
+    return found
+
+
+def _made(kind: Callable[..., object], content: Json, packages: frozenset[str]) -> object:
+    """Return a member of an enumeration, parameters, or an object of a dataclass."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return kind(decode(content, packages))
+    if isinstance(kind, type) and issubclass(kind, Parameters):
+        return kind(**decode(content, packages))  # type: ignore[arg-type]
+    if not (isinstance(kind, type) and is_dataclass(kind) and isinstance(content, Mapping)):
+        raise ValueError(f"{kind} is no dataclass")
+    made = object.__new__(kind)
+    for name, value in content.items():
+        object.__setattr__(made, name, decode(value, packages))
+    return made

@@ -23,8 +23,7 @@ from roboaccord.numerics.parallel import check_address_space
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Announced
 from roboaccord.run.loop import NO_INPUTS, drive, reset_controller
-from roboaccord.run.metrics import Figures
-from roboaccord.run.motion import Motion
+from roboaccord.run.metrics import Figures, Motion
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT

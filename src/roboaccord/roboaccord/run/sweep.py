@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -149,8 +149,7 @@ def sweep(
         workers=workers,
         done=lambda run: done(run[0].engine, run[0].physics_step, run[0].seed),
     )
-    found = {job: (value, reason) for job, value, reason in runs}
-    return [_cell(engine, step, found) for engine in by_name for step in steps]
+    return [_cell(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
 
 
 def _run(
@@ -177,15 +176,11 @@ def _run(
     return job, value, "" if math.isfinite(value) else f"{figure} is {value}"
 
 
-def _cell(engine: str, step: float, found: Mapping[_Job, tuple[float, str]]) -> Cell:
-    def runs() -> Iterator[tuple[int, float, str]]:
-        for job in sorted(found, key=lambda job: job.seed):
-            if (job.engine, job.physics_step) == (engine, step):
-                yield job.seed, *found[job]
-
+def _cell(runs: Sequence[tuple[_Job, float, str]]) -> Cell:
+    """Return the cell of the runs of an engine at a physics step."""
     return Cell(
-        engine=engine,
-        physics_step=step,
-        values={seed: value for seed, value, reason in runs() if not reason},
-        failures={seed: reason for seed, _, reason in runs() if reason},
+        engine=runs[0][0].engine,
+        physics_step=runs[0][0].physics_step,
+        values={job.seed: value for job, value, reason in runs if not reason},
+        failures={job.seed: reason for job, _, reason in runs if reason},
     )

@@ -67,7 +67,7 @@ def in_yaml(value: Json) -> str:
     return value if _is_plain(value) else json.dumps(value)
 
 
-def _is_plain(value: object) -> typing.TypeGuard[str]:
+def _is_plain(value: Json) -> typing.TypeGuard[str]:
     """Return whether a text is a word that YAML takes for nothing else."""
     words = ("true", "false", "yes", "no", "on", "off", "null", "y", "n")
     named = isinstance(value, str) and re.fullmatch(r"[A-Za-z_]\w*", value) is not None

@@ -15,7 +15,7 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import PushedSimulator
-from roboaccord.run.pace import Pace
+from roboaccord.run.loop import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.simulators.base import Simulator

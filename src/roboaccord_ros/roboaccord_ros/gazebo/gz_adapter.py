@@ -25,7 +25,7 @@ from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
-from roboaccord.run.motion import Motion
+from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT
 

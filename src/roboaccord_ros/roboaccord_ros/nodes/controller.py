@@ -16,9 +16,8 @@ from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import LockstepError, did_you_mean
 from roboaccord.contract.interfaces import Controller, Inputs
 from roboaccord.contract.state import RobotState, Target
-from roboaccord.run.inputs import EFFORT, POSITION, VELOCITY, Announced, LiveInputs
+from roboaccord.run.inputs import EFFORT, POSITION, VELOCITY, Announced, LiveInputs, RecordedInputs
 from roboaccord.run.loop import answer, ask_controller, reset_controller
-from roboaccord.run.repeat import RecordedInputs
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Watch

@@ -9,8 +9,8 @@ from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array
+from roboaccord.run.loop import Pace as Pace
 from roboaccord.run.loop import no_command
-from roboaccord.run.pace import Pace as Pace
 from roboaccord.scenario.setup import Setup
 from std_srvs.srv import SetBool, Trigger
 

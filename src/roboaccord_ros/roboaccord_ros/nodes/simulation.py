@@ -15,7 +15,7 @@ from roboaccord.contract.results import Json
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.run.loop import advance
-from roboaccord.run.motion import Motion
+from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator

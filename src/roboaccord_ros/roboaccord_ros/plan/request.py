@@ -13,7 +13,7 @@ from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.engines import REFERENCE, engine_names
-from roboaccord.run.repeat import RecordedInputs
+from roboaccord.run.inputs import RecordedInputs
 from roboaccord.scenario.setup import RELEASED, Setup, is_file
 
 from roboaccord_ros.graph.parameters import setup_of

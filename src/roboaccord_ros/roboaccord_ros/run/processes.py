@@ -20,10 +20,9 @@ import yaml
 from roboaccord.bag.reader import play
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Inputs
+from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
-from roboaccord.run.metrics import Figures
-from roboaccord.run.motion import Motion
-from roboaccord.run.repeat import RecordedInputs
+from roboaccord.run.metrics import Figures, Motion
 from roboaccord.run.runner import Run as RunResult
 from roboaccord.run.runner import RunRequest
 
