@@ -235,7 +235,7 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
     head = ["gait", *(f"{clock}_{name}{units[name]}" for clock, name in columns)]
     values = [getattr(runs[clock], name) for clock, name in columns]
     rows = (
-        [number, *("" if np.isnan(v) else repr(float(v)) for v in row)]
+        [str(number), *("" if np.isnan(v) else repr(float(v)) for v in row)]
         for number, row in enumerate(zip(*values, strict=True), 1)
     )
     write_rows(path, head, rows)
