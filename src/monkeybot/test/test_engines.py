@@ -41,7 +41,8 @@ ROUGH = (
 def engine(setup, name, *wrong, **options):
     """Return an engine's simulator with errors, or skip with the reason."""
     try:
-        return make_simulator(setup, wrap(name, perturbations=wrong), **options)
+        chosen = wrap(name, perturbations=wrong) if wrong else name
+        return make_simulator(setup, chosen, **options)
     except AccordError as error:
         if "needs" in str(error):
             pytest.skip(str(error))

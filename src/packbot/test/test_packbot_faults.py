@@ -369,7 +369,7 @@ def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
     assert accord_here(["packbot", *words]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     for name, table in found["tables"].items():
-        rows = lines[lines.index([name]) + 2 :]
+        rows = lines[lines.index([name]) + 3 :]
         for row, said in zip(table["rows"], rows):
             assert said[0] == row["joint"]
             assert float(said[2]) == pytest.approx(row["d"], abs=1e-4)

@@ -17,10 +17,10 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import to_json
 
+from packbot.model import compiled
 from packbot.planning.equilibria import KINDS, find_equilibria
 from packbot.planning.failed_arm import FailedArm
 from packbot.source.failure_figures import draw_equilibria, draw_recovery
-from packbot.source.recovery import all_cases, counts, study
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
@@ -54,6 +54,8 @@ def recover_command(
 
       accord packbot recover --targets 200 --engine dart --out study --plot study.svg
     """
+    with compiled("accord packbot recover"):
+        from packbot.source.recovery import all_cases, counts, study
     check_target(plot)
     setups = [load_setup("packbot", "reach", changes, faults)]
     if not faults:
