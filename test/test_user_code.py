@@ -102,12 +102,12 @@ def said(words: str, folder: Path, **environment: str) -> list[str]:
     [
         ("import", "run {} --transport direct"),
         ("joints", "run {} --transport direct"),
-        ("reference", "crosscheck {}"),
+        pytest.param("reference", "crosscheck {}", marks=pytest.mark.slow),
         ("step", "run {} --transport direct"),
         ("step", "run {} --transport ros"),
-        ("step", "run {} --transport ros_processes"),
-        ("step", "sweep {} --seeds 2"),
-        ("step", "crosscheck {}"),
+        pytest.param("step", "run {} --transport ros_processes", marks=pytest.mark.slow),
+        pytest.param("step", "sweep {} --seeds 2", marks=pytest.mark.slow),
+        pytest.param("step", "crosscheck {}", marks=pytest.mark.slow),
     ],
 )
 def test_an_error_in_a_users_robot_is_one_line(fault: str, command: str, workspace: Path) -> None:
@@ -142,7 +142,9 @@ def test_an_error_in_a_users_controller_is_one_line(
 
 
 @pytest.mark.parametrize("how", ["--debug", "ROBOACCORD_DEBUG"])
-@pytest.mark.parametrize("transport", ["direct", "ros_processes"])
+@pytest.mark.parametrize(
+    "transport", ["direct", pytest.param("ros_processes", marks=pytest.mark.slow)]
+)
 def test_the_traceback_is_shown_on_request(how: str, transport: str, workspace: Path) -> None:
     """Above the same line, and where the node is that raised it."""
     if transport != "direct":

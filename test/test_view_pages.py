@@ -144,6 +144,7 @@ def misplaced(seen: NDArray[np.bool_], expected: NDArray[np.bool_], but: object 
     return float((wrong & ~np.asarray(but)).sum() / expected.sum())
 
 
+@pytest.mark.slow
 def test_a_robot_of_meshes_stands_where_the_camera_sees_it(tmp_path: Path) -> None:
     """The Packbot has 20 meshes; it fills its silhouette, and the shelf fills its own."""
     setup = setup_of("packbot", "shelf")
@@ -163,6 +164,7 @@ def test_a_robot_of_meshes_stands_where_the_camera_sees_it(tmp_path: Path) -> No
     assert misplaced(found, boards, expected) < 0.01
 
 
+@pytest.mark.slow
 def test_terrain_lies_where_the_camera_sees_it(tmp_path: Path) -> None:
     setup = setup_of("voxel_sphere", "bowl")
     stage = open_stage(setup, 18490)
@@ -196,6 +198,7 @@ def test_a_click_steps_by_one_sample_and_events_can_be_jumped_to(tmp_path: Path)
                    "querySelectorAll('input')].map(i => i.value))"))  # fmt: skip
 
 
+@pytest.mark.slow
 def test_two_motions_are_shown_at_one_time_with_their_distance(tmp_path: Path) -> None:
     """A ghost 0.3 m ahead covers the pixels of the robot moved there."""
     setup = setup_of("snake", "serpenoid")

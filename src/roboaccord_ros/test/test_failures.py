@@ -70,10 +70,15 @@ LINES = {
 }
 
 
+def late(name):
+    """Mark what is waited for in vain for seconds, in each transport, as slow."""
+    return pytest.param(name, marks=pytest.mark.slow) if name in ("Asleep", "Endless") else name
+
+
 @pytest.mark.parametrize(
     "transport", ["direct", "ros", pytest.param("ros_processes", marks=pytest.mark.slow)]
 )
-@pytest.mark.parametrize("controller", LINES)
+@pytest.mark.parametrize("controller", [late(name) for name in LINES])
 def test_a_line_is_the_same_in_every_transport(controller, transport, request_for, setup_for):
     made = request_for(setup_for(), controller=f"faulty_controllers:{controller}")
     started = time.monotonic()

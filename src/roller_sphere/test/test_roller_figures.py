@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
+from roboaccord.cli.main import run
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 from roller_sphere.source.claims import claims
@@ -25,12 +28,15 @@ FALSE = {
 }
 
 
-@pytest.fixture
-def made(figures, tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
     """Return the folder of the figures, with coarse maps, what is printed, and the figures."""
-    shown = keep_figures(monkeypatch)
-    data, _ = figures(f"figures --points {POINTS} --out made")
-    return tmp_path / "made", data, shown
+    folder, printed = tmp_path_factory.mktemp("figures") / "made", io.StringIO()
+    words = ["roller-sphere", "figures", "--points", str(POINTS), "--out", str(folder), "--json"]
+    with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(printed):
+        shown = keep_figures(patch)
+        assert run(words) == 0
+    return folder, json.loads(printed.getvalue()), shown
 
 
 def columns(path: Path) -> dict[str, np.ndarray]:
