@@ -3,6 +3,10 @@
 ros2 launch monkeybot flying.launch.py sim:=dart
 """
 
-from roboaccord_ros.bringup import launch_of
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
 
-generate_launch_description = launch_of("monkeybot", "flying")
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("monkeybot", "flying")

@@ -5,6 +5,10 @@ accord teleop monkeybot --ros
 The elbow is let go when nobody has told it anything for 0.5 s.
 """
 
-from roboaccord_ros.bringup import launch_of
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
 
-generate_launch_description = launch_of("monkeybot", "teleop")
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("monkeybot", "teleop")

@@ -5,6 +5,10 @@ ros2 launch packbot collapse.launch.py sim:=gz headless:=true
 ros2 topic echo /packbot/contacts
 """
 
-from roboaccord_ros.bringup import launch_of
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
 
-generate_launch_description = launch_of("packbot", "collapse")
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("packbot", "collapse")

@@ -4,6 +4,10 @@ ros2 launch packbot reach.launch.py sim:=mujoco
 ros2 launch packbot reach.launch.py sim:=gz headless:=true
 """
 
-from roboaccord_ros.bringup import launch_of
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
 
-generate_launch_description = launch_of("packbot", "reach")
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("packbot", "reach")

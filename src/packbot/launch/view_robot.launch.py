@@ -3,6 +3,10 @@
 ros2 launch packbot view_robot.launch.py
 """
 
-from roboaccord_ros.view_robot import view_of
+from launch import LaunchDescription
+from roboaccord_ros.view_robot import view_robot
 
-generate_launch_description = view_of("packbot")
+
+def generate_launch_description() -> LaunchDescription:
+    """Start robot_state_publisher, joint_state_publisher_gui and RViz."""
+    return view_robot("packbot")

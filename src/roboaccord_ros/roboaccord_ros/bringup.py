@@ -15,7 +15,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -74,14 +74,6 @@ def simulate_scenario(robot: str = "", scenario: str = "") -> LaunchDescription:
             OpaqueFunction(function=start_planned, args=[fixed]),
         ]
     )
-
-
-def launch_of(robot: str, scenario: str) -> Callable[[], LaunchDescription]:
-    """Return `generate_launch_description` of a launch file that simulates a scenario of a robot.
-
-    It includes the bring-up that all robots share, whose arguments are that file's.
-    """
-    return partial(simulate_scenario, robot, scenario)
 
 
 def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Action]:

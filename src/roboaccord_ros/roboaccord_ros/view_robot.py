@@ -6,8 +6,6 @@ It imports launch, launch_ros and the standard library alone, as bringup.py does
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 from launch import LaunchContext, LaunchDescription, Substitution
@@ -65,11 +63,6 @@ def view_robot(robot: str | None = None) -> LaunchDescription:
             ),
         ]
     )
-
-
-def view_of(robot: str) -> Callable[[], LaunchDescription]:
-    """Return `generate_launch_description` of a launch file that shows a robot."""
-    return partial(view_robot, robot)
 
 
 class DescriptionFile(Substitution):  # type: ignore[misc]

@@ -122,7 +122,7 @@ def refusal_of(setup, engine):
 @pytest.mark.parametrize("path", RUNS, ids=lambda path: f"{path.parts[-3]}/{path.name[:-10]}")
 def test_every_launch_file_comes_to_its_end_or_is_refused(path, sim, tmp_path):
     robot = path.parents[1].name
-    scenario = re.search(r'launch_of\("\w+", "(\w+)"\)', path.read_text())[1]
+    scenario = re.search(r'simulate_scenario\("\w+", "(\w+)"\)', path.read_text())[1]
     setup = Setup.of(load_scenario(robot, robot, scenario))
     duration = 50 * setup.scenario.control_period
     words = (robot, path.name, f"sim:={sim}", f"duration:={duration!r}", f"record:={tmp_path}/bag")

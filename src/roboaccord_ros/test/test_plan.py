@@ -35,7 +35,7 @@ from roboaccord_ros.plan.request import Request
 from roboaccord_ros.run import tied
 
 GAZEBO = ("ros_gz_sim", "ros_gz_bridge")
-SCENARIO = re.compile(r'launch_of\("(\w+)", "(\w+)"\)')
+SCENARIO = re.compile(r'simulate_scenario\("(\w+)", "(\w+)"\)')
 FILES = Path(__file__).resolve().parents[2].glob("*/launch/*.launch.py")
 LAUNCHES = sorted(found.groups() for f in FILES if (found := SCENARIO.search(f.read_text("utf-8"))))
 KINEMATIC = [("voxel_sphere", name) for name in ("arena", "incline", "sinusoid")]

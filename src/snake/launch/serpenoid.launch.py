@@ -3,6 +3,10 @@
 ros2 launch snake serpenoid.launch.py sim:=dart
 """
 
-from roboaccord_ros.bringup import launch_of
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
 
-generate_launch_description = launch_of("snake", "serpenoid")
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("snake", "serpenoid")

@@ -5,6 +5,10 @@ ros2 topic pub -r 10 /snake/cmd_vel geometry_msgs/msg/Twist \
     "{linear: {x: 0.5}, angular: {z: 0.2}}"
 """
 
-from roboaccord_ros.bringup import launch_of
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
 
-generate_launch_description = launch_of("snake", "steer")
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("snake", "steer")

@@ -3,6 +3,10 @@
 ros2 launch voxel_sphere incline.launch.py sim:=reference
 """
 
-from roboaccord_ros.bringup import launch_of
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
 
-generate_launch_description = launch_of("voxel_sphere", "incline")
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("voxel_sphere", "incline")
