@@ -52,7 +52,7 @@ def test_the_rate_is_the_lyapunov_rate_along_the_run(engine, start):
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
     assert setup.parameters.frictionless
     jobs = [Job(engine, 1e-3), *(Job(engine, 1e-3, **{how: True}) for how in NOISE)]
-    runs = [run_job(setup.scenario.data(), job, ())[1] for job in jobs]
+    runs = [run_job(setup.scenario.data(), job, engine)[1] for job in jobs]
     noise = measure_noise(setup.tree, *runs)
     grown = growth(start, runs[0].time)
     assert 1e-9 * grown[-1] < HORIZON

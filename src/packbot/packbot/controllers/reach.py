@@ -25,7 +25,6 @@ from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from packbot.model import compiled
-from packbot.model.arm import Arm
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.simulators.engines import joint_friction
 
@@ -52,6 +51,8 @@ class ComputedTorque:
         if not 0.0 < bandwidth * self._period <= 0.5:
             most = 0.5 / self._period
             raise ValueError(f"bandwidth must be positive, up to {most:g} rad/s at this period")
+        with compiled("computed torque"):
+            from packbot.model.arm import Arm
         self._arm = Arm.of(setup)
         self._friction = joint_friction(setup.parameters)
         self._limits = setup.effort_limits
@@ -165,7 +166,6 @@ class ReachController:
         margin: float = MARGIN,
     ) -> None:
         with compiled("the controller reach"):
-            from packbot.controllers.reach import ComputedTorque
             from packbot.planning.rrt import Planner
         self._setup, self._speed = setup, speed
         self._goal = Goal.read(target, pose, pitch, look=look)

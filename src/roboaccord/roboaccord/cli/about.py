@@ -30,7 +30,6 @@ from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available, Missing
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.run.output import make_folder, write_text
-from roboaccord.run.runner import transports
 from roboaccord.scenario.files import read_catalogue
 from roboaccord.scenario.keys import REQUIRED, Key, keys_of
 from roboaccord.scenario.setup import robot_names
@@ -58,6 +57,8 @@ def doctor_command() -> Result:
 
       accord doctor
     """
+    from roboaccord.run.runner import transports
+
     rows = {
         "python": (True, f"{platform.python_version()} in {sys.prefix}"),
         "numba": (HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"),
