@@ -13,8 +13,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.push import PushedSimulator
-from roboaccord.falsify.perturbation import Perturbation
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.falsify import Perturbation, wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot

@@ -18,9 +18,8 @@ from roboaccord import (
 )
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines.factory import simulate_model
-from roboaccord.falsify.perturbation import Perturbation
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.engines import simulate_model
+from roboaccord.falsify import Perturbation, wrap
 
 pytestmark = pytest.mark.thorough
 

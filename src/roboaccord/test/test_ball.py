@@ -13,7 +13,7 @@ from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.tree import Tree
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
 

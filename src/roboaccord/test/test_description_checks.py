@@ -9,8 +9,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.description import checks
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import engine_names, simulate_model
 from roboaccord.engines.model import EngineModel
 
 BODY = '<inertial><origin xyz="0 0 -0.5"/><mass value="1"/><inertia {}/></inertial>'.format(

@@ -13,9 +13,8 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.energy import kinetic_energy, net_work, potential_energy
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names
+from roboaccord.engines import engine_names, simulate_model
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
     quaternion_matrix,

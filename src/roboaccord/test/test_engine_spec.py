@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from roboaccord import engines
 from roboaccord.contract.errors import AccordError
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import simulate_model
 from roboaccord.engines.spec import Available, EngineSpec, Missing, read_settings
 from roboaccord.run.versions import libraries
 from roboaccord.testing.engines import model_of

@@ -13,9 +13,8 @@ from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names
+from roboaccord.engines import engine_names, simulate_model
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
     matrix_quaternion,

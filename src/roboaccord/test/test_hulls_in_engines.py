@@ -12,8 +12,8 @@ from roboaccord.contract.contact import Contact, ContactPoint, Fixture, MeshFixt
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.meshes import local_files
+from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
 from scipy.spatial import ConvexHull

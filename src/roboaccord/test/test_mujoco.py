@@ -9,7 +9,7 @@ import pytest
 from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from scipy.integrate import solve_ivp
 

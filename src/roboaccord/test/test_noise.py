@@ -11,8 +11,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.noise import Noise, measure_noise, refuse_tolerances, sensitive
 from roboaccord.crosscheck.runs import NUDGE, Job, start_of
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names, preset, spec
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import engine_names, preset, simulate_model, spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.scenario import Allowance, Tolerances
 

@@ -15,9 +15,7 @@ from roboaccord.crosscheck.models import ModelCheck, check_model
 from roboaccord.crosscheck.naming import name_acceleration
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import make_engines
-from roboaccord.falsify.perturbation import KINDS, Perturbation, parse_perturbation
-from roboaccord.falsify.sensitivity import find_smallest
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.falsify import KINDS, Perturbation, find_smallest, parse_perturbation, wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -206,7 +204,7 @@ def test_a_neutral_value_of_every_kind_changes_nothing(snake: Setup) -> None:
 def test_a_link_without_inertial_weighs_nothing_in_dart() -> None:
     """DART gives it 1 kg of its own accord."""
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
-    from roboaccord.engines.factory import simulate_model
+    from roboaccord.engines import simulate_model
     from roboaccord.engines.model import EngineModel
 
     inertial = (

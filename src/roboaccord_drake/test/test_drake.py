@@ -12,9 +12,8 @@ from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.engines import default_names, engine_names, spec
+from roboaccord.engines import default_names, engine_names, simulate_model, spec
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import Missing
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion

@@ -88,7 +88,7 @@ def test_two_controllers_on_one_name_are_refused(graph, setup_for):
 def test_a_recorder_does_not_mix_the_states_of_two_simulators(graph, setup_for, tmp_path, caplog):
     """The second one starts from the same names with a time of its own."""
     setup = setup_for(duration=0.2)
-    shell = graph.simulator(setup)
+    shell = graph.simulator(setup, peers=("controller", "recorder"))
     graph.controller(setup)
     graph.run.expect()
     recorder = RecorderShell(graph.node("recorder"), "snake", tmp_path / "bag", graph.run)

@@ -9,8 +9,7 @@ import sys
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.falsify.perturbation import parse_perturbation
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

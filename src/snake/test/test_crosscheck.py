@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from roboaccord.crosscheck.one_step import check_one_step, predict
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.falsify.perturbation import Perturbation
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate

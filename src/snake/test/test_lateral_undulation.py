@@ -10,8 +10,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.verdict import judge_seeds
-from roboaccord.falsify.perturbation import Perturbation
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.scenario import StatisticsSpec

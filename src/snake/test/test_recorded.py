@@ -15,8 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.recorded import StepCheck, check_bag
-from roboaccord.falsify.perturbation import parse_perturbation
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller

@@ -11,7 +11,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_step, predict
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate

@@ -14,8 +14,8 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
+from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator

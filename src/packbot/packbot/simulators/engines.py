@@ -10,8 +10,7 @@ import numpy as np
 from roboaccord.contract.contact import Fixture, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import AnyEngine
-from roboaccord.engines import preset
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import preset, simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.gazebo.meshes import cache, write_faceted
 from roboaccord.gazebo.world import box, squares, static_model, world_text

@@ -43,8 +43,7 @@ from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Progress
 from roboaccord.engines import REFERENCE, check_engine, default_names, spec
 from roboaccord.engines.spec import Missing
-from roboaccord.falsify.perturbation import parse_perturbation
-from roboaccord.falsify.wrapped import wrap
+from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.report import render_report
 from roboaccord.report.tables import number, statistics_cells
 from roboaccord.run.output import write_text

@@ -25,8 +25,7 @@ from roboaccord.cli.options import (
 from roboaccord.cli.pieces import FILE, in_pieces, kept
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Json, Seconds, to_json
-from roboaccord.falsify.perturbation import KINDS
-from roboaccord.falsify.sensitivity import Sensitivity, find_all
+from roboaccord.falsify import KINDS, Sensitivity, find_all
 from roboaccord.scenario.setup import Setup
 
 

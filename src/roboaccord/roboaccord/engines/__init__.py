@@ -15,6 +15,8 @@ from roboaccord.engines.spec import EngineSpec
 
 if TYPE_CHECKING:
     from roboaccord.contract.interfaces import Engine
+    from roboaccord.engines.base import EngineSimulator
+    from roboaccord.engines.model import EngineModel
 
 GROUP = "roboaccord.engines"
 REFERENCE = "reference"
@@ -45,6 +47,15 @@ def spec(engine: Engine) -> EngineSpec:
     if name not in engine_names():
         raise AccordError(f"unknown engine {name}{did_you_mean(name, engine_names())}")
     return specs()[name]
+
+
+def simulate_model(model: EngineModel, engine: Engine) -> EngineSimulator:
+    """Make an engine's simulator of one model, in a state of zeros.
+
+    Raises:
+        AccordError: for an engine that cannot be imported here, or refuses the model.
+    """
+    return spec(engine).simulate(model)
 
 
 def engine_names() -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.setup import Robot, Setup

@@ -123,7 +123,7 @@ class Robot:
     def engine(self, setup: Setup, engine: AnyEngine) -> AnySimulator | None:
         """Make the simulator of an engine, for a robot that is more than one model.
 
-        Models are handed to `engines.factory.simulate_model`, with the engine as it is given.
+        Models are handed to `engines.simulate_model`, with the engine as it is given.
         None, the default, takes the description for all there is.
         """
         return None

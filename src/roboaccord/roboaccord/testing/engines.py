@@ -24,9 +24,8 @@ from roboaccord.crosscheck.acceleration import relative
 from roboaccord.crosscheck.extrapolation import observed_order
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
-from roboaccord.engines import spec
+from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing

@@ -6,9 +6,8 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, AnyEngine
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.engines import preset
+from roboaccord.engines import preset, simulate_model
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.factory import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator

@@ -13,8 +13,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import AnyEngine, Engine
 from roboaccord.contract.state import Array
 from roboaccord.description.solids import Faces
-from roboaccord.engines import spec
-from roboaccord.engines.factory import simulate_model
+from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.model import EngineModel
 from roboaccord.gazebo.meshes import cache
 from roboaccord.scenario.setup import Setup
