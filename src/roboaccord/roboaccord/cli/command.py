@@ -24,6 +24,7 @@ from roboaccord.cli.console import Call, call, out
 from roboaccord.cli.endings import go_on
 from roboaccord.cli.gathering import LARGEST
 from roboaccord.cli.pieces import Pieces, Value
+from roboaccord.cli.rendering import rendered
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.results import Json, Quantity, quantities, to_json
 from roboaccord.scenario.scenario import Scenario
@@ -58,7 +59,8 @@ class Result:
 
     Args:
         data: what `--json` prints, by the names of its fields.
-        shown: what people get, in order: tables and texts, wrapped; lines, which are not.
+        shown: what people get, in order: tables and texts, wrapped; lines, which are not. By
+            default all of a result, as `rendered` shows it.
         used: what the figures depend on beside the options, such as keys of the scenario; None
             for an option that played no part.
         ok: whether all is as it is to be; if not, the exit status is 1.
@@ -66,7 +68,7 @@ class Result:
     """
 
     data: DataclassInstance | Mapping[str, Json]
-    shown: Sequence[RenderableType] = ()
+    shown: Sequence[RenderableType] | None = None
     used: Used = field(default_factory=dict)
     ok: bool = True
     after: Callable[[], None] = lambda: None
@@ -196,7 +198,10 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
         more = {"options": to_json(options)} if options else {}
         typer.echo(json.dumps({**data, **more}, allow_nan=False))
         return
-    for item in result.shown:
+    shown = result.shown
+    if shown is None:
+        shown = rendered(result.data) if is_dataclass(result.data) else ()
+    for item in shown:
         if isinstance(item, str):
             out.print(item, soft_wrap=True)
             continue

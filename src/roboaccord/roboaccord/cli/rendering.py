@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from roboaccord.cli.console import figure_lines, make_table
+from roboaccord.cli.console import figure_lines, file_line, make_table
 from roboaccord.contract.results import SCALES, Quantity, inline, quantities
 
 if TYPE_CHECKING:
@@ -41,6 +43,7 @@ def tables_of(
     *names: str,
     title: str = "",
     kind: type[DataclassInstance] | None = None,
+    labels: Iterable[str] = (),
 ) -> list[RenderableType]:
     """Return a table with a line for each result, and below it what its columns mean.
 
@@ -49,23 +52,57 @@ def tables_of(
         names: of the fields and properties to show; all quantities by default.
         title: above the table.
         kind: the class, where there may be no rows.
+        labels: of the rows, in a first column.
     """
     chosen = _chosen(kind or type(rows[0]), names)
     form = "[{}]" if len(chosen) < NARROW else "{}"
     headings = {name: _column(name, quantity, form) for name, quantity in chosen.items()}
+    first = list(labels)
     table = make_table(
-        *headings.values(), title=title,
+        *([""] if first else ()), *headings.values(), title=title,
         words=[headings[name] for name, q in chosen.items() if q.form == "s"],
         text=[headings[name] for name, q in chosen.items() if q.form == "text"],
     )  # fmt: skip
-    for row in rows:
-        table.add_row(*(text_of(_value(row, name), each) for name, each in chosen.items()))
+    for number, row in enumerate(rows):
+        cells = (text_of(_value(row, name), each) for name, each in chosen.items())
+        table.add_row(*first[number : number + 1], *cells)
     meanings = [
         f"{heading_of(name, quantity)}: {quantity.meaning}".replace("\n", " ")
         for name, quantity in chosen.items()
         if quantity.meaning
     ]
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
+
+
+def rendered(found: DataclassInstance) -> list[RenderableType]:
+    """Return a whole result: its quantities, a table for each list of parts, and its files.
+
+    The meaning of a field of parts, or else its name, is the title of their table.
+    """
+    kind = type(found)
+    known, parts = quantities(kind), inline(kind)
+    values = {each.name: getattr(found, each.name) for each in fields(found)}
+    own = [
+        name for name in known
+        if name.partition(".")[0] in parts or not ("." in name or _rows(values.get(name)))
+    ]  # fmt: skip
+    shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
+    for each in fields(found):
+        value, quantity = values[each.name], known.get(each.name, Quantity(""))
+        if rows := _rows(value):
+            title = quantity.meaning or heading_of(each.name, quantity)
+            shown += tables_of(
+                rows, title=title, labels=value if isinstance(value, Mapping) else ()
+            )
+        elif isinstance(value, list) and value and isinstance(value[0], Path):
+            shown.append(file_line(value))
+    return shown
+
+
+def _rows(value: object) -> list[DataclassInstance]:
+    """Return a field's value as the rows of a table; none where it is no list of parts."""
+    items = [*value.values()] if isinstance(value, Mapping) else value
+    return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
 def text_of(value: Value, quantity: Quantity) -> str:
