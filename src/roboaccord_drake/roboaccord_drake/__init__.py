@@ -5,11 +5,13 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.spec import EngineSpec, Scheme, read_settings
 
 from roboaccord_drake.settings import DrakeSettings
 
 if TYPE_CHECKING:
+    from roboaccord.engines.model import EngineModel
+
     from roboaccord_drake.reader import DrakeReading
     from roboaccord_drake.simulator import DrakeSimulator
 
@@ -32,6 +34,11 @@ def _reader() -> type[DrakeReading]:
     return DrakeReading
 
 
+def _scheme(model: EngineModel) -> Scheme:
+    discrete = read_settings(model.options, "drake", DrakeSettings).integrator.lower() != "rk4"
+    return Scheme("semi-implicit Euler" if discrete else "Runge-Kutta 4", turning="quaternion")
+
+
 SPEC = EngineSpec(
     name="drake",
     package="drake",
@@ -46,4 +53,5 @@ SPEC = EngineSpec(
         "singular; use dart or mujoco",
         "soft_stops": "its joint stops have no softness to change",
     },
+    scheme=_scheme,
 )

@@ -62,6 +62,7 @@ OUTCOMES: dict[Outcome, Text] = {
     "outside": Text("outside", "red"),
     "not_judged": Text("not judged", "yellow"),
     "excused": Text("excused", "yellow"),
+    "does_not_apply": Text("no twin", "dim"),
 }
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 FINEST = 4  # physics steps of the table; the report has all

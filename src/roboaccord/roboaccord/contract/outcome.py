@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 from roboaccord.contract.results import Json
 
-Level = Literal["acceleration", "one_step", "trajectory", "statistics"]
-Outcome = Literal["within", "outside", "not_judged", "excused"]
+Level = Literal["acceleration", "scheme", "one_step", "trajectory", "statistics"]
+Outcome = Literal["within", "outside", "not_judged", "excused", "does_not_apply"]
 BELOW = "below round-off"
 Verdict = Literal["pass", "fail", "undecided"]
 
@@ -49,6 +49,7 @@ class Levels:
     """Hold the findings of a check by level and engine; none of a level that was not checked."""
 
     acceleration: Findings = field(default_factory=dict)
+    scheme: Findings = field(default_factory=dict)
     one_step: Findings = field(default_factory=dict)
     trajectory: Findings = field(default_factory=dict)
     statistics: Findings = field(default_factory=dict)

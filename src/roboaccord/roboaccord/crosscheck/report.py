@@ -17,6 +17,7 @@ from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise, sensitive
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.runs import Engines, Runs, judged_duration
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions
@@ -65,6 +66,7 @@ class Report:
     versions: Mapping[str, str]
     acceleration: Mapping[str, AccelerationCheck]
     masses: Mapping[str, ModelCheck]
+    scheme: Mapping[str, SchemeCheck | NoTwin]
     one_step: Mapping[str, OneStepCheck]
     trajectory: Mapping[str, ConvergenceCheck]
     noise: Mapping[str, Noise]
@@ -146,6 +148,7 @@ def report_of(
         versions=versions(setup, [engines.reference, *engines.others.values()]),
         acceleration={c.engine: c.acceleration for c in checks},
         masses={c.engine: c.model for c in checks},
+        scheme={c.engine: c.scheme for c in checks if c.scheme},
         one_step={c.engine: c.one_step for c in checks if c.one_step},
         trajectory=measured.trajectory,
         noise=measured.noise,

@@ -29,6 +29,7 @@ from roboaccord.crosscheck.runs import (
     make_engines,
     run_jobs,
 )
+from roboaccord.crosscheck.scheme import check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
@@ -99,9 +100,12 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         trajectory = {
             e: check_convergence(tree, runs, e, engines.order(e), floor) for e in engines.names
         }
+    pairs = [(setup, engines.specs[e], runs.shown(e)) for e in engines.others]
+    schemes = dict(zip(engines.others, run_pieces(check_scheme, pairs), strict=True))
     checks = [
         replace(
             check_first(setup, engines, engine),
+            scheme=schemes[engine],
             one_step=steps.get(engine),
             trajectory=trajectory.get(engine),
             statistics=statistics.get(engine),

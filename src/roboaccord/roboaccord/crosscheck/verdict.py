@@ -16,6 +16,7 @@ from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, judge_scheme
 from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
@@ -32,6 +33,7 @@ class EngineChecks:
     engine: str
     model: ModelCheck
     acceleration: AccelerationCheck
+    scheme: SchemeCheck | NoTwin | None = None
     one_step: OneStepCheck | None = None
     trajectory: ConvergenceCheck | None = None
     statistics: StatisticsCheck | None = None
@@ -54,16 +56,17 @@ def judge(
     """
     known = bool(checks.model.differences)
     first = judge_model(tolerances, checks, name_acceleration)
+    twin = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
         others = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]
-        return [first, *others, last]
+        return [first, *twin, *others, last]
     second = judge_step(tolerances, checks, Name if known else name_one_step)
     third = judge_trajectory(tolerances, checks, Name if known else name_trajectory)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
         first = stand_in(second, "acceleration", reason)
-    return [first, second, third]
+    return [first, *twin, second, third]
 
 
 def judge_model(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:

@@ -74,6 +74,10 @@ class TreeDynamics:
         """Add an inertia to a joint [kg m^2]: one so large that it holds it; 0 lets go of it."""
         self._body[self._rows[joint], ab.ARMATURE] = inertia
 
+    def shake(self, rng: np.random.Generator, size: float) -> None:
+        """Change all numbers of the bodies by random parts of a size, to see what that makes."""
+        self._body *= 1.0 + size * rng.uniform(-1.0, 1.0, self._body.shape)
+
     def state(
         self, q: Array, qd: Array, position: Array, orientation: Array, twist: Array
     ) -> Array:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.contact import ContactPoint, Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
@@ -212,7 +212,7 @@ class EngineSimulator(Simulator):
         self._take_law(PushedLaw(own, link, force) if np.any(force) else own)
         self._compile()
 
-    def _place_forces(self, *indices: Array) -> None:
+    def _place_forces(self, *indices: Array | Index) -> None:
         """Take where joints and base are in the engine's arrays, and compile what acts there.
 
         Args:

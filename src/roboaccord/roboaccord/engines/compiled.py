@@ -56,10 +56,10 @@ class CompiledForces:
         kinematics: TreeKinematics,
         law: EllipseFriction | None,
         friction: JointFriction | None,
-        at_q: Array,
-        at_v: Array,
-        rows_q: Array,
-        rows_v: Array,
+        at_q: Array | Index,
+        at_v: Array | Index,
+        rows_q: Array | Index,
+        rows_v: Array | Index,
     ) -> None:
         k, n = len(kinematics.names), len(at_q)
         self.table = np.zeros(ENTRIES, np.int64)
@@ -120,7 +120,7 @@ def compile_forces(
     law: ForceLaw | None,
     friction: JointFriction | None,
     base: FixedBase,
-    *indices: Array,
+    *indices: Array | Index,
 ) -> CompiledForces | None:
     """Return the kernel of what acts on a robot whose base is of a kind; None where none is.
 

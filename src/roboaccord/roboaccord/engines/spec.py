@@ -24,6 +24,24 @@ Feature = Literal["armature", "bearing", "contact", "soft_stops", "terrain_mesh"
 
 
 @dataclass(frozen=True)
+class Scheme:
+    """Say how an engine steps a model where no contact and no stop acts.
+
+    Args:
+        kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
+            Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
+        linear, angular: axes in which the rates of a free base are stepped.
+        turning: what is stepped of a free base's orientation: the rotation vector since the start
+            of the step, or the numbers of the quaternion.
+    """
+
+    kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
+    linear: Literal["world", "own"] = "world"
+    angular: Literal["world", "own"] = "world"
+    turning: Literal["rotation vector", "quaternion"] = "rotation vector"
+
+
+@dataclass(frozen=True)
 class Available:
     """Hold the version of an engine that can be used here."""
 
@@ -56,6 +74,7 @@ class EngineSpec:
         lacks: features of a model that the engine refuses, each with the reason.
         default: whether it takes part where no engines are named.
         changes: how it differs from the engine that is installed, for results.
+        scheme: returns how it steps a model; None where that is not known.
     """
 
     name: str
@@ -67,6 +86,7 @@ class EngineSpec:
     lacks: Mapping[Feature, str] = field(default_factory=dict)
     default: bool = False
     changes: tuple[str, ...] = ()
+    scheme: Callable[[EngineModel], Scheme] | None = None
 
     def has_setting(self, key: str) -> bool:
         """Return whether there is a key `engine_options.NAME.KEY`."""

@@ -15,6 +15,7 @@ from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.run.metrics import UNITS
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
@@ -45,8 +46,14 @@ class Table(NamedTuple):
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the models, of the levels and of the noise."""
     if report.statistics:
-        return [*_models(report), _statistics(report), _noise(report)]
-    return [*_models(report), _one_steps(report), _trajectories(report), _noise(report)]
+        return [*_models(report), _schemes(report), _statistics(report), _noise(report)]
+    return [
+        *_models(report),
+        _schemes(report),
+        _one_steps(report),
+        _trajectories(report),
+        _noise(report),
+    ]
 
 
 def number(value: float | None, form: str = "g", none: str = NONE) -> str:
@@ -85,6 +92,27 @@ def _models(report: Report) -> list[Table]:
             _rows(report.masses, lambda check, _: _model(check), found),
         ),
     ]
+
+
+def _schemes(report: Report) -> Table:
+    shown = ("largest difference", "round-off explains", "of", "ticks", "left out")
+    return Table(
+        "Scheme: a twin of the engine",
+        "Our equations of motion under the engine's own scheme and physics step start from every "
+        "recorded state of the engine. Nothing is left to time stepping, so the difference at the "
+        "next one is judged by round-off alone. Ticks with an event, a contact or a joint at its "
+        "stop are left out.",
+        ("engine", *shown),
+        _rows(report.scheme, lambda check, _: _scheme(check), report.levels.scheme),
+    )
+
+
+def _scheme(check: SchemeCheck | NoTwin) -> list[str]:
+    if isinstance(check, NoTwin):
+        return [NONE, NONE, check.reason, NONE, NONE]
+    of = f"{check.quantity}, {check.where}"
+    counts = [str(check.judged), str(check.left_out)]
+    return [number(check.error, ".2g"), number(check.floor, ".2g"), of, *counts]
 
 
 def _one_steps(report: Report) -> Table:

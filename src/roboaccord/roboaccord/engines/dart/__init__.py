@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.spec import EngineSpec, Scheme
 
 if TYPE_CHECKING:
     from roboaccord.engines.dart.reader import DartReading
@@ -42,4 +42,5 @@ SPEC = EngineSpec(
         "use the reference or mujoco"
     },
     default=True,
+    scheme=lambda model: Scheme("semi-implicit Euler"),
 )

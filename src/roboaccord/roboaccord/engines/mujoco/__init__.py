@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from roboaccord.engines.mujoco.settings import MujocoSettings
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.spec import EngineSpec, Scheme, read_settings
 
 if TYPE_CHECKING:
+    from roboaccord.engines.model import EngineModel
     from roboaccord.engines.mujoco.reader import MujocoReading
     from roboaccord.engines.mujoco.simulator import MujocoSimulator
 
@@ -25,9 +26,17 @@ def _simulator() -> type[MujocoSimulator]:
 
 
 def _reader() -> type[MujocoReading]:
+    from roboaccord.engines.model import EngineModel
     from roboaccord.engines.mujoco.reader import MujocoReading
 
     return MujocoReading
+
+
+def _scheme(model: EngineModel) -> Scheme:
+    settings = read_settings(model.options, "mujoco", MujocoSettings)
+    name = settings.integrator_of(contact=model.contact is not None)
+    kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
+    return Scheme(kind, angular="own")
 
 
 SPEC = EngineSpec(
@@ -39,4 +48,5 @@ SPEC = EngineSpec(
     settings=MujocoSettings,
     lacks={"terrain_mesh": "MuJoCo takes terrain as a height field"},
     default=True,
+    scheme=_scheme,
 )

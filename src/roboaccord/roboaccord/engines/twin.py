@@ -1,0 +1,282 @@
+"""Twin of an engine: our equations of motion under the engine's own scheme and physics step.
+
+Where no contact and no stop acts, an engine and its twin agree to round-off, tick by tick, so that
+an error shows whatever its size is beside what time stepping explains. A twin is an engine itself,
+so that a robot makes it as it makes any.
+
+On rotations the Runge-Kutta method is that of Munthe-Kaas [1999], or it steps the numbers of the
+quaternion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration, Engine
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.engines import spec
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.meter import Losses
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.spec import EngineSpec, Scheme
+from roboaccord.numerics.rotations import (
+    quaternion_matrix,
+    quaternion_product,
+    quaternion_yaw,
+    turn_quaternion,
+    turn_twist,
+)
+from roboaccord.simulators.joints import LOCK_INERTIA
+
+WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
+STAGES = (0.5, 0.5, 1.0)  # parts of the step at which stages after the first stand
+SMALL = 1e-4  # rad: below it a series stands for the differential of a turn
+ROUNDING = 2.0**-52
+
+
+class Place(NamedTuple):
+    """Hold the coordinates of a tree, or their changes by time."""
+
+    q: Array
+    position: Array
+    orientation: Array
+
+    @property
+    def turn(self) -> Array:
+        """Rotation of the base, whatever the length of its quaternion (3, 3)."""
+        return quaternion_matrix(self.orientation / np.linalg.norm(self.orientation))
+
+
+def inverse_differential(since: Array, rate: Array) -> Array:
+    """Return how a rotation vector (3,) changes at an angular velocity in its own axes (3,)."""
+    angle = float(np.linalg.norm(since))
+    once = np.cross(since, rate)
+    share = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2 if angle > SMALL else 1.0 / 12.0
+    return np.asarray(rate + 0.5 * once + share * np.cross(since, once))
+
+
+class Twin(EngineSimulator):
+    """Advance a model without contact and stops by a scheme (Simulator).
+
+    Args:
+        model: what is simulated.
+        scheme: of the engine.
+        shaken: seed by which all numbers of the bodies, and the mass matrix, are changed by a
+            rounding; 0 for none.
+
+    Attributes:
+        stopped: whether a joint has been about to be at its stop since the last reset.
+
+    Raises:
+        AccordError: for joints that nobody commands, or a ball in a second tree.
+    """
+
+    name = "twin"
+    version = ""
+
+    def __init__(self, model: EngineModel, scheme: Scheme, shaken: int = 0) -> None:
+        super().__init__(model)
+        idle = [joint.name for joint in self.tree.moving if joint.name not in self.joints]
+        if idle or self.tree.frame:
+            raise AccordError(f"{idle[0]} moves freely" if idle else "a ball stands in a frame")
+        self.scheme, self.stopped = scheme, False
+        self.order = 1 if scheme.kind == "semi-implicit Euler" else 4
+        self._own = scheme.linear == "own" and self.base.tilts, scheme.angular == "own"
+        self._quaternion = scheme.turning == "quaternion" and self.base.tilts
+        self._bodies = TreeDynamics(self.tree, self.joints, model.base, model.gravity)
+        self._rng = np.random.default_rng(shaken) if shaken else None
+        if self._rng:
+            self._bodies.shake(self._rng, ROUNDING)
+        for joint in range(len(self.joints)):
+            self.lock(joint, False)
+        size, n = len(self.base.axes) if not self.base.tilts else 0, len(self.joints)
+        self._all = np.zeros((3, size + n))
+        at, rows = np.arange(size + n)[size:], np.arange(size)
+        self._place_forces(at, at, rows, rows)
+        self._place(RobotState(0.0, *np.zeros((3, n))))
+
+    def lock(self, joint: int, locked: bool) -> None:
+        self._bodies.lock(joint, LOCK_INERTIA if locked else self.armature[joint])
+
+    def contacts(self) -> Sequence[ContactPoint]:
+        """Return nothing: there is no contact."""
+        return ()
+
+    def _start(self, state: RobotState) -> None:
+        self.stopped = False
+        super()._start(state)
+
+    def _place(self, state: RobotState) -> None:
+        turn = quaternion_matrix(state.orientation)
+        self._x = Place(np.array(state.q), np.array(state.position), np.array(state.orientation))
+        linear, angular = np.split(turn_twist(turn, state.twist), 2)
+        linear, angular = self._stepped(turn, linear, angular)
+        self._v = np.concatenate([linear, angular, state.qd])
+
+    def _read(self) -> RobotState:
+        turn = self._x.turn
+        linear, angular = self._in_world(turn, self._v)
+        twist = np.concatenate([linear @ turn, angular @ turn])
+        q, position, orientation = self._x
+        orientation = orientation / np.linalg.norm(orientation)
+        return RobotState(
+            self._time, q, self._v[6:].copy(), self._effort, position, orientation, twist
+        )
+
+    def _stepped(self, turn: Array, linear: Array, angular: Array) -> tuple[Array, Array]:
+        """Return vectors in the world in the axes in which they are stepped."""
+        own = self._own
+        return linear @ turn if own[0] else linear, angular @ turn if own[1] else angular
+
+    def _in_world(self, turn: Array, v: Array) -> tuple[Array, Array]:
+        """Return linear and angular velocity in the world of rates (6 + n,)."""
+        own = self._own
+        return turn @ v[:3] if own[0] else v[:3], turn @ v[3:6] if own[1] else v[3:6]
+
+    def _slope(self, x: Place, v: Array) -> Array:
+        """Return how the rates change (6 + n,), with the force laws at these coordinates."""
+        turn, qd = x.turn, v[6:]
+        linear, angular = self._in_world(turn, v)
+        twist = np.concatenate([linear, angular])
+        wrench, effort = self._loads(x, turn, twist, qd)
+        found = self._bodies.acceleration(x.q, qd, effort, x.position, turn, twist, wrench)
+        if self._rng:
+            found = self._solved_again(self._rng, x, turn, found)
+        straight, bent = found.base[:3], found.base[3:]
+        if self._own[0]:
+            straight = straight - np.cross(angular, linear)
+        return np.concatenate([*self._stepped(turn, straight, bent), found.joints])
+
+    def _solved_again(
+        self, rng: np.random.Generator, x: Place, turn: Array, found: Acceleration
+    ) -> Acceleration:
+        """Return what a mass matrix with other roundings makes of the same forces."""
+        mass, axes = self._bodies.mass_matrix(x.q, x.position, turn), list(self.base.axes)
+        size = np.sqrt(np.diag(mass))
+        error = ROUNDING * rng.uniform(-1.0, 1.0, mass.shape) * np.outer(size, size)
+        whole = np.concatenate([found.base[axes], found.joints])
+        whole = whole - np.linalg.solve(mass, error @ whole)
+        base = np.zeros(6)
+        base[axes], joints = whole[: len(axes)], whole[len(axes) :]
+        return Acceleration(base, joints)
+
+    def _loads(self, x: Place, turn: Array, twist: Array, qd: Array) -> tuple[Array, Array]:
+        """Return the wrench on the base (6,) and the efforts (n,), the force laws' among them."""
+        wrench = np.zeros(6) if self._wrench is None else np.array(self._wrench)
+        if compiled := self._forces_at(self._acting):
+            positions, velocities, forces = self._all
+            size = len(forces) - len(qd)
+            if size:
+                positions[:3] = *x.position[:2], quaternion_yaw(x.orientation)
+                velocities[:3] = twist[[0, 1, 5]]
+            positions[size:], velocities[size:] = x.q, qd
+            compiled.apply(positions, velocities, forces)
+            wrench[[0, 1, 5][:size]] = forces[:size]
+            return wrench, forces[size:]
+        effort = self._acting
+        if self._law:
+            pushed, own = self._law_efforts(x.q, qd, x.position, turn, twist)
+            wrench, effort = wrench + pushed, effort + own
+        if self._friction:
+            effort = effort + self._friction.efforts(qd)
+        return wrench, effort
+
+    def _change(self, x: Place, v: Array, since: Array) -> Place:
+        """Return how coordinates change at rates v (6 + n,).
+
+        Args:
+            x: coordinates.
+            v: rates.
+            since: rotation vector since the start of the step, in the base's own axes (3,).
+        """
+        turn = x.turn
+        linear, angular = self._in_world(turn, v)
+        if self._quaternion:
+            turning = 0.5 * quaternion_product(np.array([*angular, 0.0]), x.orientation)
+        else:
+            turning = inverse_differential(since, angular @ turn)
+        return Place(v[6:], linear, turning)
+
+    def _moved(self, x: Place, change: Place, h: float) -> Place:
+        """Return coordinates after h [s] of a change."""
+        q, position = x.q + h * change.q, x.position + h * change.position
+        if self._quaternion:
+            return Place(q, position, x.orientation + h * change.orientation)
+        turn = turn_quaternion(h * change.orientation)
+        return Place(q, position, quaternion_product(x.orientation, turn))
+
+    def _substeps(self, effort: Array, count: int) -> None:
+        h = self.physics_step
+        for _ in range(count):
+            self._look_at_stops()
+            if self.order == 1:
+                self._v = self._v + h * self._slope(self._x, self._v)
+                self._x = self._moved(self._x, self._change(self._x, self._v, np.zeros(3)), h)
+            else:
+                self._runge_kutta(h)
+        self._look_at_stops()
+
+    def _look_at_stops(self) -> None:
+        """Note a joint that is beyond its stop, or would be two steps on: engines look ahead."""
+        q, qd = self._x.q, self._v[6:]
+        for ahead in (0.0, 2.0 * self.physics_step):
+            self.stopped = self.stopped or bool(self._stops.beyond(q + ahead * qd))
+
+    def _runge_kutta(self, h: float) -> None:
+        x, v = self._x, self._v
+        changes, slopes = [self._change(x, v, np.zeros(3))], [self._slope(x, v)]
+        for part in STAGES:
+            stage, rates = self._moved(x, changes[-1], part * h), v + part * h * slopes[-1]
+            since = part * h * changes[-1].orientation[:3]
+            changes.append(self._change(stage, rates, since))
+            slopes.append(self._slope(stage, rates))
+        mean = Place(*(WEIGHTS @ np.array(parts) for parts in zip(*changes, strict=True)))
+        self._x, self._v = self._moved(x, mean, h), v + h * (WEIGHTS @ np.array(slopes))
+
+    def _statics_at(self, state: RobotState) -> tuple[Array, Array]:
+        at = state.q, state.position, quaternion_matrix(state.orientation)
+        return self._bodies.mass_matrix(*at), self._bodies.gravity_forces(*at)
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        turn = quaternion_matrix(state.orientation)
+        motion = state.position, turn, turn_twist(turn, state.twist)
+        return self._bodies.acceleration(state.q, state.qd, self._geared(effort), *motion)
+
+    def _constraint_losses(self, before: RobotState, after: RobotState) -> Losses:
+        return Losses()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwinSpec(EngineSpec):
+    """Specify the twin of an engine, in whose place it stands; `twin_of` makes it."""
+
+    shaken: int = 0
+
+    def simulate(self, model: EngineModel) -> EngineSimulator:
+        """Make the twin of one model.
+
+        Raises:
+            AccordError: with the reason why there is none.
+        """
+        self.check(model)
+        if self.scheme is None:
+            raise AccordError(f"nobody has written down how {self.name} steps")
+        return Twin(model, self.scheme(model), self.shaken)
+
+
+def twin_of(engine: Engine, shaken: int = 0) -> TwinSpec:
+    """Return the twin of an engine, as it is without deliberate errors.
+
+    Args:
+        engine: by name or specification.
+        shaken: seed by which the bodies' numbers are changed by a rounding; 0 for none.
+    """
+    kept = {each.name: getattr(spec(engine), each.name) for each in fields(EngineSpec)}
+    return TwinSpec(**kept, shaken=shaken)
