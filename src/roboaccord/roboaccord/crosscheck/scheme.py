@@ -119,8 +119,8 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
         return Finding("scheme", engine, "within")
     text = (
         f"{check.quantity} of {check.where} differs by {check.error:.2g} in the tick at "
-        f"t = {check.time:g} s from our equations under the engine's own scheme, round-off explains "
-        f"{check.floor:.1g}"
+        f"t = {check.time:g} s from our equations under the engine's own scheme, and round-off "
+        f"explains {check.floor:.1g}"
     )
     return outside("scheme", engine, text, where=check.where)
 

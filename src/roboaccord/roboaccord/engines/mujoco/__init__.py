@@ -26,7 +26,6 @@ def _simulator() -> type[MujocoSimulator]:
 
 
 def _reader() -> type[MujocoReading]:
-    from roboaccord.engines.model import EngineModel
     from roboaccord.engines.mujoco.reader import MujocoReading
 
     return MujocoReading

@@ -1,0 +1,195 @@
+"""The level `scheme`: engines agree with their twins, and what is wrong by O(h) is found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from functools import cache
+
+import numpy as np
+import pytest
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.runs import Job, run_job
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
+from roboaccord.engines import default_names, spec
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import inverse_differential, twin_of
+from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.proxy import Proxy
+
+pytestmark = pytest.mark.thorough
+
+Change = Callable[[Simulator], Simulator]
+AGREE = 1e-10  # rad and m, over the run
+WITHIN = 0.2  # of the floor, in what is sound
+
+
+def snake(*changes: str) -> Setup:
+    """Return the gait for 0.1 s, two physics steps a tick, sliding on dry ground."""
+    keys = ("duration=0.1", "physics_step=0.0005", *changes)
+    return Setup.of(load_scenario("snake", "snake", "serpenoid", keys))
+
+
+def run_of(setup: Setup, engine: EngineSpec) -> Trajectory:
+    """Return a run of a setup."""
+    return run_job(setup.scenario.data(), Job(engine.name, setup.scenario.physics_step), engine)[1]
+
+
+def check_of(setup: Setup, engine: EngineSpec) -> SchemeCheck:
+    """Return the check of a run."""
+    found = check_scheme(setup, engine, run_of(setup, engine))
+    assert isinstance(found, SchemeCheck)
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class Broken(EngineSpec):
+    """Specify an engine in front of which something stands."""
+
+    change: Change
+
+    def complete(self, simulator: Simulator) -> Simulator:
+        return self.change(simulator)
+
+
+def broken(engine: str, change: Change) -> Broken:
+    """Return an engine with an error that no perturbation of ours has."""
+    kept = {each.name: getattr(spec(engine), each.name) for each in fields(EngineSpec)}
+    return Broken(**kept, change=change)
+
+
+class Late(Proxy):
+    """Let the effort of the tick before act in the first physics step."""
+
+    def _start(self, state: RobotState) -> None:
+        self._before = np.array(state.effort)
+        super()._start(state)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        step = self.physics_step
+        self._inner.step(replace(command, effort=self._before), step)
+        self._inner.step(command, duration - step)
+        self._before = np.array(self._effort)
+
+
+class Lossy(Proxy):
+    """Lose one physics step in 100."""
+
+    def _start(self, state: RobotState) -> None:
+        self._count = 0
+        super()._start(state)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        self._count += 1
+        lost = self.physics_step if self._count % 50 == 0 else 0.0
+        self._inner.step(command, duration - lost)
+
+    def _read(self) -> RobotState:
+        return replace(super()._read(), time=self._time)
+
+
+class Strong(Proxy):
+    """Let efforts be too large by 20 times the physics step in seconds."""
+
+    def _advance(self, command: Command, duration: float) -> None:
+        more = 1.0 + 20.0 * self.physics_step
+        self._inner.step(replace(command, effort=more * command.effort), duration)
+
+    def _read(self) -> RobotState:
+        return replace(super()._read(), effort=self._effort)
+
+
+class Rounded(Proxy):
+    """Give states in single precision."""
+
+    def _read(self) -> RobotState:
+        state = super()._read()
+        return replace(state, qd=state.qd.astype(np.float32).astype(float))
+
+
+class Noisy(Proxy):
+    """Add noise of 1e-9 rad/s to the rates."""
+
+    def _start(self, state: RobotState) -> None:
+        self._rng = np.random.default_rng(7)
+        super()._start(state)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        state = self._inner.step(command, duration)
+        self._inner.reset(replace(state, qd=state.qd + 1e-9 * self._rng.normal(size=len(state.qd))))
+
+
+@cache
+def sound(engine: str) -> SchemeCheck:
+    """Return the check of an engine as it is."""
+    return check_of(snake(), spec(engine))
+
+
+@pytest.mark.parametrize("engine", default_names())
+def test_a_sound_engine_is_far_within_its_floor(engine: str) -> None:
+    found = sound(engine)
+    assert found.error < WITHIN * found.floor < 1e-10
+    assert (found.judged, found.left_out) == (100, 0)
+    assert judge_scheme(engine, found).outcome == "within"
+
+
+@pytest.mark.parametrize("engine", default_names())
+@pytest.mark.parametrize("change", [Late, Lossy, Strong, Rounded, Noisy])
+def test_an_error_of_first_order_is_outside(engine: str, change: Change) -> None:
+    """Each of these vanishes with the step, or is far below what an engine of order 1 errs by."""
+    found = check_of(snake(), broken(engine, change))
+    assert found.error > 100.0 * found.floor
+    assert judge_scheme(engine, found).outcome == "outside"
+
+
+@pytest.mark.parametrize("engine", default_names())
+def test_a_twin_goes_with_its_engine_over_a_run(engine: str) -> None:
+    setup = snake()
+    run, twin = run_of(setup, spec(engine)), make_simulator(setup, twin_of(engine))
+    state = twin.reset(run.state(0))
+    for i in range(len(run) - 1):
+        state = twin.step(run.command(i), setup.scenario.control_period)
+    assert np.abs(state.q - run.q[-1]).max() < AGREE
+    assert np.abs(state.position - run.position[-1]).max() < AGREE
+
+
+def test_an_effort_that_is_off_by_a_thousandth_is_named_at_its_joint() -> None:
+    class Weak(Proxy):
+        def _advance(self, command: Command, duration: float) -> None:
+            effort = np.array(command.effort)
+            effort[6] *= 0.999
+            self._inner.step(replace(command, effort=effort), duration)
+
+        def _read(self) -> RobotState:
+            return replace(super()._read(), effort=self._effort)
+
+    found = check_of(snake(), broken("dart", Weak))
+    assert (found.quantity, found.where) == ("rate", "joint_07")
+    finding = judge_scheme("dart", found)
+    assert finding.where == "joint_07"
+    assert finding.reason.startswith("rate of joint_07 differs by")
+
+
+def test_where_there_is_no_twin_the_level_does_not_apply_and_counts_neither_way() -> None:
+    finding = judge_scheme("dart", NoTwin("a ball stands in a frame"))
+    assert (finding.outcome, finding.reason) == (
+        "does_not_apply",
+        "no twin: a ball stands in a frame",
+    )
+
+
+def test_the_differential_of_a_turn_is_that_of_the_exponential() -> None:
+    """By differences: exp(u + d u') is exp(u) times the turn by d w, in the base's own axes."""
+    rng, step = np.random.default_rng(4), 1e-6
+    for size in (1e-5, 0.3, 2.0):
+        u, w = size * rng.normal(size=3), rng.normal(size=3)
+        change = inverse_differential(u, w)
+        two = turn_quaternion(u + step * change), turn_quaternion(u - step * change)
+        back = turn_quaternion(u) * np.array([-1.0, -1.0, -1.0, 1.0])
+        ahead, behind = (quaternion_product(back, q)[:3] for q in two)
+        assert np.allclose((ahead - behind) / step, w, atol=1e-9)
