@@ -283,9 +283,9 @@ def settle(simulator: Simulator) -> None:
 @pytest.mark.parametrize(
     ("broken", "levels"),
     [
-        (one_more, {"one_step", "trajectory"}),
-        (settle, {"one_step", "trajectory"}),
-        (creep, {"trajectory"}),
+        (one_more, {"scheme", "one_step", "trajectory"}),
+        (settle, {"scheme", "one_step", "trajectory"}),
+        (creep, {"scheme", "trajectory"}),
     ],
 )
 def test_an_engine_that_a_function_breaks_is_found(

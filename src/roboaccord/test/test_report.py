@@ -21,6 +21,7 @@ from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
+from roboaccord.crosscheck.scheme import SchemeCheck
 from roboaccord.report import render_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
 from roboaccord.report.energy import book_figure, book_rows
@@ -93,6 +94,7 @@ def findings() -> Report:
     )
     found = [
         outside("acceleration", "dart", "mass of a_link is +1 % off"),
+        outside("scheme", "dart", "rate of elbow differs by 2e-12", "", "elbow"),
         Finding("one_step", "dart", "within"),
         Finding("trajectory", "dart", "excused", "it rebounds"),
     ]
@@ -113,6 +115,7 @@ def findings() -> Report:
         versions={"reference": "1.0", "dart": "6.20"},
         acceleration={"dart": AccelerationCheck(0.01, 100)},
         masses={"dart": ModelCheck(1.01, 1.0, (mass,))},
+        scheme={"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
         one_step={
             "dart": OneStepCheck(
                 1e-6, 1e-5, 0.01, 0.0, time, ramp, order=1.0, left=1e-9, bound=1e-8, floor=1e-12
@@ -180,9 +183,10 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, one_step, trajectory, _ = tables_of(findings())
-    outcomes = [level.rows[0].outcome for level in (acceleration, model, one_step)]
-    assert outcomes == ["outside", "outside", "within"]
+    acceleration, model, scheme, one_step, trajectory, _ = tables_of(findings())
+    outcomes = [level.rows[0].outcome for level in (acceleration, model, scheme, one_step)]
+    assert outcomes == ["outside", "outside", "outside", "within"]
+    assert scheme.rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "10"]
     assert [row.outcome for row in trajectory.rows] == ["", "excused"]
 
 
@@ -231,7 +235,7 @@ def test_json_has_the_keys_and_the_units_of_the_fields() -> None:
     json.dumps([short, whole], allow_nan=False)
     levels: Any = short["levels"]
     assert levels["trajectory"]["dart"]["reason"] == "it rebounds"
-    assert set(levels) == {"acceleration", "one_step", "trajectory"}
+    assert set(levels) == {"acceleration", "scheme", "one_step", "trajectory"}
     steps: Any = whole["one_step"]
     assert steps["dart"]["unit"] == "rad/s"
     metrics: Any = whole["metrics"]

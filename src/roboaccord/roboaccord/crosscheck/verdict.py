@@ -33,10 +33,10 @@ class EngineChecks:
     engine: str
     model: ModelCheck
     acceleration: AccelerationCheck
-    scheme: SchemeCheck | NoTwin | None = None
     one_step: OneStepCheck | None = None
     trajectory: ConvergenceCheck | None = None
     statistics: StatisticsCheck | None = None
+    scheme: SchemeCheck | NoTwin | None = None
 
 
 def judge(

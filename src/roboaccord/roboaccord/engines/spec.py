@@ -32,13 +32,14 @@ class Scheme:
             Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
         linear, angular: axes in which the rates of a free base are stepped.
         turning: what is stepped of a free base's orientation: the rotation vector since the start
-            of the step, or the numbers of the quaternion.
+            of the step; that with a turn of less than 1e-3 rad cut off after its second order; or
+            the numbers of the quaternion.
     """
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
     linear: Literal["world", "own"] = "world"
     angular: Literal["world", "own"] = "world"
-    turning: Literal["rotation vector", "quaternion"] = "rotation vector"
+    turning: Literal["rotation vector", "cut off", "quaternion"] = "rotation vector"
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.numerics.rotations import (
+    matrix_quaternion,
     quaternion_matrix,
     quaternion_product,
     quaternion_yaw,
@@ -38,6 +39,7 @@ from roboaccord.simulators.joints import LOCK_INERTIA
 WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 STAGES = (0.5, 0.5, 1.0)  # parts of the step at which stages after the first stand
 SMALL = 1e-4  # rad: below it a series stands for the differential of a turn
+CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
 ROUNDING = 2.0**-52
 
 
@@ -209,8 +211,13 @@ class Twin(EngineSimulator):
         q, position = x.q + h * change.q, x.position + h * change.position
         if self._quaternion:
             return Place(q, position, x.orientation + h * change.orientation)
-        turn = turn_quaternion(h * change.orientation)
-        return Place(q, position, quaternion_product(x.orientation, turn))
+        turn = h * change.orientation
+        if self.scheme.turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
+            cross = np.cross(np.eye(3), turn)
+            turned = matrix_quaternion(x.turn @ (np.eye(3) + cross + 0.5 * cross @ cross))
+        else:
+            turned = quaternion_product(x.orientation, turn_quaternion(turn))
+        return Place(q, position, turned)
 
     def _substeps(self, effort: Array, count: int) -> None:
         h = self.physics_step

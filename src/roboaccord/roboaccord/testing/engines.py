@@ -29,12 +29,14 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.reading import TreeReading, draw_question, read_tree
 from roboaccord.engines.spec import Available, Feature, Missing
+from roboaccord.engines.twin import twin_of
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
     rpy_matrix,
     turn_twist,
 )
+from roboaccord.simulators.joints import JointFriction
 
 GRAVITY = 9.81  # m/s^2
 STATES = 20  # drawn at random
@@ -43,6 +45,7 @@ STEPS = (4e-3, 2e-3)  # s: at which the error is measured
 FINE = 2.5e-4  # s: of the reference, of order 4
 DURATION = 0.4  # s
 SAME = 1e-8  # relative, of accelerations
+SAME_SCHEME = 1e-10  # of coordinates and rates, at the end of the motion
 ROUND_OFF = 1e-13  # of coordinates
 WITHIN = 0.15  # of the order
 END, BEYOND = 1.0, 2e-3  # m: the stop of the cart, and how far it may go past it
@@ -79,6 +82,7 @@ DESCRIPTIONS = {
 JOINTS = ("shoulder", "elbow")
 EFFORTS = np.full(2, 50.0)
 REST = np.zeros(2)
+DRAG = JointFriction(np.array([0.5, 0.2]), np.array([0.3, 0.1]), 0.05)
 Setting = Mapping[str, Json]
 DRIVE = np.array([2.0, -1.0])  # N m, N: held while the order is measured
 
@@ -147,6 +151,20 @@ class EngineConformance:
             errors.append(float(np.abs(end.q - truth(robot)).max()))
         order = observed_order(STEPS, errors, ROUND_OFF)
         assert order == pytest.approx(simulator.order, abs=WITHIN)
+
+    def test_it_steps_as_its_scheme_says(self, robot: str, setting: Setting) -> None:
+        """Its twin, our equations under that scheme, ends the motion where it does."""
+        if spec(self.engine).scheme is None:
+            pytest.skip(f"nobody has written down how {self.engine} steps")
+        model = replace(model_of(robot), options={self.engine: setting}, friction=DRAG)
+        found, twin = self._simulator(model), simulate_model(model, twin_of(self.engine))
+        ends = []
+        for simulator in (found, twin):
+            simulator.reset(start(robot))
+            ends.append(simulator.step(Command(DRIVE), DURATION))
+        for name in STATE_ARRAYS:
+            one, other = (getattr(end, name) for end in ends)
+            np.testing.assert_allclose(other, one, rtol=0.0, atol=SAME_SCHEME, err_msg=name)
 
     def test_a_state_that_is_set_is_read_back(self, robot: str, setting: Setting) -> None:
         """After a reset, and after questions about other states."""

@@ -42,5 +42,5 @@ SPEC = EngineSpec(
         "use the reference or mujoco"
     },
     default=True,
-    scheme=lambda model: Scheme("semi-implicit Euler"),
+    scheme=lambda model: Scheme("semi-implicit Euler", turning="cut off"),
 )
