@@ -91,7 +91,7 @@ class Twin(EngineSimulator):
         self.scheme, self.stopped = scheme, False
         self.order = 1 if scheme.kind == "semi-implicit Euler" else 4
         self._own = scheme.linear == "own" and self.base.tilts, scheme.angular == "own"
-        self._quaternion = scheme.turning == "quaternion" and self.base.tilts
+        self._turning = scheme.turning if self.base.tilts else "rotation vector"
         self._bodies = TreeDynamics(self.tree, self.joints, model.base, model.gravity)
         self._rng = np.random.default_rng(shaken) if shaken else None
         if self._rng:
@@ -200,7 +200,7 @@ class Twin(EngineSimulator):
         """
         turn = x.turn
         linear, angular = self._in_world(turn, v)
-        if self._quaternion:
+        if self._turning == "quaternion":
             turning = 0.5 * quaternion_product(np.array([*angular, 0.0]), x.orientation)
         else:
             turning = inverse_differential(since, angular @ turn)
@@ -209,10 +209,10 @@ class Twin(EngineSimulator):
     def _moved(self, x: Place, change: Place, h: float) -> Place:
         """Return coordinates after h [s] of a change."""
         q, position = x.q + h * change.q, x.position + h * change.position
-        if self._quaternion:
+        if self._turning == "quaternion":
             return Place(q, position, x.orientation + h * change.orientation)
         turn = h * change.orientation
-        if self.scheme.turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
+        if self._turning == "cut off" and np.linalg.norm(turn) < CUT_OFF:
             cross = np.cross(np.eye(3), turn)
             turned = matrix_quaternion(x.turn @ (np.eye(3) + cross + 0.5 * cross @ cross))
         else:
