@@ -20,6 +20,7 @@ from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.repeat import RepeatCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.scheme import SchemeCheck
 from roboaccord.report import render_report
@@ -116,6 +117,7 @@ def findings() -> Report:
         acceleration={"dart": AccelerationCheck(0.01, 100)},
         masses={"dart": ModelCheck(1.01, 1.0, (mass,))},
         scheme={"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
+        repeat={"dart": RepeatCheck()},
         one_step={
             "dart": OneStepCheck(
                 1e-6, 1e-5, 0.01, 0.0, time, ramp, order=1.0, left=1e-9, bound=1e-8, floor=1e-12

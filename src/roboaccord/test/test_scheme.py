@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.repeat import compare_runs, judge_repeat
 from roboaccord.crosscheck.runs import Job, run_job
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.engines import default_names, spec
@@ -124,6 +125,14 @@ class Noisy(Proxy):
         self._inner.reset(replace(state, qd=state.qd + 1e-9 * self._rng.normal(size=len(state.qd))))
 
 
+class Unseeded(Noisy):
+    """Add noise that differs from run to run."""
+
+    def _start(self, state: RobotState) -> None:
+        super()._start(state)
+        self._rng = np.random.default_rng()
+
+
 @cache
 def sound(engine: str) -> SchemeCheck:
     """Return the check of an engine as it is."""
@@ -181,6 +190,17 @@ def test_where_there_is_no_twin_the_level_does_not_apply_and_counts_neither_way(
         "does_not_apply",
         "no twin: a ball stands in a frame",
     )
+
+
+def test_an_engine_that_does_not_repeat_itself_is_outside() -> None:
+    """Noise without a seed, 1e-9 rad/s."""
+    setup = snake()
+    run, again = (run_of(setup, broken("dart", Unseeded)) for _ in range(2))
+    found = compare_runs(run, again)
+    assert (found.quantity, found.time) == ("rate", run.time[1])
+    assert 1e-10 < found.apart < 1e-8
+    assert judge_repeat("dart", found).outcome == "outside"
+    assert judge_repeat("dart", compare_runs(run, run)).outcome == "within"
 
 
 def test_the_differential_of_a_turn_is_that_of_the_exponential() -> None:

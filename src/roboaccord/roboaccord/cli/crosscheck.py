@@ -62,7 +62,7 @@ OUTCOMES: dict[Outcome, Text] = {
     "outside": Text("outside", "red"),
     "not_judged": Text("not judged", "yellow"),
     "excused": Text("excused", "yellow"),
-    "does_not_apply": Text("no twin", "dim"),
+    "does_not_apply": Text("–", "dim"),
 }
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 FINEST = 4  # physics steps of the table; the report has all
@@ -97,12 +97,13 @@ def crosscheck_command(
     folder: Out = None,
     force: Force = False,
 ) -> Result:
-    """Check engines against the analytical reference at three levels.
+    """Check engines against the analytical reference, level by level.
 
-    Accelerations at random states; one control period from every recorded state; whole
-    trajectories at dt, dt/2, dt/4 with their order of convergence. A scenario that calls its
-    motion chaotic is checked by medians over seeds instead. Each level of each engine is within,
-    outside, not judged or excused. Exit status 1 if one is outside (fail) or not judged
+    Accelerations at random states; every recorded control period against our equations under the
+    engine's own scheme, and against the reference; the same run again; whole trajectories at dt,
+    dt/2, dt/4 with their order of convergence. A scenario that calls its motion chaotic is checked
+    by medians over seeds instead. Each level of each engine is within, outside, not judged or
+    excused, or does not apply. Exit status 1 if one is outside (fail) or not judged
     (undecided). With no engine there is no verdict, and the status is 0.
 
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
@@ -203,7 +204,7 @@ def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
 
 
 def shown_of(report: Report, page: Path) -> list[RenderableType]:
-    """Return the three levels as a table, and the verdict."""
+    """Return the levels as a table, and the verdict."""
     versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
     verdict = Text(report.describe(), VERDICTS[report.verdict])
     return [
@@ -227,7 +228,7 @@ def outcome_tables(report: Report) -> list[Table]:
 
 
 def distance_tables(report: Report) -> list[RenderableType]:
-    """Return the three levels, a row for each engine, and what the columns are."""
+    """Return the distances, a row for each engine, and what the columns are."""
     runs = report.trajectory
     steps = next(iter(runs.values())).dt[-FINEST:]
     step, second = unit_of(OneStepCheck, "rms"), unit_of(ConvergenceCheck, "dt")

@@ -16,6 +16,7 @@ from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise, sensitive
 from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.repeat import RepeatCheck
 from roboaccord.crosscheck.runs import Engines, Runs, judged_duration
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks
@@ -67,6 +68,7 @@ class Report:
     acceleration: Mapping[str, AccelerationCheck]
     masses: Mapping[str, ModelCheck]
     scheme: Mapping[str, SchemeCheck | NoTwin]
+    repeat: Mapping[str, RepeatCheck]
     one_step: Mapping[str, OneStepCheck]
     trajectory: Mapping[str, ConvergenceCheck]
     noise: Mapping[str, Noise]
@@ -149,6 +151,7 @@ def report_of(
         acceleration={c.engine: c.acceleration for c in checks},
         masses={c.engine: c.model for c in checks},
         scheme={c.engine: c.scheme for c in checks if c.scheme},
+        repeat={c.engine: c.repeat for c in checks if c.repeat},
         one_step={c.engine: c.one_step for c in checks if c.one_step},
         trajectory=measured.trajectory,
         noise=measured.noise,

@@ -20,6 +20,7 @@ from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.one_step import check_steps
+from roboaccord.crosscheck.repeat import check_repeat
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
     QUIET,
@@ -106,6 +107,7 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         replace(
             check_first(setup, engines, engine),
             scheme=schemes[engine],
+            repeat=check_repeat(runs, engine),
             one_step=steps.get(engine),
             trajectory=trajectory.get(engine),
             statistics=statistics.get(engine),

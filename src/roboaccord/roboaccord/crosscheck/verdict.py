@@ -16,6 +16,7 @@ from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.repeat import RepeatCheck, judge_repeat
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, judge_scheme
 from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances
@@ -37,6 +38,7 @@ class EngineChecks:
     trajectory: ConvergenceCheck | None = None
     statistics: StatisticsCheck | None = None
     scheme: SchemeCheck | NoTwin | None = None
+    repeat: RepeatCheck | None = None
 
 
 def judge(
@@ -56,17 +58,18 @@ def judge(
     """
     known = bool(checks.model.differences)
     first = judge_model(tolerances, checks, name_acceleration)
-    twin = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
+    others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
+    others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
-        others = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]
-        return [first, *twin, *others, last]
+        gone = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]
+        return [first, *others, *gone, last]
     second = judge_step(tolerances, checks, Name if known else name_one_step)
     third = judge_trajectory(tolerances, checks, Name if known else name_trajectory)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
         first = stand_in(second, "acceleration", reason)
-    return [first, *twin, second, third]
+    return [first, *others, second, third]
 
 
 def judge_model(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Finding:

@@ -203,7 +203,8 @@ class Twin(EngineSimulator):
         if self._turning == "quaternion":
             turning = 0.5 * quaternion_product(np.array([*angular, 0.0]), x.orientation)
         else:
-            turning = inverse_differential(since, angular @ turn)
+            own = angular @ turn
+            turning = inverse_differential(since, own) if self.base.tilts else own
         return Place(v[6:], linear, turning)
 
     def _moved(self, x: Place, change: Place, h: float) -> Place:

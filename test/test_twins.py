@@ -1,0 +1,57 @@
+"""Which scenarios have no twin in an engine, and why; all others are compared by their scheme."""
+
+from __future__ import annotations
+
+import pytest
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.runs import Job, run_job
+from roboaccord.crosscheck.scheme import NoTwin, check_scheme
+from roboaccord.description.resources import share
+from roboaccord.engines import default_names, spec
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot, robot_names
+
+pytestmark = pytest.mark.slow
+
+TICKS = 20
+WITHOUT = {
+    "roller_sphere dribble": "press_1 moves freely",
+    "roller_sphere figure_eight": "a ball stands in a frame",
+    "roller_sphere headings": "a ball stands in a frame",
+    "roller_sphere teleop": "a ball stands in a frame",
+    "voxel_sphere bowl": "no tick is without",
+    "voxel_sphere teleop": "no tick is without",
+}
+"""By robot and scenario, in every engine: a word of the reason."""
+
+
+def scenarios() -> list[tuple[str, str]]:
+    """Return every robot with each of its scenarios."""
+    packages = {robot: find_robot(robot).package for robot in robot_names()}
+    return [
+        (robot, name)
+        for robot, package in packages.items()
+        if (share(package) / "scenarios").is_dir()
+        for name in scenario_names(package)
+    ]
+
+
+@pytest.mark.parametrize("engine", default_names())
+@pytest.mark.parametrize(("robot", "name"), scenarios())
+def test_a_scenario_has_a_twin_or_a_reason(robot: str, name: str, engine: str) -> None:
+    scenario = load_scenario(find_robot(robot).package, robot, name)
+    period = scenario.control_period
+    setup = Setup.of(
+        load_scenario(find_robot(robot).package, robot, name, [f"duration={TICKS * period!r}"])
+    )
+    found = spec(engine)
+    try:
+        _, run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), found)
+    except AccordError as refused:
+        pytest.skip(str(refused))
+    check = check_scheme(setup, found, run)
+    if isinstance(check, NoTwin):
+        assert WITHOUT[f"{robot} {name}"] in check.reason
+    else:
+        assert f"{robot} {name}" not in WITHOUT
+        assert check.error <= check.floor
