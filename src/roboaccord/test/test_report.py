@@ -17,6 +17,7 @@ from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
+from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -117,6 +118,7 @@ def findings() -> Report:
         acceleration={"dart": AccelerationCheck(0.01, 100)},
         masses={"dart": ModelCheck(1.01, 1.0, (mass,))},
         scheme={"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
+        resolution={"dart": [Resolved("gear", "elbow", "scheme", 1e-9, "1")]},
         repeat={"dart": RepeatCheck()},
         one_step={
             "dart": OneStepCheck(

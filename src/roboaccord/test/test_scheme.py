@@ -178,10 +178,10 @@ def test_an_effort_that_is_off_by_a_thousandth_is_named_at_its_joint() -> None:
             return replace(super()._read(), effort=self._effort)
 
     found = check_of(snake(), broken("dart", Weak))
-    assert (found.quantity, found.where) == ("rate", "joint_07")
+    assert found.where == "joint_07"
     finding = judge_scheme("dart", found)
-    assert finding.where == "joint_07"
-    assert finding.reason.startswith("rate of joint_07 differs by")
+    assert (finding.quantity, finding.where) == ("gear", "joint_07")
+    assert "gear of joint_07 is -0.1 % off" in finding.reason
 
 
 def test_where_there_is_no_twin_the_level_does_not_apply_and_counts_neither_way() -> None:

@@ -35,6 +35,7 @@ from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities, unit_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.hypotheses import summary_of
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.recorded import check_bag
@@ -213,6 +214,10 @@ def shown_of(report: Report, page: Path) -> list[RenderableType]:
         *outcome_tables(report),
         Text.assemble("verdict: ", verdict),
         *(Padding(Text(line), (0, 0, 0, 2)) for line in [*report.reasons, *report.remarks]),
+        *(
+            Padding(Text(f"{engine}: would have seen {summary_of(found)}"), (0, 0, 0, 2))
+            for engine, found in report.resolution.items()
+        ),
         f"report: {page}",
     ]
 

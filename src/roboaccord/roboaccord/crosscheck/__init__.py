@@ -1,7 +1,7 @@
 """The cross-check: an engine against the analytical reference, level by level.
 
 1. accelerations at random states, without time stepping;
-2. one control period at a time, from every recorded state, of a twin of the engine (`scheme`) and of
-   the reference (`one_step`); the same run again (`repeat`);
+2. one control period at a time, from every recorded state, in a twin of the engine (`scheme`) and
+   in the reference (`one_step`); the same run again (`repeat`);
 3. whole trajectories at dt, dt/2, dt/4: agreement is shown by convergence.
 """

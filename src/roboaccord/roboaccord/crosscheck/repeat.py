@@ -11,7 +11,7 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.runs import Job, Runs
-from roboaccord.crosscheck.scheme import names
+from roboaccord.crosscheck.ticks import names
 
 
 @dataclass(frozen=True)

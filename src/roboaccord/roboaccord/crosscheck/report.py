@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Annotated
 
 from roboaccord.contract.outcome import Finding, Levels, Verdict, remarks, verdict_of
-from roboaccord.contract.results import Json, Quantity, to_json
+from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, to_json
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
+from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise, sensitive
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -45,6 +46,7 @@ class Report:
         verdict: None where there is no engine to judge.
         reasons, remarks: in words, of what is outside or not judged, and of the rest.
         excused: number of findings that the scenario excuses.
+        resolution: smallest errors of parameters that would have been outside.
         levels: the finding of each level and engine: `levels.one_step["dart"]`.
         engines: names, the reference's first.
         not_compared: why a chaotic motion has no levels 2 and 3; else None.
@@ -59,6 +61,7 @@ class Report:
     remarks: Sequence[str]
     excused: int
     levels: Levels
+    resolution: Mapping[str, Sequence[Resolved]]
     judged: Annotated[float, Quantity("s", "judged duration")]
     duration: Annotated[float, Quantity("s", "duration")]
     engines: Sequence[str]
@@ -80,7 +83,7 @@ class Report:
     command: str
     perturbations: Sequence[str]
     energy: Mapping[str, EnergyBook | NoBook]
-    trajectories: Mapping[str, Trajectory] = field(repr=False)
+    trajectories: Mapping[str, Trajectory] = field(repr=False, metadata=LEFT_OUT)
 
     @property
     def ok(self) -> bool:
@@ -98,12 +101,21 @@ class Report:
             parts.append(f"judged 0 to {self.judged:g} s of {self.duration:g} s")
         return ", ".join(parts)
 
+    def resolved(self) -> list[Mapping[str, Json]]:
+        """Return the smallest errors that would have been outside, of every engine."""
+        return [
+            {"engine": engine, **by_fields(each)}
+            for engine, found in self.resolution.items()
+            for each in found
+        ]
+
     def to_json(self) -> dict[str, Json]:
         """Return the figures that `--json` prints."""
         names = "robot scenario verdict reasons remarks perturbations levels judged duration"
         step, run = ("rms", "max"), ("dt", "error", "order")
         data = {
             **{name: getattr(self, name) for name in names.split()},
+            "resolution": self.resolved(),
             "acceleration": {e: c.max for e, c in self.acceleration.items()},
             "one_step": {e: {k: getattr(c, k) for k in step} for e, c in self.one_step.items()},
             "trajectory": {e: {k: getattr(c, k) for k in run} for e, c in self.trajectory.items()},
@@ -115,8 +127,7 @@ class Report:
 
     def summary(self) -> dict[str, Json]:
         """Return all but the trajectories, for summary.json."""
-        names = [f.name for f in fields(self) if f.name != "trajectories"]
-        return {name: to_json(getattr(self, name)) for name in names}
+        return {**by_fields(self), "resolution": to_json(self.resolved())}
 
 
 def report_of(
@@ -140,6 +151,9 @@ def report_of(
             if f.outcome in ("outside", "not_judged") and not f.stands_in
         ],
         remarks=[*remarks(findings, scenario.crosscheck.excuse), *sensitive(measured.noise)],
+        resolution={
+            c.engine: c.scheme.resolution for c in checks if isinstance(c.scheme, SchemeCheck)
+        },
         excused=sum(f.outcome == "excused" and not f.stands_in for f in findings),
         levels=Levels.of(findings),
         judged=scenario.duration if measured.statistics else judged_duration(setup),

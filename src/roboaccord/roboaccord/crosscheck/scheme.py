@@ -8,9 +8,8 @@ that is set and read back.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -18,25 +17,40 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, outside
-from roboaccord.contract.results import Quantity, Seconds
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.twin import ROUNDING, Twin, twin_of
-from roboaccord.numerics.rotations import (
-    quaternion_matrix,
-    quaternion_product,
-    rotation_vector,
+from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.hypotheses import (
+    Resolved,
+    hypotheses_of,
+    name_residuals,
+    parts_of,
+    resolution_of,
+    slopes_of,
 )
+from roboaccord.crosscheck.ticks import (
+    Index,
+    by_group,
+    difference,
+    groups,
+    left_out,
+    names,
+    predicted,
+    vector,
+)
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import ROUNDING, twin_of
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 SAFETY = 50.0  # times what one rounding of each number makes of a tick, for the many of an engine
 SAMPLED = 40  # ticks at which round-off is measured: the worst half of them, and others evenly
+PROBED = 20  # ticks at which parameters are changed
+NOTHING = Name()
 SHAKEN = (1, 2)  # seeds
 LOSS = 1e-9  # relative: an engine that loses more of a state is not excused by it
-BASE = ("position", "orientation", "linear velocity", "angular velocity")
 
 
 @dataclass(frozen=True)
@@ -56,6 +70,8 @@ class SchemeCheck:
         time: when the tick begins.
         judged: number of ticks that are compared.
         left_out: number of ticks with an event, a contact, or a joint at its stop.
+        name: what explains the differences, where they are not explained by round-off.
+        resolution: smallest errors that would not be, the largest effects first.
     """
 
     error: Annotated[float, Quantity("", "largest difference of a tick from the twin")]
@@ -65,6 +81,8 @@ class SchemeCheck:
     time: Seconds
     judged: int
     left_out: int
+    name: Name = NOTHING
+    resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
 
 
 class Ticks(NamedTuple):
@@ -75,7 +93,7 @@ class Ticks(NamedTuple):
         errors: by coordinate (k, 2 n + 12).
     """
 
-    chosen: NDArray[np.int64]
+    chosen: Index
     errors: Array
 
 
@@ -98,6 +116,11 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
     floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + lost
     ratios = sizes / floor
     tick, group = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    few = sampled[np.linspace(0, len(sampled) - 1, min(PROBED, len(sampled))).astype(int)]
+    slopes = slopes_of(twin, run, found.chosen[few], hypotheses_of(twin))
+    known = NOTHING
+    if ratios[tick, group] > 1.0:
+        known = name_residuals(slopes, -found.errors[few], floor)
     within = groups(len(run.joints))[group]
     column = within[int(np.argmax(np.abs(found.errors[tick, within])))]
     return SchemeCheck(
@@ -105,6 +128,8 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
         floor=float(floor[group]),
         quantity=names(run.joints)[column][0],
         where=names(run.joints)[column][1],
+        name=known,
+        resolution=resolution_of(slopes, floor, "scheme"),
         time=float(run.time[found.chosen[tick]]),
         judged=len(sizes),
         left_out=len(run) - 1 - len(sizes),
@@ -120,34 +145,23 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
     text = (
         f"{check.quantity} of {check.where} differs by {check.error:.2g} in the tick at "
         f"t = {check.time:g} s from our equations under the engine's own scheme, and round-off "
-        f"explains {check.floor:.1g}"
+        f"explains {check.floor:.1g}; {check.name.text}"
     )
-    return outside("scheme", engine, text, where=check.where)
+    name = check.name
+    return outside("scheme", engine, text, name.quantity, name.where or check.where)
 
 
-def compare(twin: Simulator, run: Trajectory, ticks: NDArray[np.int64]) -> Ticks:
+def compare(twin: Simulator, run: Trajectory, ticks: Index) -> Ticks:
     """Compare ticks of a run with the twin's; those in which its joints stop are left out."""
     chosen, errors = [], []
     for i, after in predicted(twin, run, ticks):
-        if not any(part.stopped for part in twin.parts() if isinstance(part, Twin)):
+        if not any(part.stopped for part in parts_of(twin)):
             chosen.append(i)
             errors.append(difference(run.state(i + 1), after))
     return Ticks(np.array(chosen, int), np.array(errors))
 
 
-def predicted(
-    twin: Simulator, run: Trajectory, ticks: NDArray[np.int64]
-) -> Iterator[tuple[int, RobotState]]:
-    """Yield ticks of a run and the states in which a twin ends them."""
-    for i in ticks.tolist():
-        twin.reset(run.state(i))
-        yield i, twin.step(run.command(i), float(round(run.time[i + 1] - run.time[i], 9)))
-    twin.take_events()
-
-
-def measure_floor(
-    twin: Simulator, shaken: list[Simulator], run: Trajectory, ticks: NDArray[np.int64]
-) -> Array:
+def measure_floor(twin: Simulator, shaken: list[Simulator], run: Trajectory, ticks: Index) -> Array:
     """Return what round-off makes of a tick, by group of coordinates (6,)."""
     plain = [state for _, state in predicted(twin, run, ticks)]
     found = [ROUNDING * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)]
@@ -158,23 +172,12 @@ def measure_floor(
     return np.asarray(SAFETY * np.max(found, axis=0))
 
 
-def read_back(engine: Simulator, run: Trajectory, ticks: NDArray[np.int64]) -> Array:
+def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return what an engine loses of a state that is set, by group of coordinates (6,)."""
     even = ticks[np.linspace(0, len(ticks) - 1, min(SAMPLED, len(ticks))).astype(int)]
     lost = np.array([difference(run.state(i), engine.reset(run.state(i))) for i in even.tolist()])
     size = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
     return np.asarray(SAFETY * np.minimum(by_group(np.abs(lost)).max(axis=0), size))
-
-
-def left_out(run: Trajectory) -> NDArray[np.bool_]:
-    """Return in which ticks something happens that no scheme steps (k - 1,)."""
-    out = np.zeros(len(run) - 1, dtype=bool)
-    for event in run.events:
-        at = np.searchsorted(run.time, event.time - 1e-9)
-        out[max(at - 1, 0) : at + 1] = True
-    for switch in run.switches.values():
-        out |= np.diff(switch)
-    return out
 
 
 def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_]:
@@ -188,35 +191,3 @@ def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bo
         simulator.step(run.command(i), float(round(run.time[i + 1] - run.time[i], 9)))
         out[i + 1] = bool(simulator.contacts())
     return out[:-2] | out[1:-1] | out[2:]
-
-
-def difference(one: RobotState, other: RobotState) -> Array:
-    """Return by how much two states differ (2 n + 12,)."""
-    back = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
-    turned = rotation_vector(quaternion_matrix(quaternion_product(other.orientation, back)))
-    straight, twist = other.position - one.position, other.twist - one.twist
-    return np.concatenate([other.q - one.q, other.qd - one.qd, straight, turned, twist])
-
-
-def vector(run: Trajectory) -> Array:
-    """Return the numbers of a run's states as `difference` has them (k, 2 n + 12)."""
-    turned = np.full((len(run), 3), np.pi)
-    return np.column_stack([run.q, run.qd, run.position, turned, run.twist])
-
-
-def groups(n: int) -> list[NDArray[np.int64]]:
-    """Return the columns of angles, rates, position, orientation and both velocities."""
-    ends = [0, n, 2 * n, *(2 * n + 3 * i for i in range(1, 5))]
-    return [np.arange(a, b) for a, b in pairwise(ends)]
-
-
-def by_group(sizes: Array) -> Array:
-    """Return the largest of each group (k, 6)."""
-    n = (sizes.shape[1] - 12) // 2
-    return np.column_stack([sizes[:, g].max(axis=1, initial=0.0) for g in groups(n)])
-
-
-def names(joints: tuple[str, ...]) -> list[tuple[str, str]]:
-    """Return the names of the columns: a quantity, and its joint or link."""
-    of_joints = [(what, joint) for what in ("position", "rate") for joint in joints]
-    return [*of_joints, *((f"{what} along {a}", "base_link") for what in BASE for a in "xyz")]

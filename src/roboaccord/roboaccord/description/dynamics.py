@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class TreeDynamics:
         n = len(joints)
         self.joints, self._base = joints, KINDS[base]
         parts = _merge(tree, joints)
+        self._names = [part.name for part in parts]
         columns = {name: i for i, name in enumerate(joints)}
         self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
         self._body = np.array([part.row() for part in parts])
@@ -73,6 +75,24 @@ class TreeDynamics:
     def lock(self, joint: int, inertia: float) -> None:
         """Add an inertia to a joint [kg m^2]: one so large that it holds it; 0 lets go of it."""
         self._body[self._rows[joint], ab.ARMATURE] = inertia
+
+    @property
+    def bodies(self) -> list[str]:
+        """Names of the first links of the bodies, those that move by a joint and what is fixed."""
+        return list(self._names)
+
+    @contextmanager
+    def heavier(self, body: int, part: float) -> Iterator[None]:
+        """Give a body's mass a part more for a while, its inertia about its own centre kept."""
+        kept = self._body[body].copy()
+        more, c = part * kept[ab.MASS], kept[ab.CENTRE : ab.CENTRE + 3]
+        self._body[body, ab.MASS] += more
+        shift = more * ((c @ c) * np.eye(3) - np.outer(c, c))
+        self._body[body, ab.INERTIA : ab.INERTIA + 6] += shift[np.triu_indices(3)]
+        try:
+            yield
+        finally:
+            self._body[body] = kept
 
     def shake(self, rng: np.random.Generator, size: float) -> None:
         """Change all numbers of the bodies by random parts of a size, to see what that makes."""
@@ -186,8 +206,10 @@ class TreeDynamics:
 class _Body:
     """Gather the links of a body; its frame is that of its first link, its joint along z."""
 
-    def __init__(self, joint: Joint | None, parent: int, place: Array, turn: Array) -> None:
-        self.joint, self.parent = joint.name if joint else "", parent
+    def __init__(
+        self, name: str, joint: Joint | None, parent: int, place: Array, turn: Array
+    ) -> None:
+        self.name, self.joint, self.parent = name, joint.name if joint else "", parent
         self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
         self.place, self.turn = place, turn
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
@@ -211,7 +233,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
     """Return the bodies of a tree, each after its parent, the base first."""
     links = {link.name: link for link in tree.links}
     first = tree.links[0].name
-    bodies = [_Body(None, -1, np.zeros(3), np.eye(3))]
+    bodies = [_Body(first, None, -1, np.zeros(3), np.eye(3))]
     frames = {first: (0, np.zeros(3), np.eye(3))}
     for joint in [None, *tree.joints]:
         if joint is not None:
@@ -221,7 +243,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
             place, turn = place + turn @ joint.position, turn @ joint.rotation
             if joint.name in joints:
                 align = _along(joint.axis)
-                bodies.append(_Body(joint, body, place, turn @ align))
+                bodies.append(_Body(joint.child, joint, body, place, turn @ align))
                 body, place, turn = len(bodies) - 1, np.zeros(3), align.T
             frames[joint.child] = body, place, turn
         name = joint.child if joint else first

@@ -10,14 +10,17 @@ quaternion.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+import copy
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics
@@ -34,12 +37,14 @@ from roboaccord.numerics.rotations import (
     turn_quaternion,
     turn_twist,
 )
-from roboaccord.simulators.joints import LOCK_INERTIA
+from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 
 WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 STAGES = (0.5, 0.5, 1.0)  # parts of the step at which stages after the first stand
 SMALL = 1e-4  # rad: below it a series stands for the differential of a turn
 CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
+GROUND = ("friction along", "friction across")
+OF_JOINTS = ("gear", "damping", "dry friction")
 ROUNDING = 2.0**-52
 
 
@@ -103,6 +108,44 @@ class Twin(EngineSimulator):
         at, rows = np.arange(size + n)[size:], np.arange(size)
         self._place_forces(at, at, rows, rows)
         self._place(RobotState(0.0, *np.zeros((3, n))))
+
+    @property
+    def bodies(self) -> list[str]:
+        """Names of the links whose mass moves: each stands for what is fixed to it."""
+        moving = self._bodies.bodies
+        return moving if self.base.moves else moving[1:]
+
+    @contextmanager
+    def varied(self, quantity: str, where: str, size: float) -> Iterator[None]:
+        """Change a parameter by a size for a while, where this model has it.
+
+        Args:
+            quantity: `mass`, or one of OF_JOINTS or GROUND.
+            where: joint or link; "" for what there is one of.
+            size: part of the parameter, or an addend in its unit.
+        """
+        kept = self._gear, self._friction, self._law
+        joint = np.array([name == where for name in self.joints], float)
+        with ExitStack() as stack:
+            if quantity == "mass" and where in self._bodies.bodies:
+                stack.enter_context(self._bodies.heavier(self._bodies.bodies.index(where), size))
+            elif quantity == "gear":
+                self._gear = (1.0 if self._gear is None else self._gear) * (1.0 + size * joint)
+            elif quantity == "damping":
+                drag = self._friction or JointFriction(0.0 * joint, 0.0 * joint, 1.0)
+                self._friction = replace(drag, viscous=drag.viscous + size * joint)
+            elif quantity == "dry friction" and self._friction:
+                dry = self._friction.constant * (1.0 + size * joint)
+                self._friction = replace(self._friction, constant=dry, stiction=None)
+            elif isinstance(self._law, EllipseFriction) and quantity in GROUND:
+                law = copy.deepcopy(self._law)
+                law.mu[GROUND.index(quantity)] *= 1.0 + size
+                self._take_law(law)
+            self._compile()
+            yield
+            self._gear, self._friction, own = kept
+            self._take_law(own)
+            self._compile()
 
     def lock(self, joint: int, locked: bool) -> None:
         self._bodies.lock(joint, LOCK_INERTIA if locked else self.armature[joint])

@@ -1,0 +1,90 @@
+"""Control periods of a run one by one: predictions of their ends, and differences of states.
+
+A state's numbers stand in 2 n + 12 columns of six groups: positions and rates of the n joints, and
+position, orientation, linear and angular velocity of the base.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.numerics.rotations import (
+    quaternion_matrix,
+    quaternion_product,
+    rotation_vector,
+)
+from roboaccord.simulators.base import Simulator
+
+Index = NDArray[np.int64]
+BASE = ("position", "orientation", "linear velocity", "angular velocity")
+
+
+def predicted(
+    twin: Simulator, run: Trajectory, ticks: Index, late: float = 0.0
+) -> Iterator[tuple[int, RobotState]]:
+    """Yield ticks of a run and the states in which a simulator ends them.
+
+    Args:
+        twin: is put in each state.
+        run: recorded.
+        ticks: numbers of those to take.
+        late: part of a tick by which the efforts are taken to act late.
+    """
+    for i in ticks.tolist():
+        twin.reset(run.state(i))
+        command = run.command(i)
+        if late:
+            effort = (1.0 - late) * command.effort + late * run.effort[i]
+            command = replace(command, effort=effort)
+        yield i, twin.step(command, float(round(run.time[i + 1] - run.time[i], 9)))
+    twin.take_events()
+
+
+def left_out(run: Trajectory) -> NDArray[np.bool_]:
+    """Return in which ticks something happens that no scheme steps (k - 1,)."""
+    out = np.zeros(len(run) - 1, dtype=bool)
+    for event in run.events:
+        at = np.searchsorted(run.time, event.time - 1e-9)
+        out[max(at - 1, 0) : at + 1] = True
+    for switch in run.switches.values():
+        out |= np.diff(switch)
+    return out
+
+
+def difference(one: RobotState, other: RobotState) -> Array:
+    """Return by how much two states differ (2 n + 12,)."""
+    back = one.orientation * np.array([-1.0, -1.0, -1.0, 1.0])
+    turned = rotation_vector(quaternion_matrix(quaternion_product(other.orientation, back)))
+    straight, twist = other.position - one.position, other.twist - one.twist
+    return np.concatenate([other.q - one.q, other.qd - one.qd, straight, turned, twist])
+
+
+def vector(run: Trajectory) -> Array:
+    """Return the numbers of a run's states as `difference` has them (k, 2 n + 12)."""
+    turned = np.full((len(run), 3), np.pi)
+    return np.column_stack([run.q, run.qd, run.position, turned, run.twist])
+
+
+def groups(n: int) -> list[Index]:
+    """Return the columns of angles, rates, position, orientation and both velocities."""
+    ends = [0, n, 2 * n, *(2 * n + 3 * i for i in range(1, 5))]
+    return [np.arange(a, b) for a, b in pairwise(ends)]
+
+
+def by_group(sizes: Array) -> Array:
+    """Return the largest of each group (k, 6)."""
+    n = (sizes.shape[1] - 12) // 2
+    return np.column_stack([sizes[:, g].max(axis=1, initial=0.0) for g in groups(n)])
+
+
+def names(joints: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Return the names of the columns: a quantity, and its joint or link."""
+    of_joints = [(what, joint) for what in ("position", "rate") for joint in joints]
+    return [*of_joints, *((f"{what} along {a}", "base_link") for what in BASE for a in "xyz")]
