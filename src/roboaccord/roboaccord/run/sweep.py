@@ -12,12 +12,10 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import IF_ANY, Json, Seconds
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import versions
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -157,16 +155,8 @@ def _run(
 ) -> tuple[_Job, float, str]:
     changes = {"physics_step": job.physics_step, "seed": job.seed}
     setup = Setup.of(make_scenario({**data, **changes}))
-    scenario = setup.scenario
     try:
-        trajectory = simulate(
-            simulator=make_simulator(setup, engine),
-            controller=make_controller(setup),
-            initial=setup.initial,
-            duration=scenario.duration,
-            control_period=scenario.control_period,
-            seed=scenario.seed,
-        )
+        trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
         return job, math.nan, str(error)
     figures = metrics_of(setup, trajectory)
