@@ -44,7 +44,7 @@ class Pacing:
         self._pace = Pace(self._stepper.period, options.pace or free)
         robot = setup.robot.name
         self._extras = ExtraInputs(node, robot, run, setup.initial.switches, self._resume)
-        self._efforts = EffortCodec(self._stepper.joints)
+        self._efforts = EffortCodec(setup.joints)
         self._commands = graph.subscribe(node, robot, graph.EFFORTS, run.guard(self._on_command))
         graph.every(node, POLL, run.guard(self._look))
         if self._pace.look_period:

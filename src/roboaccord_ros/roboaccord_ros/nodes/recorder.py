@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
@@ -23,7 +22,6 @@ from roboaccord.contract.checks import NANOSECONDS
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Robot, Setup
-from sensor_msgs.msg import JointState
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
@@ -46,13 +44,13 @@ class Beside(NamedTuple):
 
     Args:
         name: below the namespace of the node, which the bag leaves out.
-        kind: class of its messages.
+        kind: type of its messages.
         stamped: whether their stamp is the time of a state; else the last state's time counts.
         qos: of the subscription.
     """
 
     name: str
-    kind: type
+    kind: str
     stamped: bool = False
     qos: QoSProfile = graph.HAND
 
@@ -61,12 +59,9 @@ def topics_beside(robot: Robot) -> list[Beside]:
     """Return the topics recorded beside those of the simulator and the controller."""
     inputs = input_topics(robot).items()
     return [
-        *(
-            Beside(f"{robot.name}/{n}", graph.INPUT_TYPES[kind], qos=graph.LIVE)
-            for n, kind in inputs
-        ),
-        Beside(f"{robot.name}/{graph.ERROR}", JointState, stamped=True, qos=graph.DEEP),
-        Beside(graph.DIAGNOSTICS, DiagnosticArray),
+        *(Beside(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
+        Beside(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
+        Beside(graph.DIAGNOSTICS, graph.KINDS[graph.EVENTS]),
     ]
 
 
@@ -149,8 +144,7 @@ class RecorderShell(Shell):
 
     def _record_beside(self, beside: Beside) -> None:
         name, kind, stamped, qos = beside
-        package = kind.__module__.partition(".")[0]
-        topic = Topic(f"/{name}", f"{package}/msg/{kind.__name__}", qos is graph.LATCHED)
+        topic = Topic(f"/{name}", kind, qos is graph.LATCHED)
 
         def take(data: bytes) -> None:
             assert self._bag is not None
@@ -159,7 +153,9 @@ class RecorderShell(Shell):
             self._write(topic.name, now, data)
 
         guarded = self._run.guard(take)
-        self._beside[name] = self._node.create_subscription(kind, name, guarded, qos, raw=True)
+        self._beside[name] = self._node.create_subscription(
+            graph.message_class(kind), name, guarded, qos, raw=True
+        )
 
     def _listen(self) -> None:
         """Put the first state on disk, and say so by listening to the result."""

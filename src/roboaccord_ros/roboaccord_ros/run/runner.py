@@ -65,7 +65,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     request.tell(reach())
     return RunResult(
         request=request,
-        motion=shell.stepper.motion,
+        motion=shell.motion,
         engine_version=simulator.version,
         transport="ros",
         wall_time=shell.wall_time,
