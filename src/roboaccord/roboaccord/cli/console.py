@@ -103,6 +103,14 @@ def counted(total: int, doing: str) -> Iterator[Callable[[int], None]]:
         yield lambda count: bar.update(task, advance=count, description=doing)
 
 
+@contextmanager
+def named(total: int, doing: str) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar, and yield what is called with the name of each piece that is done."""
+    with progress() as bar:
+        task = bar.add_task(doing, total=total)
+        yield lambda name: bar.update(task, advance=1, description=name)
+
+
 def make_table(
     *headings: str, title: str = "", words: Collection[str] = (), text: Collection[str] = ()
 ) -> Table:

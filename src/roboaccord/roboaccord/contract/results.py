@@ -47,6 +47,7 @@ SCALES = {
 }  # fmt: skip
 """By unit and unit on screen: the factor between them."""
 
+Word = Annotated[str, Quantity("", form="s")]
 Ratio = Annotated[float, Quantity("1")]
 Seconds = Annotated[float, Quantity("s")]
 Minutes = Annotated[float, Quantity("min")]

@@ -11,8 +11,8 @@ import numpy as np
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.interfaces import Observer, Tally
-from roboaccord.contract.state import STATE_ARRAYS, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.trajectory import OVER_TIME, Event, Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 
 BLOCK = 1000  # states that are kept before they are hashed and measured
@@ -123,7 +123,7 @@ def joined(parts: Sequence[Trajectory]) -> Trajectory:
     first, *rest = parts
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
-        for name in ("time", *STATE_ARRAYS)
+        for name in OVER_TIME
     }
     switches = {
         name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])

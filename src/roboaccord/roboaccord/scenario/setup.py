@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.state import Array, RobotState, freeze
 from roboaccord.description.base_kinds import KINDS, FixedBase
@@ -382,8 +382,7 @@ class Setup:
             **self.robot.friction_laws,
             **self.robot.contacts,
         }
-        if law not in laws:
-            raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
+        check_known("unknown friction law ", law, ["none", *laws])
         return build(laws[law], self, spec, "friction")
 
 

@@ -63,13 +63,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         if run.error:
             raise run.error
     request.tell(reach())
-    return RunResult(
-        request=request,
-        motion=shell.motion,
-        engine_version=simulator.version,
-        transport="ros",
-        wall_time=shell.wall_time,
-    )
+    return RunResult(request, shell.motion, simulator.version, "ros", shell.wall_time)
 
 
 def _node(name: str, context: Context) -> Node:
