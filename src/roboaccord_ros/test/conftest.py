@@ -46,8 +46,7 @@ class Graph:
 
     def simulator(self, setup: Setup, **options: Any) -> Any:
         """Make the simulator node."""
-        from roboaccord_ros.nodes.simulation import SimulatorOptions
-        from roboaccord_ros.nodes.simulator import SimulatorShell
+        from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
 
         given = SimulatorOptions(engine="reference", **options)
         simulator = make_simulator(setup)

@@ -19,8 +19,7 @@ pytest.importorskip("snake", reason="the snake is not installed")
 
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
 from roboaccord_ros.nodes.recorder import RecorderShell
-from roboaccord_ros.nodes.simulation import SimulatorOptions
-from roboaccord_ros.nodes.simulator import SimulatorShell
+from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
 
 RUNS = [
     ("snake serpenoid", "reference", (), "within"),

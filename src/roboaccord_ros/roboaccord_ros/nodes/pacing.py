@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rclpy.node import Node
@@ -17,7 +18,9 @@ from std_srvs.srv import SetBool, Trigger
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.shell import POLL, Run
-from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
+
+if TYPE_CHECKING:
+    from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
 
 _log = logging.getLogger(__name__)
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
@@ -27,7 +30,12 @@ class Pacing:
     """Start when the peers are there, step when commands or the clock say so, watch for silence."""
 
     def __init__(
-        self, node: Node, setup: Setup, simulation: Simulation, run: Run, options: SimulatorOptions
+        self,
+        node: Node,
+        setup: Setup,
+        simulation: SimulatorShell,
+        run: Run,
+        options: SimulatorOptions,
     ) -> None:
         self.started = False
         self.held = False
