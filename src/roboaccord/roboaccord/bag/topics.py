@@ -9,8 +9,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from roboaccord.cdr import encode_string, encode_surfaces
 from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.surroundings import surroundings
 
 METADATA_VERSION = 9
 LIBRARY = "roboaccord"
@@ -115,6 +117,13 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
         },
     }
     return json.dumps(data, sort_keys=True)
+
+
+def first_messages(setup: Setup, facts: str) -> dict[str, bytes]:
+    """Return what is published once, before the first state, by name below /R."""
+    around = encode_surfaces(surroundings(setup))
+    texts = {DESCRIPTION: encode_string(setup.urdf()), SCENARIO: encode_string(facts)}
+    return {**texts, SURROUNDINGS: around}
 
 
 def distribution_version(package: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.interfaces import Observer, Tally
-from roboaccord.contract.state import Command, RobotState
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import OVER_TIME, Event, Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 
@@ -46,17 +46,16 @@ UNITS = {
 
 def work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum |effort * qd| [J], efforts being held between samples."""
-    if len(trajectory) < 2:
-        return 0.0
-    moved = np.diff(trajectory.q, axis=0)
-    return float(np.abs(trajectory.effort[1:] * moved).sum())
+    return float(np.abs(_works(trajectory)).sum())
 
 
 def net_work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum effort * qd [J]; exact, since efforts are held."""
-    if len(trajectory) < 2:
-        return 0.0
-    return float((trajectory.effort[1:] * np.diff(trajectory.q, axis=0)).sum())
+    return float(_works(trajectory).sum())
+
+
+def _works(trajectory: Trajectory) -> Array:
+    return np.asarray(trajectory.effort[1:] * np.diff(trajectory.q, axis=0))
 
 
 class GeneralFigures(Tally):

@@ -102,13 +102,8 @@ class ExtraOutputs:
 
     def missing(self) -> str:
         """Return the first service or topic that is not connected yet, or ""."""
-        for publisher in self._publishers:
-            if graph.missing_peers(self._node, publisher, (), somebody=False):
-                return str(publisher.topic_name)
-        for client in self._clients.values():
-            if not client.service_is_ready():
-                return str(client.service_name)
-        return ""
+        away = (c.service_name for c in self._clients.values() if not c.service_is_ready())
+        return graph.unreached(self._node, self._publishers) or next(away, "")
 
     def look(self) -> None:
         """Notice a service that does not answer; call it every `POLL` seconds.

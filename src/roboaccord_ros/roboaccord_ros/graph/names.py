@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeAlias
@@ -207,6 +207,12 @@ def missing_peers(
         return list(peers) or ["a subscriber"]
     present = {info.node_name for info in infos}
     return [peer for peer in peers if peer not in present]
+
+
+def unreached(node: Node, publishers: Iterable[Publisher]) -> str:
+    """Return the first topic that a subscriber does not receive yet, or ""."""
+    topics = (p.topic_name for p in publishers if missing_peers(node, p, (), somebody=False))
+    return next(topics, "")
 
 
 def deliver(*publishers: Publisher) -> None:

@@ -49,10 +49,7 @@ class PublishedInputs(Announced):
 
     def missing(self) -> str:
         """Return the first topic that a subscriber does not receive yet, or ""."""
-        for publisher in self.publishers:
-            if graph.missing_peers(self._node, publisher, (), somebody=False):
-                return str(publisher.topic_name)
-        return ""
+        return graph.unreached(self._node, self.publishers)
 
     def _publish(self, time: float, target: Target, before: Target | None) -> None:
         for name, data in encode_target(time, target, before, self._joints).items():
