@@ -22,6 +22,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.graph.parameters import FaultInlet, declare_faults
+from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.plan.request import Request
 from std_msgs.msg import String
 
@@ -53,7 +54,7 @@ def test_a_parameter_or_a_message_acts_while_it_runs(graph, setup, caplog):
     node = node_of(graph)
     declare_faults(node, setup)
     failed: list[Fault] = []
-    inlet = FaultInlet(node, setup, graph.run, failed.append)
+    inlet = FaultInlet(Shell(node, "packbot", graph.run), setup, failed.append)
     (done,) = node.set_parameters([Parameter("fault.elbow1", value="frozen")])
     assert done.successful and failed == [Fault("elbow1", "frozen")]
     refused = {"none": "unknown kind none", "loose@3": "leave out @3", "frozen:0.1": "the start"}

@@ -137,12 +137,12 @@ class ResultShell(Shell):
         self.result = {**result, "error": error}
         self.outlet.result(self.result)
         if not error:
-            self._run.done()
+            self.run.done()
 
     def close(self) -> None:
         """Publish the result if that is pending, and wait until it is delivered."""
-        if not self.result and not isinstance(self._run.error, graph.RivalError):
-            self.finish(str(self._run.error or ("" if self.may_end() else "interrupted")))
+        if not self.result and not isinstance(self.run.error, graph.RivalError):
+            self.finish(str(self.run.error or ("" if self.may_end() else "interrupted")))
         self.outlet.deliver()
 
     def report(self) -> None:

@@ -168,7 +168,7 @@ class ControllerShell(Shell):
         self._last, self._said = -1.0, False
         self._waiting: RobotState | None = None
         self._ready = False
-        self._extras = ExtraOutputs(node, robot, run, example, self._inlet)
+        self._extras = ExtraOutputs(self, example, self._inlet)
         self._publisher, self._send = self.advertise(graph.EFFORTS)
         takes = {
             graph.RESULT: self._on_result,
@@ -214,12 +214,12 @@ class ControllerShell(Shell):
         self._extras.look()
         if self._ready or self._extras.missing() or self._inputs.missing():
             return
-        if not graph.missing_peers(self._node, self._publisher, self._options.peers):
+        if not graph.missing_peers(self.node, self._publisher, self._options.peers):
             self._ready = True
             self._answer(self._waiting)
 
     def _on_result(self, _: bytes) -> None:
-        self._run.done()
+        self.run.done()
 
     def _on_odometry(self, data: bytes) -> None:
         self._answer(self._inlet.take_odometry(data))

@@ -6,7 +6,6 @@ import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import LockstepError
 from roboaccord.contract.state import Array
@@ -17,7 +16,7 @@ from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
-from roboaccord_ros.graph.shell import POLL, Run
+from roboaccord_ros.graph.shell import POLL, Shell
 
 if TYPE_CHECKING:
     from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
@@ -29,14 +28,7 @@ MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 class Pacing:
     """Start when the peers are there, step when commands or the clock say so, watch for silence."""
 
-    def __init__(
-        self,
-        node: Node,
-        setup: Setup,
-        simulation: SimulatorShell,
-        run: Run,
-        options: SimulatorOptions,
-    ) -> None:
+    def __init__(self, setup: Setup, simulation: SimulatorShell, options: SimulatorOptions) -> None:
         self.started = False
         self.held = False
         self._answered = False  # whether the controller has, since the start or a reset
@@ -47,16 +39,14 @@ class Pacing:
         self._effort = np.zeros(len(setup.joints))  # held in real time
         self._answer, self._said = (-1.0, self._effort), False  # the last one, and its state
         self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
-        self._node = node
         free = 0.0 if options.lockstep else 1.0  # nobody is waited for: then time is real
         self._pace = Pace(self._stepper.period, options.pace or free)
-        robot = setup.robot.name
-        self._extras = ExtraInputs(node, robot, run, setup.initial.switches, self._resume)
+        self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
         self._efforts = EffortCodec(setup.joints)
-        self._commands = graph.subscribe(node, robot, graph.EFFORTS, run.guard(self._on_command))
-        graph.every(node, POLL, run.guard(self._look))
+        self._commands = simulation.subscribe(graph.EFFORTS, self._on_command)
+        simulation.every(POLL, self._look)
         if self._pace.look_period:
-            graph.every(node, self._pace.look_period, run.guard(self._keep_pace))
+            simulation.every(self._pace.look_period, self._keep_pace)
 
     def pause(self, held: bool) -> None:
         """Stop or go on."""
@@ -142,7 +132,7 @@ class Pacing:
             raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
-        self._rival = graph.look_for_rival(self._node, self._rival)
+        self._rival = graph.look_for_rival(self._simulation.node, self._rival)
         missing = self._missing()
         self._quiet = 0 if missing or self._rival else self._quiet + 1
         if self._quiet and self._quiet * POLL >= self._options.settle:
@@ -182,14 +172,14 @@ class Pacing:
             self._step(self._effort)
 
 
-def add_services(node: Node, pacing: Pacing, run: Run) -> None:
+def add_services(shell: Shell, pacing: Pacing) -> None:
     """Offer `sim/reset` and `sim/pause`."""
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = pacing.started
         response.message = "" if pacing.started else "the run has not started"
         if pacing.started:
-            run.guard(pacing.restart)()
+            shell.run.guard(pacing.restart)()
         return response
 
     def pause(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
@@ -197,5 +187,5 @@ def add_services(node: Node, pacing: Pacing, run: Run) -> None:
         response.success = True
         return response
 
-    node.create_service(Trigger, graph.RESET, reset)
-    node.create_service(SetBool, graph.PAUSE, pause)
+    shell.node.create_service(Trigger, graph.RESET, reset)
+    shell.node.create_service(SetBool, graph.PAUSE, pause)

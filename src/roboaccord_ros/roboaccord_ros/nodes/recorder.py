@@ -122,21 +122,21 @@ class RecorderShell(Shell):
         setup = Setup.of(make_scenario(facts["scenario"]))
         words = (facts[key] for key in ("engine", "engine_version", "transport"))
         bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
-        bag.add_topic(Topic(f"/{self._robot}/{graph.RESULT}", "std_msgs/msg/String", True))
-        for topic in optional_topics(self._robot):
+        bag.add_topic(Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
+        for topic in optional_topics(self.robot):
             bag.add_topic(topic)
         for name in setup.initial.switches:
-            topic = switch_topic(self._robot, name)
+            topic = switch_topic(self.robot, name)
             bag.add_topic(topic)
-            take = self._run.guard(partial(self._take_unstamped, topic.name))
-            graph.subscribe_switch(self._node, self._robot, name, take)
+            take = self.run.guard(partial(self._take_unstamped, topic.name))
+            graph.subscribe_switch(self.node, self.robot, name, take)
         self._period = round(setup.scenario.control_period * NANOSECONDS)
         self._ledger = Ledger(self._period)
         self._inlet = Inlet(setup.joints)
         self._transforms = RobotTransforms(setup.tree, setup.joints)
         self._next_tf = 0
         self._bag, self._write = bag, bag.write_raw
-        self._topics = {name: f"/{self._robot}/{name}" for name in STAMPED}
+        self._topics = {name: f"/{self.robot}/{name}" for name in STAMPED}
         for beside in topics_beside(setup.robot):
             self._record_beside(beside)
         for name in STAMPED:
@@ -152,8 +152,8 @@ class RecorderShell(Shell):
             now = _time_of(data) if stamped else self._ledger.now
             self._write(topic.name, now, data)
 
-        guarded = self._run.guard(take)
-        self._beside[name] = self._node.create_subscription(
+        guarded = self.run.guard(take)
+        self._beside[name] = self.node.create_subscription(
             graph.message_class(kind), name, guarded, qos, raw=True
         )
 
@@ -209,11 +209,11 @@ class RecorderShell(Shell):
         """End, once, when a live cross-check has said all, or it is late."""
         if self._over and not self._finished and (late or not self._is_checked()):
             self._finished = True
-            self._run.done()
+            self.run.done()
 
     def _is_checked(self) -> bool:
         """Return whether a live cross-check has more to say."""
-        return bool(self._beside[f"{self._robot}/{graph.ERROR}"].get_publisher_count())
+        return bool(self._beside[f"{self.robot}/{graph.ERROR}"].get_publisher_count())
 
     def _add_transforms(self, now: int, data: bytes) -> None:
         """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
@@ -228,7 +228,7 @@ class RecorderShell(Shell):
 
     def _on_result(self, data: bytes) -> None:
         result = json.loads(decode_string(data))
-        self._take_unstamped(f"/{self._robot}/{graph.RESULT}", data)
+        self._take_unstamped(f"/{self.robot}/{graph.RESULT}", data)
         if self._bag is not None and result["trajectory_sha256"]:
             self._bag.finish(result["trajectory_sha256"])
         self._end = int(result["steps"]) * self._period
@@ -247,14 +247,14 @@ class RecorderShell(Shell):
         late = self._looks * POLL > PATIENCE
         result_comes = self._listening and not ended and not self._is_alone()
         if self._draining and ((quiet and not result_comes) or late):
-            self._run.stop()
+            self.run.stop()
         elif self._over:
             self._finish(late=late)
         elif late and ended:
             self._give_up()
         elif late:
             _log.warning("the simulator went without a result; %s ends there", self._path.name)
-            self._run.stop()
+            self.run.stop()
 
     def _is_alone(self) -> bool:
         """Return whether nobody publishes states any more."""

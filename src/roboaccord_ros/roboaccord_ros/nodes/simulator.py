@@ -83,9 +83,9 @@ class SimulatorShell(ResultShell):
         self._version = version = simulator.version
         self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
         self._started, self.wall_time = time.perf_counter(), 0.0
-        self.pacing = Pacing(node, setup, self, run, options)
-        self.faults = FaultInlet(node, setup, run, self.stepper.fail)
-        add_services(node, self.pacing, run)
+        self.pacing = Pacing(setup, self, options)
+        self.faults = FaultInlet(self, setup, self.stepper.fail)
+        add_services(self, self.pacing)
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
