@@ -46,7 +46,8 @@ class Graph:
 
     def simulator(self, setup: Setup, **options: Any) -> Any:
         """Make the simulator node."""
-        from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
+        from roboaccord_ros.nodes.pacing import SimulatorOptions
+        from roboaccord_ros.nodes.simulator import SimulatorShell
 
         given = SimulatorOptions(engine="reference", **options)
         simulator = make_simulator(setup)

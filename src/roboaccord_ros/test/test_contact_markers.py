@@ -19,7 +19,8 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.simulators.proxy import Proxy
 from roboaccord_ros.graph import names
-from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
+from roboaccord_ros.nodes.pacing import SimulatorOptions
+from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.runner import run_nodes
 
 TOPIC = "/roller_sphere/contacts"

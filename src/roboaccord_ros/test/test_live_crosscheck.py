@@ -18,8 +18,9 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake is not installed")
 
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
+from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
-from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
+from roboaccord_ros.nodes.simulator import SimulatorShell
 
 RUNS = [
     ("snake serpenoid", "reference", (), "within"),

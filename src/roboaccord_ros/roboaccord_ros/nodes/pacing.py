@@ -3,32 +3,67 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import LockstepError
-from roboaccord.contract.state import Array
+from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.state import Array, Command
 from roboaccord.run.loop import Pace as Pace
-from roboaccord.run.loop import no_command
+from roboaccord.run.loop import Stepper, no_command
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
+from roboaccord_ros.graph.outlet import ResultShell
 from roboaccord_ros.graph.shell import POLL, Shell
-
-if TYPE_CHECKING:
-    from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
 
 _log = logging.getLogger(__name__)
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 
 
+@dataclass(frozen=True, kw_only=True)
+class SimulatorOptions:
+    """Hold how a simulator is run; see the parameters of the node.
+
+    `settle` is how long no other simulator must be seen before the first step [s of wall time];
+    `make_tally` makes what measures the figures of the motion, where they are wanted.
+    """
+
+    engine: str
+    lockstep: bool = True
+    duration: float = 0.0
+    pace: float = 0.0
+    timeout: float = TIMEOUT
+    start_timeout: float = START_TIMEOUT
+    peers: Sequence[str] = ("controller",)
+    transport: str = "ros"
+    settle: float = 0.0
+    make_tally: Callable[[], Tally] | None = None
+
+
+class Simulation(ResultShell):
+    """A simulation that is paced."""
+
+    stepper: Stepper
+
+    def start(self) -> None:
+        """Go to the start, and publish the initial state."""
+        raise NotImplementedError
+
+    def step(self, command: Command) -> None:
+        """Advance by one control period, and publish the state; at the end, the result."""
+        raise NotImplementedError
+
+
 class Pacing:
     """Start when the peers are there, step when commands or the clock say so, watch for silence."""
 
-    def __init__(self, setup: Setup, simulation: SimulatorShell, options: SimulatorOptions) -> None:
+    def __init__(self, setup: Setup, simulation: Simulation, options: SimulatorOptions) -> None:
         self.started = False
         self.held = False
         self._answered = False  # whether the controller has, since the start or a reset

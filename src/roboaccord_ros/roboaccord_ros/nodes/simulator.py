@@ -5,25 +5,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from rclpy.node import Node
 from roboaccord.contract.checks import check_command, count_steps
-from roboaccord.contract.interfaces import Observer, Tally
+from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Command
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import Stepper
 from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from roboaccord.simulators.base import Simulator
 
-from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
+from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import Run
-from roboaccord_ros.nodes.pacing import Pacing, add_services
+from roboaccord_ros.nodes.pacing import Pacing, Simulation, SimulatorOptions, add_services
 
 SETTLE = 0.3  # s of wall time in which another simulator would be discovered
 OPTIONS = (
@@ -32,27 +30,7 @@ OPTIONS = (
 Make = Callable[[Setup, str], Simulator]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SimulatorOptions:
-    """Hold how a simulator is run; see the parameters of the node.
-
-    `settle` is how long no other simulator must be seen before the first step [s of wall time];
-    `make_tally` makes what measures the figures of the motion, where they are wanted.
-    """
-
-    engine: str
-    lockstep: bool = True
-    duration: float = 0.0
-    pace: float = 0.0
-    timeout: float = TIMEOUT
-    start_timeout: float = START_TIMEOUT
-    peers: Sequence[str] = ("controller",)
-    transport: str = "ros"
-    settle: float = 0.0
-    make_tally: Callable[[], Tally] | None = None
-
-
-class SimulatorShell(ResultShell):
+class SimulatorShell(Simulation):
     """Step a simulator, and publish the state, what happens, and at the end the result.
 
     Attributes:

@@ -15,8 +15,9 @@ from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
 from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell, PublishedInputs
+from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
-from roboaccord_ros.nodes.simulator import SimulatorOptions, SimulatorShell
+from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import private_domain, reach
 
 NAMES = ("simulator", "controller", "recorder")
