@@ -16,32 +16,19 @@ from roboaccord.contract.trajectory import OVER_TIME, Event, Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 
 BLOCK = 1000  # states that are kept before they are hashed and measured
-UNITS = {
-    "work": "J",
-    "net_work": "J",
-    "peak_effort": "N m",
-    "speed": "m/s",
-    "heading": "rad",
-    "displacement_x": "m",
-    "displacement_y": "m",
-    "path_length": "m",
-    "closure": "m",
-    "largest_slip": "m/s",
-    "held": "s",
-    "largest_offset": "m",
-    "settling_time": "s",
-    "heading_overshoot": "rad",
-    "heading_error_max": "rad",
-    "waypoints_time": "s",
-    "travel_per_cycle": "m",
-    "travel_per_cycle_spread": "m",
-    "travel": "m",
-    "rise": "m",
-    "grips": "1",
-    "largest_impulse": "N s",
-    "least_distance": "m",
-    "tip_error": "m",
+_BY_UNIT = {
+    "J": "work net_work",
+    "N m": "peak_effort",
+    "N s": "largest_impulse",
+    "m/s": "speed largest_slip",
+    "rad": "heading heading_overshoot heading_error_max",
+    "s": "held settling_time waypoints_time",
+    "m": "displacement_x displacement_y path_length closure largest_offset travel_per_cycle "
+    "travel_per_cycle_spread travel rise least_distance tip_error",
+    "1": "grips",
 }
+UNITS = {name: unit for unit, names in _BY_UNIT.items() for name in names.split()}
+"""Of the figures, by name."""
 
 
 def work_of(trajectory: Trajectory) -> float:
