@@ -9,7 +9,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.console import counted, make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import INLINE, Quantity
@@ -76,19 +76,18 @@ def accuracy_command(
     """
     grids, chosen = check(sizes or [50, 100], schemes or list(SCHEMES))
     rows, hits, runs = list[PathRow](), list[WallRow](), cases()
-    with progress() as bar:
-        total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
-        task = bar.add_task(COMPILING, total=total)
+    total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
+    with counted(total, "rolling and bouncing") as done:
         for n in grids:
             for case in runs:
                 errors = dict[str, float]()
                 for scheme in chosen:
                     errors[scheme] = measure(case, n, scheme, binary=binary)
-                    bar.update(task, advance=1, description=f"{case.name}, n = {n}")
+                    done(1)
                 rows.append(PathRow(n, case.name, errors))
             for turn in TURNS if walls else ():
                 hits.append(WallRow(n, bounces(n, turn, binary=binary)))
-                bar.update(task, advance=1, description=f"walls at {turn:g} deg, n = {n}")
+                done(1)
     found = Accuracy("r", binary, rows, hits)
     return Result(found, shown_of(found, chosen), used={"n": grids, "scheme": chosen})
 

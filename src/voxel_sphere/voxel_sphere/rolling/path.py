@@ -13,10 +13,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from roboaccord.contract.files import writing
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_matrix
 
@@ -86,10 +87,10 @@ MESSAGES = {
 class RollEvent:
     """An event: time [s], kind, the sphere's centre (3,) [voxels], and description."""
 
-    time: float
-    kind: str
+    time: Annotated[float, Quantity("s", form=".4f")]
+    kind: Annotated[str, Quantity("", form="s")]
     centre: tuple[float, ...]
-    detail: str
+    detail: Annotated[str, Quantity("", form="text")]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
+from roboaccord.contract.results import Quantity
 from roboaccord.run.output import make_folder
 
 from voxel_sphere.terrain.slices import SOLID
@@ -192,9 +193,9 @@ class Deviation:
         against: "closed form", or "slices".
     """
 
-    mean_error: float
-    max_error: float
-    against: str
+    mean_error: Annotated[float, Quantity("voxels", form=".4f")]
+    max_error: Annotated[float, Quantity("voxels", form=".4f")]
+    against: Annotated[str, Quantity("", "what errors are measured by")]
 
 
 def deviation(mesh: Mesh, terrain: Terrain) -> Deviation:
