@@ -109,20 +109,20 @@ class Field:
 
     @property
     def arrays(self) -> tuple[int, Array, Grid]:
-        """Arguments of the kernels."""
+        """The field as the kernels take it."""
         return self.kind, self.params, self.grid
 
     def distance(self, point: Vector) -> float:
         """Return the distance of a point from the ground [voxels]."""
-        return float(sample(*self.arrays, *map(float, point))[0])
+        return float(sample(self.arrays, *map(float, point))[0])
 
     def normal(self, point: Vector) -> Array:
         """Return the ground's unit normal (3,) under a centre at a point."""
-        return np.array(sample(*self.arrays, *map(float, point))[1:])
+        return np.array(sample(self.arrays, *map(float, point))[1:])
 
     def turn(self, point: Vector, velocity: Vector) -> Array:
         """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""
-        return np.array(turning(*self.arrays, *map(float, point), *map(float, velocity)))
+        return np.array(turning(self.arrays, *map(float, point), *map(float, velocity)))
 
     def curvature(self, point: Vector) -> Array:
         """Return the ground's principal curvatures (2,) [1/voxel] below a centre, hollow positive.
