@@ -21,13 +21,13 @@ from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
 
 from voxel_sphere.cli.terrain import ALONE, Names
-from voxel_sphere.rolling.field import Field, choose, fields, stages
+from voxel_sphere.rolling.field import Scene
 from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath, RollEvent
 from voxel_sphere.rolling.walls import STEEP, WallLaw
 from voxel_sphere.source.pages import write_run
 from voxel_sphere.source.variants import roll_as_described
-from voxel_sphere.terrain.workspace import Terrain
+from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 SAMPLES = 500
 
@@ -102,7 +102,10 @@ def roll_command(
         raise AccordError("as_described turns parallel to a wall: leave --after out")
     law = WallLaw(after=after)  # type: ignore[arg-type]
     with place_for(file, force):
-        terrain, ground, of_walls = read(folder, names, steep)
+        scene = Scene.of(open_workspace(folder), **vars(names))
+        with counted(scene.stages, "distances") as done:
+            ground, of_walls = scene.build(steep=steep, done=done)
+        terrain = scene.terrain
         length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
         middle = terrain.n / (2 * length)
         x, y = (length * value for value in start or (middle, middle))
@@ -125,13 +128,6 @@ def roll_command(
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
     used = {"time": None} if normalised else {}
     return Result(found, used=used, ok=not path.failed)
-
-
-def read(folder: Path, names: Names, steep: float) -> tuple[Terrain, Field, Field | None]:
-    """Return a terrain with the distances to its ground and its walls."""
-    opened, terrain = choose(folder, **vars(names))
-    with counted(stages(opened, terrain), "distances") as done:
-        return terrain, *fields(opened, terrain, steep=steep, done=done)
 
 
 def check_file(file: Path | None) -> None:

@@ -225,7 +225,8 @@ class Meshed:
     def decimated(self) -> Annotated[str | None, Quantity("", "from how many triangles")]:
         """What the mesh was before."""
         old = self.before
-        return old and f"{old.triangles}, with a mean error of {old.mean_error:.4f} voxels"
+        words = "{0.triangles}, with a mean error of {0.mean_error:.4f} voxels"
+        return words.format(old) if old else None
 
 
 def meshed(

@@ -121,9 +121,8 @@ def _step(mode, field, body, y, torque, h, work):
             new[i] = y[i] + (part * work[stage - 1, i] if stage > 0 else 0.0)
         _rates(mode, field, body, new, torque, work[stage], force)
     for i in range(9):
-        new[i] = y[i] + h / 6.0 * (
-            work[0, i] + 2.0 * (work[1, i] + work[2, i]) + work[3, i]
-        )  # fmt: skip
+        slopes = work[0, i] + 2.0 * (work[1, i] + work[2, i]) + work[3, i]
+        new[i] = y[i] + h / 6.0 * slopes
     if mode == FLIGHT:
         return
     _, a, b, c = sample(field, new[0], new[1], new[2])
@@ -173,9 +172,10 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
     """
     r, m, mu = body[0], body[1], body[4]
     y, work = np.empty(9), np.empty((7, 9))
+    new = work[5]
     y[0:3] = state[0:3]
     y[3:9] = state[7:13]
-    u, w = np.empty(3), np.empty(3)
+    u, w, n, side = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     time, code = 0.0, DONE
     while code == DONE and time < duration:
         d, nx, ny, nz = sample(ground, y[0], y[1], y[2])
@@ -198,55 +198,50 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
         ends = False
         if mode == SLIDE and slid > 0.0:
             # Past the end of the slip friction turns round, so go by the rate of the slip now.
-            a, b, c = work[0, 6], work[0, 7], work[0, 8]
-            fading = (
-                -(
-                    u[0] * (work[0, 3] - r * (b * nz - c * ny))
-                    + u[1] * (work[0, 4] - r * (c * nx - a * nz))
-                    + u[2] * (work[0, 5] - r * (a * ny - b * nx))
-                )
-                / slid
-            )
+            n[0], n[1], n[2] = nx, ny, nz
+            cross(work[0, 6:9], n, side)
+            fading = 0.0
+            for i in range(3):
+                fading -= u[i] * (work[0, 3 + i] - r * side[i])
+            fading /= slid
             ends = fading * step >= slid
             if ends:
                 step = slid / fading
         _step(mode, ground, body, y, torque, step, work)
         if mode == SLIDE and ends:
-            grip(ground, body, work[5], math.inf)
+            grip(ground, body, new, math.inf)
             code, mode = ROLLS, ROLL
         if mode == FLIGHT:
-            e, nx, ny, nz = sample(ground, work[5, 0], work[5, 1], work[5, 2])
-            down = -(work[5, 3] * nx + work[5, 4] * ny + work[5, 5] * nz)
+            e, nx, ny, nz = sample(ground, new[0], new[1], new[2])
+            down = -(new[3] * nx + new[4] * ny + new[5] * nz)
             if e < r and down > 0.0:
                 low, high = 0.0, step
                 for _ in range(BISECTIONS):
                     step = 0.5 * (low + high)
                     _step(mode, ground, body, y, torque, step, work)
-                    if sample(ground, work[5, 0], work[5, 1], work[5, 2])[0] < r:
+                    if sample(ground, new[0], new[1], new[2])[0] < r:
                         high = step
                     else:
                         low = step
-                _, nx, ny, nz = sample(ground, work[5, 0], work[5, 1], work[5, 2])
-                down = -(work[5, 3] * nx + work[5, 4] * ny + work[5, 5] * nz)
-                work[5, 3] += down * nx
-                work[5, 4] += down * ny
-                work[5, 5] += down * nz
-                gripped = grip(ground, body, work[5], mu * m * max(down, 0.0))
+                _, nx, ny, nz = sample(ground, new[0], new[1], new[2])
+                down = -(new[3] * nx + new[4] * ny + new[5] * nz)
+                new[3] += down * nx
+                new[4] += down * ny
+                new[5] += down * nz
+                gripped = grip(ground, body, new, mu * m * max(down, 0.0))
                 code, mode = LANDS, ROLL if gripped else SLIDE
         if walled:
-            e, nx, ny, nz = sample(walls, work[5, 0], work[5, 1], work[5, 2])
-            if e < r and work[5, 3] * nx + work[5, 4] * ny + work[5, 5] * nz < 0.0:
+            e, nx, ny, nz = sample(walls, new[0], new[1], new[2])
+            if e < r and new[3] * nx + new[4] * ny + new[5] * nz < 0.0:
                 code = HIT  # within a step of it: the state before is kept
                 break
-        if not (
-            0.0 <= work[5, 0] <= size and 0.0 <= work[5, 1] <= size and 0.0 <= work[5, 2] <= size
-        ):
+        if not (0.0 <= new[0] <= size and 0.0 <= new[1] <= size and 0.0 <= new[2] <= size):
             code = LEFT
             break
         for i in range(3):
-            w[i] = 0.5 * (y[6 + i] + work[5, 6 + i])
+            w[i] = 0.5 * (y[6 + i] + new[6 + i])
         turn(state, w, step)
-        y[:] = work[5]
+        y[:] = new
         time += step
     state[0:3] = y[0:3]
     state[7:13] = y[3:9]

@@ -20,7 +20,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.model.contact import GROUND, is_kinematic
-from voxel_sphere.simulators.scene import Scene
+from voxel_sphere.rolling.field import Scene
 from voxel_sphere.terrain.heights import height_field
 from voxel_sphere.terrain.mesh import SMOOTH, Mesh, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
@@ -58,16 +58,9 @@ def height_fixture(scene: Scene, why: str) -> HeightField:
     if scene.terrain.walls is not None:
         raise AccordError(f"{why}, and {scene.terrain.name} has walls; try dart")
     try:
-        field = height_field(scene.terrain)
+        return replace(height_field(scene.terrain), name=GROUND)
     except AccordError as error:
         raise AccordError(f"{why}: {error}; try dart") from None
-    corner = 0.5 * field.spacing  # the first column's middle
-    return HeightField(
-        name=GROUND,
-        heights=field.heights,
-        spacing=field.spacing,
-        position=np.array([corner, corner, 0.0]),
-    )
 
 
 def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:

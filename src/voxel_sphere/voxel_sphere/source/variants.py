@@ -20,7 +20,7 @@ from roboaccord.numerics.rotations import axis_angle_matrix, matrix_quaternion, 
 from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Vector
-from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent
+from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent, Row
 from voxel_sphere.rolling.walls import in_ground, reflected, spin_for, tangent
 
 SLOPE_REACH, WALL_REACH, SHIFT_REACH, MOVE = 0.2, 0.1, 0.1, 0.2  # r
@@ -220,13 +220,8 @@ def roll_as_described(
         part = int(samples * min(sphere.state.time / duration, 1.0))
         done(part - told)
         told = part
-    time, centres, normals, orientations, omegas = map(np.array, zip(*rows))
-    return RolledPath(
-        radius=radius, time=time, centre=centres, normal=normals, orientation=orientations,
-        omega=omegas, events=sphere.events, travel=travel, status=sphere.status,
-        message=MESSAGES[sphere.status],
-    )  # fmt: skip
+    return RolledPath.of(rows, radius, travel, sphere.status, sphere.events)
 
 
-def _row(s: _State) -> tuple[float, Array, Array, Array, Array]:
+def _row(s: _State) -> Row:
     return s.time, s.centre, s.normal, matrix_quaternion(s.rotation), s.omega.copy()

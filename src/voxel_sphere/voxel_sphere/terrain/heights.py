@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
-import numpy.typing as npt
 import scipy
+from roboaccord.contract.contact import HeightField
 from roboaccord.contract.errors import AccordError
 
 from voxel_sphere.terrain.mesh import SMOOTH
@@ -16,21 +14,8 @@ from voxel_sphere.terrain.workspace import Terrain
 HALF = 128
 
 
-@dataclass(frozen=True)
-class HeightField:
-    """Heights at the centres of the columns.
-
-    Args:
-        heights: (n, n), indexed [x, y] [m].
-        spacing: of the columns [m]; column i is at (i + 0.5) spacing.
-    """
-
-    heights: npt.NDArray[np.float64]
-    spacing: float
-
-
 def height_field(terrain: Terrain) -> HeightField:
-    """Return the height of every column: what it holds, which for grey slices is exact.
+    """Return the height of every column [m]: what it holds, which for grey slices is exact.
 
     Heights of binary slices are whole voxels; they are smoothed by a Gaussian of 2 voxels.
 
@@ -47,4 +32,6 @@ def height_field(terrain: Terrain) -> HeightField:
     heights = solid.sum(axis=2) / SOLID
     if not terrain.grey:
         heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")
-    return HeightField(heights * terrain.voxel_size, terrain.voxel_size)
+    size, corner = terrain.voxel_size, 0.5 * terrain.voxel_size  # the first column's middle
+    place = np.array([corner, corner, 0.0])
+    return HeightField(name="terrain", heights=heights * size, spacing=size, position=place)
