@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, file_line, progress
+from roboaccord.cli.console import command_line, counted, file_line
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Force, Out
@@ -59,13 +59,15 @@ def figures_command(
     """
     kinematics = rig.kinematics(rollers)
     found = claims()
-    with results(folder, "roller_sphere_figures", force=force) as place, progress() as bar:
-        task = bar.add_task("rigs", total=points**2)
+    with (
+        results(folder, "roller_sphere_figures", force=force) as place,
+        counted(points**2, "rigs") as done,
+    ):
         files = write_figures(
             place, kinematics, np.radians(heading), found, points,
             command=command_line(),
             facts=made_with("roboaccord-roller_sphere"),
-            done=lambda n: bar.advance(task, n),
+            done=done,
         )  # fmt: skip
     table = tables_of(found, "claim", "value", "found", "holds")
     return Result(Figures(files, found), [*table, file_line(files)], used=used_rig(rollers))

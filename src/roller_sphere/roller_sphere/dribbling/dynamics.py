@@ -24,18 +24,11 @@ import math
 import numpy as np
 from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.rotations import cross
 
 RATES = 8
 PASSES = 3  # of a step; the second has loads and accelerations in its middle, the third refines
 GAMMA = 1.0 - math.sqrt(0.5)  # of the L-stable diagonally implicit scheme of second order
-
-
-@kernel
-def cross(ax, ay, az, b, out):
-    """Fill a x b; numba's own takes seconds to compile."""
-    out[0] = ay * b[2] - az * b[1]
-    out[1] = az * b[0] - ax * b[2]
-    out[2] = ax * b[1] - ay * b[0]
 
 
 @kernel
@@ -94,10 +87,10 @@ def touch(row, i, u, n, axis, y, J, G, k, bias):
     for d in range(3):
         unit[:] = 0.0
         unit[d] = r
-        cross(unit[0], unit[1], unit[2], u, arm)
+        cross(unit, u, arm)
         for e in range(3):
             G[e, d] += arm[e]
-    cross(axis[0], axis[1], axis[2], u, arm)
+    cross(axis, u, arm)
     for e in range(3):
         G[e, 3 + i] += small * arm[e]
     G[0, 7] -= small * u[1]

@@ -12,7 +12,6 @@ from roboaccord.contract.contact import Contact
 from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
@@ -20,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 
 from roller_sphere.dribbling.dynamics import RATES, spread
 from roller_sphere.dribbling.limits import ball_acceleration, grip_shares
-from roller_sphere.dribbling.place import STROKE, held_time, offsets, spins
+from roller_sphere.dribbling.place import STROKE, ball_spin, held_time, offsets, spins
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -34,8 +33,7 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     p, t = parameters, trajectory
     row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
     along = np.stack([p.rig.normals, -p.rig.axes])
-    world = np.einsum("kij,kj->ki", quaternion_matrix(t.orientation), t.twist[:, 3:])
-    rates = np.column_stack([world, t.qd])
+    rates = np.column_stack([ball_spin(t), t.qd])
     places = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
     J, G = np.empty((2, 2, 3, RATES))
     k, (bias, u, n) = np.empty((2, RATES)), np.empty((3, 2, 3))

@@ -58,11 +58,15 @@ def holds(parameters: RollerSphereParameters, offset: Array) -> Array:
     return np.asarray((np.abs(slid) <= STROKE * parameters.roller_radius).all(axis=-1))
 
 
+def ball_spin(trajectory: Trajectory) -> Array:
+    """Return the angular velocity of the ball in the world (k, 3) [rad/s]."""
+    rotations = quaternion_matrix(trajectory.orientation)
+    return np.asarray(np.einsum("kij,kj->ki", rotations, trajectory.twist[:, 3:]))
+
+
 def spins(trajectory: Trajectory) -> Array:
     """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
-    world = np.einsum(
-        "kij,kj->ki", quaternion_matrix(trajectory.orientation), trajectory.twist[:, 3:]
-    )
+    world = ball_spin(trajectory)
     yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
     flat = turned_back(yaw, world[:, :2])
     return np.column_stack([flat, world[:, 2] - rate])

@@ -8,17 +8,10 @@ import numpy as np
 from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
 
-from roller_sphere.dribbling.place import held_time, offsets
+from roller_sphere.dribbling.place import ball_spin, held_time, offsets
 from roller_sphere.model.parameters import RollerSphereParameters
-
-
-def ball_spin(trajectory: Trajectory) -> Array:
-    """Return the angular velocity of the ball in the world (k, 3) [rad/s]."""
-    rotations = quaternion_matrix(trajectory.orientation)
-    return np.asarray(np.einsum("kij,kj->ki", rotations, trajectory.twist[:, 3:]))
 
 
 def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:

@@ -23,8 +23,8 @@ from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
+from roller_sphere.dribbling.place import ball_spin
 from roller_sphere.model.kinematics import Kinematics
-from roller_sphere.simulators.metrics import ball_spin
 
 STEADY = (0.5, 0.75)  # part of each heading's time over which the ball turns steadily
 ALLOWED = 0.02  # of w_t, in DART with its z axis along e

@@ -15,7 +15,7 @@ from roboaccord.contract.results import Degrees, Metres, Quantity, Ratio
 from typer.models import OptionInfo
 
 from voxel_sphere.cli.terrain import Replace
-from voxel_sphere.terrain.generate import Part, check_place, place, sheet_part, surface_parts
+from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
 from voxel_sphere.terrain.slices import Done
@@ -165,8 +165,8 @@ def filled(
     if kind not in KINDS[1:]:
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     if "xyz" in recipe:
-        sheet = sheet_of(recipe, n, radius)
-        return [sheet_part(sheet, n, name=name, kind=kind, recipe=recipe, binary=binary, done=done)]
+        volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
+        return [Part(name, kind, volume, recipe, not binary)]
     if kind != KINDS[1]:
         raise AccordError("--kind is for --xyz; named surfaces and heights are surfaces")
     surface = surface_of(recipe, n, radius)
