@@ -17,7 +17,7 @@ from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.results import Degrees
 from roboaccord.run.versions import made_with
 
-from roller_sphere.cli.options import RigOptions, Rollers, used_rig
+from roller_sphere.cli.rig import RigOptions, Rollers, used_rig
 from roller_sphere.source.claims import Claim, claims
 from roller_sphere.source.figures import write_figures
 

@@ -17,9 +17,9 @@ from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-from roller_sphere.dribbling.dynamics import RATES, spread
+from roller_sphere.dribbling.dynamics import scratch, spread
 from roller_sphere.dribbling.limits import ball_acceleration, grip_shares
-from roller_sphere.dribbling.place import STROKE, ball_spin, held_time, offsets, spins
+from roller_sphere.dribbling.place import ball_spin, geometry, hold_of, spins
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -31,15 +31,13 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     From the rates of rollers, ball and carrier, the ball rolling on the ground.
     """
     p, t = parameters, trajectory
-    row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
-    along = np.stack([p.rig.normals, -p.rig.axes])
+    row, along = geometry(p)
     rates = np.column_stack([ball_spin(t), t.qd])
     places = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
-    J, G = np.empty((2, 2, 3, RATES))
-    k, (bias, u, n) = np.empty((2, RATES)), np.empty((3, 2, 3))
+    J, G, *others = scratch()
     found = np.empty((len(t), 2, 3))
     for i in range(len(t)):
-        spread(row, along, places[i], rates[i], True, J, G, k, bias, u, n)
+        spread(row, along, places[i], rates[i], True, J, G, *others)
         found[i] = G @ rates[i]
     return found
 
@@ -132,17 +130,15 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
     p = setup.parameters
     found = run_setup(setup, make_simulator(setup, engine))
-    held = held_time(p, found)
+    held, offset = hold_of(p, found)
     kept = bool(held >= found.time[-1])
-    while_held = found.window(0.0, held)
-    away = offsets(p, while_held.q, while_held.position)[:, :2]
     last = found.window(duration - LAST, duration)
     return Cell(
         speed=speed,
         turn_rate=turn_rate,
         held=held,
         kept=kept,
-        largest_offset=float(np.linalg.norm(away, axis=1).max()),
+        largest_offset=offset,
         grip=grip_of(setup, speed, turn_rate),
         slip=slip_figures(p, last) if kept else None,
     )

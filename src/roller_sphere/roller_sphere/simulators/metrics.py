@@ -10,7 +10,7 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
-from roller_sphere.dribbling.place import ball_spin, held_time, offsets
+from roller_sphere.dribbling.place import ball_spin, hold_of
 from roller_sphere.model.parameters import RollerSphereParameters
 
 
@@ -46,14 +46,9 @@ class BallFigures(Tally):
             sizes = np.linalg.norm(slips(self._parameters, part), axis=2)
             self._slip = max(self._slip, float(sizes.max()))
         if self._base == "free" and not self._lost:
-            self._hold(part)
-
-    def _hold(self, part: Trajectory) -> None:
-        self._held = held = held_time(self._parameters, part)
-        self._lost = held < part.time[-1]
-        while_held = part.window(0.0, held)
-        away = offsets(self._parameters, while_held.q, while_held.position)[:, :2]
-        self._offset = max(self._offset, float(np.linalg.norm(away, axis=1).max()))
+            self._held, offset = hold_of(self._parameters, part)
+            self._lost = self._held < part.time[-1]
+            self._offset = max(self._offset, offset)
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures."""

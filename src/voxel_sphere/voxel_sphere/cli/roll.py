@@ -93,7 +93,6 @@ def roll_command(
 
       accord voxel-sphere roll terrain --omega 6 3 --out run
     """
-    check_file(file)
     check_scheme(scheme, (*SCHEMES, "as_described"))
     described = scheme == "as_described"
     if described and step is not None:
@@ -130,22 +129,21 @@ def roll_command(
     return Result(found, used=used, ok=not path.failed)
 
 
-def check_file(file: Path | None) -> None:
-    """Refuse a file that cannot be written, before the work."""
-    if file is None:
-        return
-    if not is_folder(file) and file.suffix not in (".csv", ".npz"):
-        raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
-    if not is_folder(file):
-        make_folder(file.parent)
-        check_target(file)
-
-
 def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | None]:
-    """Return the context in which results are written: the folder's, where it is one."""
-    if file is None or not is_folder(file):
+    """Return the context in which results are written: the folder's, where it is one.
+
+    Raises:
+        AccordError: for a file that cannot be written, before the work.
+    """
+    if file is None:
         return nullcontext()
-    return results(file, "", force=force)
+    if is_folder(file):
+        return results(file, "", force=force)
+    if file.suffix not in (".csv", ".npz"):
+        raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
+    make_folder(file.parent)
+    check_target(file)
+    return nullcontext()
 
 
 def is_folder(file: Path) -> bool:

@@ -16,7 +16,6 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.results import IF_ANY, INLINE, Metres, Quantity, Ratio
 from roboaccord.contract.state import Array
 
-from voxel_sphere.terrain.heights import height_field
 from voxel_sphere.terrain.mesh import (
     FORMATS,
     SMOOTH,
@@ -25,6 +24,7 @@ from voxel_sphere.terrain.mesh import (
     check_ending,
     decimate,
     deviation,
+    height_field,
     terrain_mesh,
     write_mesh,
     write_npy,

@@ -21,8 +21,7 @@ from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.model.contact import GROUND, is_kinematic
 from voxel_sphere.rolling.field import Scene
-from voxel_sphere.terrain.heights import height_field
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh, terrain_mesh
+from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SOLID
 

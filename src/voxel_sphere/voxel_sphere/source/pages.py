@@ -17,11 +17,9 @@ from roboaccord.report.plots import Plot, render_plots
 from roboaccord.run.output import write_text
 
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.terrain.mesh import SMOOTH
+from voxel_sphere.terrain.mesh import HALF, SMOOTH
 from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
-
-HALF = 128
 
 
 def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
