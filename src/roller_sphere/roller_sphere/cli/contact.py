@@ -21,8 +21,8 @@ from roller_sphere.dribbling.map import Cell, coefficients, run_map
 from roller_sphere.source.contact_check import ContactFinding, cases, check
 
 CELLS = (
-    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.first", "slip.second",
-    "slip.model", "slip.spin", "slip.model_spin", "slip.share",
+    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",
+    "slip.spin", "slip.model_spin", "slip.share",
 )  # fmt: skip
 
 

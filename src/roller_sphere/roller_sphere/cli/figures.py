@@ -9,12 +9,11 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, counted, file_line
+from roboaccord.cli.console import command_line, counted
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Force, Out
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.results import Degrees
+from roboaccord.contract.results import Degrees, Quantity
 from roboaccord.run.versions import made_with
 
 from roller_sphere.cli.rig import RigOptions, Rollers, used_rig
@@ -27,7 +26,7 @@ class Figures:
     """Hold the files that were written, and the claims."""
 
     files: list[Path]
-    table: list[Claim]
+    table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
 
 
 STEEPER = RigOptions(alpha=(20.0, -20.0))
@@ -69,5 +68,4 @@ def figures_command(
             facts=made_with("roboaccord-roller_sphere"),
             done=done,
         )  # fmt: skip
-    table = tables_of(found, "claim", "value", "found", "holds")
-    return Result(Figures(files, found), [*table, file_line(files)], used=used_rig(rollers))
+    return Result(Figures(files, found), used=used_rig(rollers))

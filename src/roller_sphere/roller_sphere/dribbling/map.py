@@ -53,21 +53,11 @@ class SlipFigures:
         share: roller 1's of the sum of both slips; the model says 0.5. At 0 the roller grips.
     """
 
-    slip: tuple[float, float]
+    slip: Annotated[list[float], Quantity("m/s", "of both rollers", "slips", ".3f")]
     model: Annotated[float, Quantity("m/s", "the model's slip", "model", ".3f")]
     spin: Annotated[float, Quantity("rad/s", "of the ball", form=".2f")]
     model_spin: Annotated[float, Quantity("rad/s", "the model's spin", "model", ".2f")]
     share: Annotated[float, Quantity("1", "roller 1's of the slip, 0.5 in the model", form=".2f")]
-
-    @property
-    def first(self) -> Annotated[float, Quantity("m/s", "of roller 1", "slip 1", ".3f")]:
-        """The slip of the first roller."""
-        return self.slip[0]
-
-    @property
-    def second(self) -> Annotated[float, Quantity("m/s", "of roller 2", "slip 2", ".3f")]:
-        """The slip of the second roller."""
-        return self.slip[1]
 
 
 def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> SlipFigures:
@@ -77,7 +67,7 @@ def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> 
     nu = turning[:, :2] @ kinematics.driving.T
     sizes = np.linalg.norm(slips_on_ground(parameters, trajectory), axis=2).mean(axis=0)
     return SlipFigures(
-        slip=(float(sizes[0]), float(sizes[1])),
+        slip=sizes.tolist(),
         model=float(np.abs(nu @ kinematics.slipping.T).mean()),
         spin=float(turning[:, 2].mean()),
         model_spin=float((nu @ kinematics.turning[2]).mean()),

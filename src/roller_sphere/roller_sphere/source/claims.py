@@ -25,15 +25,10 @@ PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
 class Claim:
     """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
 
-    claim: Annotated[str, Quantity("", name="claim of section 3", form="text")]
-    printed: Annotated[str, Quantity("")]
+    claim: Annotated[str, Quantity("", form="text")]
+    printed: Annotated[str, Quantity("", form="s")]
     found: Annotated[str, Quantity("", form="text")]
     holds: Annotated[bool, Quantity("", form="s")]
-
-    @property
-    def value(self) -> Annotated[str, Quantity("", name="printed", form="s")]:
-        """What is printed, if that is more than a sentence."""
-        return "" if self.printed == "sentence" else self.printed
 
 
 def claims() -> list[Claim]:

@@ -12,7 +12,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import counted, make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, Quantity
+from roboaccord.contract.results import INLINE
 
 from voxel_sphere.rolling.bounces import TURNS, Bounces, bounces
 from voxel_sphere.rolling.motion import check_scheme
@@ -32,21 +32,13 @@ class PathRow:
 
 
 @dataclass(frozen=True)
-class WallRow:
-    """Hold what a sphere does at the walls of an arena on a grid of n voxels."""
-
-    n: Annotated[int, Quantity("")]
-    found: Bounces = field(metadata=INLINE)
-
-
-@dataclass(frozen=True)
 class Accuracy:
     """Hold all errors, and their unit."""
 
     unit: str
     binary: bool
     paths: list[PathRow]
-    walls: list[WallRow]
+    walls: list[Bounces]
 
 
 def accuracy_command(
@@ -75,7 +67,7 @@ def accuracy_command(
       accord voxel-sphere accuracy --n 200 --scheme exact --json
     """
     grids, chosen = check(sizes or [50, 100], schemes or list(SCHEMES))
-    rows, hits, runs = list[PathRow](), list[WallRow](), cases()
+    rows, hits, runs = list[PathRow](), list[Bounces](), cases()
     total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
     with counted(total, "rolling and bouncing") as done:
         for n in grids:
@@ -86,7 +78,7 @@ def accuracy_command(
                     done(1)
                 rows.append(PathRow(n, case.name, errors))
             for turn in TURNS if walls else ():
-                hits.append(WallRow(n, bounces(n, turn, binary=binary)))
+                hits.append(bounces(n, turn, binary=binary))
                 done(1)
     found = Accuracy("r", binary, rows, hits)
     return Result(found, shown_of(found, chosen), used={"n": grids, "scheme": chosen})

@@ -83,12 +83,10 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
             f"friction.law is rolling, the kinematic ball, and {engine.name} has forces: "
             "run the reference, or --set friction.law=contact with a controller of torques"
         )
-    model = EngineModel.of(setup)
-    if model.contact is not None:
-        model = replace(
-            model, contact=replace(model.contact, fixtures=(fixture_for(engine, setup.terrain),))
-        )
-    return simulate_model(model, engine)
+    contact = setup.contact
+    if contact is not None:
+        contact = replace(contact, fixtures=(fixture_for(engine, setup.terrain),))
+    return simulate_model(EngineModel.of(setup, contact=contact), engine)
 
 
 PLATE = 0.5  # radii of the ball: what is drawn of the solid below the ground
