@@ -22,11 +22,11 @@ from roboaccord.run.versions import made_with
 
 from voxel_sphere.cli.terrain import ALONE, Names
 from voxel_sphere.rolling.field import Scene
-from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme, roll
+from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme
 from voxel_sphere.rolling.path import RolledPath, RollEvent
 from voxel_sphere.rolling.walls import STEEP, WallLaw
 from voxel_sphere.source.pages import write_run
-from voxel_sphere.source.variants import roll_as_described
+from voxel_sphere.source.variants import DESCRIBED, roll_by
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 SAMPLES = 500
@@ -93,8 +93,8 @@ def roll_command(
 
       accord voxel-sphere roll terrain --omega 6 3 --out run
     """
-    check_scheme(scheme, (*SCHEMES, "as_described"))
-    described = scheme == "as_described"
+    check_scheme(scheme, (*SCHEMES, DESCRIBED))
+    described = scheme == DESCRIBED
     if described and step is not None:
         raise AccordError("as_described has steps of a voxel of travel: leave --step out")
     if described and after != "parallel":
@@ -110,17 +110,11 @@ def roll_command(
         x, y = (length * value for value in start or (middle, middle))
         centre = ground.place(x, y, None if start_z is None else length * start_z)
         with counted(samples, "rolling") as done:
-            if described:
-                path = roll_as_described(
-                    terrain.solid, ground.radius, centre=centre, omega=(*omega, 0.0),
-                    duration=duration, samples=samples, done=done,
-                )  # fmt: skip
-            else:
-                asked = Rolling(
-                    ground, centre=centre, omega=(*omega, 0.0), duration=duration, walls=of_walls,
-                    scheme=scheme, law=law, step=step, samples=samples,
-                )  # fmt: skip
-                path = roll(asked, done)
+            asked = Rolling(
+                ground, centre=centre, omega=(*omega, 0.0), duration=duration, walls=of_walls,
+                scheme=scheme, law=law, step=step, samples=samples,
+            )  # fmt: skip
+            path = roll_by(terrain.solid, asked, done)
         files = [] if file is None else save(path, terrain, file)
     found = Rolled.of(path, length, files, "r" if normalised else "voxels")
     if path.failed:

@@ -154,11 +154,11 @@ def mesh_command(
         check_ending(heights, [".npy"])
     check_target(heights)
     terrain, mesh, found = meshed(folder, smooth, triangles, names)
-    field = height_field(terrain) if heights is not None else None
+    columns = {} if heights is None else {heights: height_field(terrain).heights}
     write_mesh(mesh, file, terrain.voxel_size)
-    if field is not None and heights is not None:
-        write_npy(heights, field.heights)
-    return Result(replace(found, files=[path for path in (file, heights) if path is not None]))
+    for path, values in columns.items():
+        write_npy(path, values)
+    return Result(replace(found, files=[file, *columns]))
 
 
 def world_command(

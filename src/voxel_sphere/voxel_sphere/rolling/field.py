@@ -64,10 +64,7 @@ class Field:
         distance, gradient, surface = distance_and_gradient(
             solid, radius, smoothing=smoothing, done=done
         )
-        grid = np.empty((*distance.shape, 4), dtype=np.float32)
-        grid[..., 0] = distance
-        for axis, part in enumerate(gradient):
-            grid[..., 1 + axis] = part
+        grid = np.stack([distance, *gradient], axis=-1)
         return cls(
             radius=radius, size=float(n), kind=GRID, params=NO_PARAMS, grid=grid, surface=surface
         )
@@ -224,8 +221,6 @@ class Scene:
         walls: Solid | None = self.terrain.walls
         if self.whole:
             ground, walls = split(ground, steep)
-        first, *others = (
-            Field.build(solid, self.terrain.radius, done=done)
-            for solid in (ground, walls) if solid is not None
-        )  # fmt: skip
-        return first, others[0] if others else None
+        radius = self.terrain.radius
+        field = Field.build(ground, radius, done=done)
+        return field, None if walls is None else Field.build(walls, radius, done=done)

@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import cross
 
-from voxel_sphere.rolling.exact import turn
+from voxel_sphere.rolling.exact import hits, turn
 from voxel_sphere.rolling.sampling import sample, turning
 
 ROLL, SLIDE, FLIGHT = range(3)
@@ -230,11 +230,9 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
                 new[5] += down * nz
                 gripped = grip(ground, body, new, mu * m * max(down, 0.0))
                 code, mode = LANDS, ROLL if gripped else SLIDE
-        if walled:
-            e, nx, ny, nz = sample(walls, new[0], new[1], new[2])
-            if e < r and new[3] * nx + new[4] * ny + new[5] * nz < 0.0:
-                code = HIT  # within a step of it: the state before is kept
-                break
+        if walled and hits(walls, r, new[3], new[4], new[5], new[0], new[1], new[2]):
+            code = HIT  # within a step of it: the state before is kept
+            break
         if not (0.0 <= new[0] <= size and 0.0 <= new[1] <= size and 0.0 <= new[2] <= size):
             code = LEFT
             break

@@ -20,9 +20,9 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.motion import Rolling, roll
+from voxel_sphere.rolling.motion import Rolling
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.source.variants import roll_as_described
+from voxel_sphere.source.variants import roll_by
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import Surface, make_surface
 
@@ -281,14 +281,9 @@ def measure(case: Case, n: int, scheme: str, *, binary: bool = False) -> float:
     volume = fill_below(case.ground(n).height, n, binary=binary)
     at = n / 2 + r * np.array(case.start)
     field = Field.build(volume, r)
-    centre, omega, duration = field.place(*at), case.omega, case.duration
-    if scheme == "as_described":
-        path = roll_as_described(
-            volume, r, centre=centre, omega=omega, duration=duration, samples=SAMPLES
-        )
-    else:
-        asked = Rolling(
-            field, centre=centre, omega=omega, duration=duration, samples=SAMPLES, scheme=scheme
-        )
-        path = roll(asked)
+    asked = Rolling(
+        field, centre=field.place(*at), omega=case.omega, duration=case.duration,
+        samples=SAMPLES, scheme=scheme,
+    )  # fmt: skip
+    path = roll_by(volume, asked)
     return error(path, case, n, case.exact(n, r).place(*at))
