@@ -24,9 +24,10 @@ from roboaccord.contract.state import Array
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed
 from roller_sphere.model.rig import Rig, RigError
+from roller_sphere.source.claims import AZIMUTH, LATITUDE
 
-# The paper's rig at its second angle.
-AZIMUTH, LATITUDE, ALPHA = (215.0, 325.0), (60.0, 60.0), (10.0, -10.0)
+# The paper's rig is at its second angle.
+ALPHA = (10.0, -10.0)
 
 Pair = tuple[float, float]
 Angles = Annotated[Pair, Quantity("deg")]

@@ -15,8 +15,8 @@ from roboaccord.report.plots import Still
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.reach import blocked, gains, slip_gains, top_speed
 from roller_sphere.model.rig import Rig, RigError
-from roller_sphere.source.paper import ALPHAS
-from roller_sphere.source.paper import COLOURS as BY_ALPHA
+from roller_sphere.source.claims import ALPHAS
+from roller_sphere.source.claims import COLOURS as BY_ALPHA
 from roller_sphere.source.paper_figures import PHI, QUARTERS
 
 LIMIT = 2.0  # roller speed over the ball's, beyond which a heading counts as blocked

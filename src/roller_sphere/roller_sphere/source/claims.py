@@ -1,4 +1,4 @@
-"""The claims of the paper's section 3, checked against its own model."""
+"""Section 3 of the paper: its rig at four roller angles, all headings at 1 m/s; and its claims."""
 
 from __future__ import annotations
 
@@ -11,14 +11,38 @@ from numpy.typing import NDArray
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
-from roller_sphere.source.paper import Case, cases
+from roller_sphere.model.kinematics import Kinematics, RollerMotion
+from roller_sphere.model.rig import Rig
 
 BoolArray = NDArray[np.bool_]
 
+SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
+AZIMUTH, LATITUDE = (215.0, 325.0), (60.0, 60.0)  # degrees
+ALPHAS = (0.0, 10.0, 20.0, 30.0)  # of roller 1, degrees; roller 2 has the opposite
+COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as there
+SPEED = 1.0  # m/s
 STEP = 0.1  # degrees between the headings on which sentences are tried
 ZERO = 1e-12  # m/s, rad: rounding
 PRINTED_NU = (0.91, 0.93, 0.96, 1.03)
 PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Hold the rig at one roller angle, with its motions along all headings."""
+
+    alpha: float
+    kinematics: Kinematics
+    motion: RollerMotion
+
+
+def cases(heading_deg: Array) -> list[Case]:
+    """Return the four cases at headings (m,) [degrees]: roller 2 has the opposite angle."""
+    found = []
+    for alpha in ALPHAS:
+        kinematics = Kinematics(Rig.degrees(1.0, AZIMUTH, LATITUDE, (alpha, -alpha)))
+        found.append(Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg))))
+    return found
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,7 @@ from roboaccord.run.output import write_columns, write_table, write_text
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.source import builder
-from roller_sphere.source.claims import Claim
-from roller_sphere.source.paper import SOURCE
+from roller_sphere.source.claims import SOURCE, Claim
 from roller_sphere.source.paper_figures import write_paper
 from roller_sphere.source.rig_scenes import write_least, write_pair, write_planar, write_roller
 
