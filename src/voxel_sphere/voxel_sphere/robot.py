@@ -19,10 +19,10 @@ from roboaccord.simulators.base import Simulator
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model.contact import is_kinematic, rolling, touching
 from voxel_sphere.model.parameters import VoxelSphereParameters
+from voxel_sphere.rolling.field import Scene
 from voxel_sphere.simulators.engines import draw_relief, make_engine_simulator, make_world
-from voxel_sphere.simulators.heavy_reference import HeavyReference
-from voxel_sphere.simulators.reference import RollingReference
-from voxel_sphere.simulators.scene import Scene, make_scene
+from voxel_sphere.simulators.reference import HeavyReference, RollingReference
+from voxel_sphere.simulators.scene import make_scene
 
 
 class BallFigures(Tally):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
-NONE = "–"
+NONE, NOTHING = "–", "none"  # for no value, and for a list without any
 NARROW = 10  # columns of a table from which on units are without brackets
 
 
@@ -32,7 +32,8 @@ def lines_of(found: DataclassInstance, *names: str) -> list[str]:
     rows = {}
     for name, quantity in _chosen(type(found), names).items():
         text = text_of(_value(found, name), quantity)
-        unit = "" if text == NONE or quantity.unit == "1" else quantity.shown or quantity.unit
+        plain = text in (NONE, NOTHING) or quantity.unit == "1"
+        unit = "" if plain else quantity.shown or quantity.unit
         more = f": {quantity.meaning}" if quantity.meaning else ""
         rows[heading_of(name, quantity)] = (text, unit + more) if unit else (text + more, "")
     return figure_lines(rows)
@@ -77,20 +78,25 @@ def tables_of(
 def rendered(found: DataclassInstance) -> list[RenderableType]:
     """Return a whole result: its quantities, a table for each list of parts, and its files.
 
-    The meaning of a field of parts, or else its name, is the title of their table.
+    The meaning of a field of parts, or else its name, is the title of their table. What is left
+    out of the JSON as there is none is left out here, too.
     """
     kind = type(found)
     known, parts = quantities(kind), inline(kind)
-    values = {each.name: getattr(found, each.name) for each in fields(found)}
+    values = {
+        each.name: value for each in fields(found)
+        if (value := getattr(found, each.name)) is not None or "if_any" not in each.metadata
+    }  # fmt: skip
+    missing = {each.name for each in fields(found)} - values.keys()
     own = [
-        name for name in known
-        if name.partition(".")[0] in parts or not ("." in name or _rows(values.get(name)))
+        name for name in known if (first := name.partition(".")[0]) not in missing
+        and (first in parts or not ("." in name or _rows(values.get(name))))
     ]  # fmt: skip
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
-    for each in fields(found):
-        value, quantity = values[each.name], known.get(each.name, Quantity(""))
+    for name, value in values.items():
+        quantity = known.get(name, Quantity(""))
         if rows := _rows(value):
-            title = quantity.meaning or heading_of(each.name, quantity)
+            title = quantity.meaning or heading_of(name, quantity)
             shown += tables_of(
                 rows, title=title, labels=value if isinstance(value, Mapping) else ()
             )
@@ -116,7 +122,7 @@ def text_of(value: Value, quantity: Quantity) -> str:
         return value
     if isinstance(value, Iterable):
         between = " to " if isinstance(value, tuple) and len(value) == 2 else ", "
-        return between.join(text_of(item, quantity) for item in value)
+        return between.join(text_of(item, quantity) for item in value) or NOTHING
     if isinstance(value, complex):
         imaginary = f"{value.imag:+{quantity.form}}i" if value.imag else ""
         return f"{value.real:{quantity.form}}{imaginary}"

@@ -151,7 +151,7 @@ def hold_ball(
     kinematics = Kinematics(p.rig)
     nu = kinematics.driving @ (np.array([-ball[1], ball[0]]) / p.radius)
     statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
-    rollers, ground = statics.shares(statics.least(lambda x: max(statics.shares(x))))
+    rollers, ground = statics.best()
     return Hold(
         surface_speeds=nu,
         roller_rates=nu / p.roller_radius,
@@ -175,7 +175,7 @@ def _press_bounds(dribbler: Dribbler, push: Array) -> tuple[float, float]:
         statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
         if not (statics.loads > 0.0).all():
             return MOST
-        return min(_largest_share(statics) - 1.0, MOST)
+        return min(max(statics.best()) - 1.0, MOST)
 
     low, high = (math.log(force) for force in PRESSES)
     tried = np.linspace(low, high, TRIED).tolist()
@@ -185,7 +185,3 @@ def _press_bounds(dribbler: Dribbler, push: Array) -> tuple[float, float]:
     low = scipy.optimize.brentq(excess, low, best) if excess(low) > 0.0 else -math.inf
     high = scipy.optimize.brentq(excess, best, high) if excess(high) > 0.0 else math.inf
     return math.exp(low), math.exp(high)
-
-
-def _largest_share(statics: Statics) -> float:
-    return max(statics.shares(statics.least(lambda amount: max(statics.shares(amount)))))

@@ -64,6 +64,29 @@ def brake(row, slip, force):
 
 
 @kernel
+def dot(a, b):
+    """Return a b."""
+    total = 0.0
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
+
+
+@kernel
+def rub(friction, load, slip, force, slope):
+    """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3); dry is per load."""
+    viscous, dry, speed = friction
+    square = dot(slip, slip) + speed * speed
+    size = math.sqrt(square)
+    factor = viscous + dry * load / size
+    for a in range(3):
+        force[a] = -factor * slip[a]
+        for b in range(3):
+            slope[a, b] = dry * load / size * slip[a] * slip[b] / square
+        slope[a, a] -= factor
+
+
+@kernel
 def _wrenches(position, linear, angular, radius, row, forces, torques):
     """Fill forces and torques of the links, the ball first."""
     n = np.empty(3)
