@@ -25,16 +25,21 @@ NARROW = 10  # columns of a table from which on units are without brackets
 def lines_of(found: DataclassInstance, *names: str) -> list[str]:
     """Return the quantities of a result, one a line with its unit and meaning.
 
+    A mapping has a line for each of its values.
+
     Args:
         found: the result.
         names: of the fields and properties to show; all quantities by default.
     """
     rows = {}
     for name, quantity in _chosen(type(found), names).items():
-        text = text_of(_value(found, name), quantity)
-        unit = "" if text == NONE or quantity.unit == "1" else quantity.shown or quantity.unit
+        value, heading = _value(found, name), heading_of(name, quantity)
         more = f": {quantity.meaning}" if quantity.meaning else ""
-        rows[heading_of(name, quantity)] = (text, unit + more) if unit else (text + more, "")
+        for key, each in value.items() if isinstance(value, Mapping) else [("", value)]:
+            text = text_of(each, quantity)
+            unit = "" if text == NONE or quantity.unit == "1" else quantity.shown or quantity.unit
+            line = (text, unit + more) if unit else (text + more, "")
+            rows[f"{heading}, {key}" if key else heading], more = line, ""
     return figure_lines(rows)
 
 
@@ -56,7 +61,10 @@ def tables_of(
     """
     chosen = _chosen(kind or type(rows[0]), names)
     form = "[{}]" if len(chosen) < NARROW else "{}"
-    headings = {name: _column(name, quantity, form) for name, quantity in chosen.items()}
+    names_shown = [heading_of(*each) for each in chosen.items()]
+    headings = {
+        name: _column(name, quantity, form, names_shown) for name, quantity in chosen.items()
+    }
     first = list(labels)
     table = make_table(
         *([""] if first else ()), *headings.values(), title=title,
@@ -77,7 +85,8 @@ def tables_of(
 def rendered(found: DataclassInstance) -> list[RenderableType]:
     """Return a whole result: its quantities, a table for each list of parts, and its files.
 
-    The meaning of a field of parts, or else its name, is the title of their table.
+    The meaning of a field of parts, or else its name, is the title of their table. Parts of one
+    class that are fields of their own share a table, with a line for each by name.
     """
     kind = type(found)
     known, parts = quantities(kind), inline(kind)
@@ -87,6 +96,13 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
         if name.partition(".")[0] in parts or not ("." in name or _rows(values.get(name)))
     ]  # fmt: skip
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
+    alone = dict[type[DataclassInstance], dict[str, DataclassInstance]]()
+    for name, part in values.items():
+        if is_dataclass(part) and name not in parts and _chosen(type(part), ()):
+            heading = heading_of(name, known.get(name, Quantity("")))
+            alone.setdefault(type(part), {})[heading] = part
+    for group in alone.values():
+        shown += tables_of([*group.values()], labels=group)
     for each in fields(found):
         value, quantity = values[each.name], known.get(each.name, Quantity(""))
         if rows := _rows(value):
@@ -134,9 +150,12 @@ def heading_of(name: str, quantity: Quantity) -> str:
     return quantity.name or name.rpartition(".")[2].replace("_", " ")
 
 
-def _column(name: str, quantity: Quantity, form: str) -> str:
-    unit = quantity.shown or quantity.unit
-    return heading_of(name, quantity) + ("\n" + form.format(unit) if unit not in ("", "1") else "")
+def _column(name: str, quantity: Quantity, form: str, others: Sequence[str]) -> str:
+    """Return the heading of a column, after the name of its part where several are called alike."""
+    unit, heading = quantity.shown or quantity.unit, heading_of(name, quantity)
+    if others.count(heading) > 1:
+        heading = "\n".join(filter(None, [*name.split(".")[:-1], heading]))
+    return heading + ("\n" + form.format(unit) if unit not in ("", "1") else "")
 
 
 def _chosen(kind: type[DataclassInstance], names: Sequence[str]) -> dict[str, Quantity]:
