@@ -8,15 +8,16 @@ it an orbit, and the eigenvalues of dP/dx, the multipliers, say whether disturba
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array
-from roboaccord.numerics.newton import newton
+from roboaccord.numerics.newton import central_slope, newton
 
 from monkeybot.gaits.gait import Gait, Multipliers, evaluate, map_slope, wrap
 from monkeybot.model.events import linear
@@ -142,15 +143,8 @@ def find_orbit(
         AccordError: if none is found.
     """
     z = np.concatenate([start, [controls[name] for name in kind.solved]])
-    problem = _Problem(kind, parameters, dict(controls), rise)
-    size = math.inf
-    for found, residual in newton(
-        lambda x: problem.residual(x[None])[0],
-        problem.slope,
-        z,
-        longest=LONGEST_STEP,
-        steps=NEWTON_STEPS,
-    ):
+    closing, size = Closing(kind, parameters, controls, rise), math.inf
+    for found, residual in closing.newton(z, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         off = float(np.linalg.norm(residual))
         if size < CLOSED and not off < size:
             break
@@ -161,7 +155,7 @@ def find_orbit(
         raise AccordError(
             f"no gait of kind {kind.name} was found near the guess: {_text(controls)}"
         )
-    return describe(kind, parameters, problem.controls(z), z[:4], residual=size)
+    return describe(kind, parameters, closing.controls_at(z), z[:4], residual=size)
 
 
 def describe(
@@ -214,36 +208,46 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     return work
 
 
-class _Problem:
-    """Residual of the search: P(x) - x, and the rise less the required one."""
+@dataclass(frozen=True)
+class Closing:
+    """State what makes a gait repeat: P(x) = x, and the rise of a cycle that is asked for.
 
-    def __init__(
-        self, kind: Kind, parameters: MonkeyBotParameters, given: dict[str, float], rise: float
-    ) -> None:
-        self._kind, self._parameters, self._given, self._rise = kind, parameters, given, rise
+    Args:
+        kind: of the gait.
+        parameters: of the robot.
+        controls: all of the kind's.
+        rise: of a cycle [m], where the kind has a control to meet it.
+        tolerance: of the integrator.
+    """
 
-    def controls(self, z: Array) -> dict[str, float]:
+    kind: Kind
+    parameters: MonkeyBotParameters
+    controls: Mapping[str, float]
+    rise: float
+    tolerance: float = FINE
+
+    def residual(self, start: Array) -> Array:
+        """Return P(x) - x, and the rise less the one that is asked for, (4 + solved,)."""
+        gait = gait_of(self.kind, self.controls)
+        found = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
+        change = found.final[0] - start
+        change[:2] = wrap(change[:2])
+        return np.array([*change, *[found.travel[0, 1] - self.rise] * len(self.kind.solved)])
+
+    def controls_at(self, z: Array) -> dict[str, float]:
         """Return all controls for the unknowns (start, then the solved controls)."""
-        solved = zip(self._kind.solved, z[4:].tolist(), strict=True)
-        return {**self._given, **dict(solved)}
+        return {**self.controls, **dict(zip(self.kind.solved, z[4:].tolist(), strict=True))}
 
-    def residual(self, zs: Array) -> Array:
-        """Return the residuals (k, 4 + solved) of unknowns (k, 4 + solved)."""
-        rows = []
-        for z in zs:
-            gait = gait_of(self._kind, self.controls(z))
-            found = evaluate(gait, self._parameters, z[:4], tolerance=FINE)
-            change = found.final[0] - z[:4]
-            change[:2] = wrap(change[:2])
-            more = [found.travel[0, 1] - self._rise] * len(self._kind.solved)
-            rows.append([*change, *more])
-        return np.array(rows)
+    def newton(
+        self, z: Array, step: float, *, longest: float, steps: int
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield the unknowns of Newton's method and their residuals; `step` is of differences."""
 
-    def slope(self, z: Array) -> Array:
-        """Return the derivative of the residual by central differences."""
-        sides = SMALL * np.eye(len(z))
-        ahead, behind = self.residual(z + sides), self.residual(z - sides)
-        return np.asarray((ahead - behind).T / (2.0 * SMALL))
+        def residual(z: Array) -> Array:
+            return replace(self, controls=self.controls_at(z)).residual(z[:4])
+
+        slope = partial(central_slope, residual, steps=step)
+        return newton(residual, slope, z, longest=longest, steps=steps)
 
 
 def _text(controls: Mapping[str, float]) -> str:
