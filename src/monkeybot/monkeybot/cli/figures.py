@@ -9,10 +9,8 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, file_line, make_table, progress
+from roboaccord.cli.console import counted
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
@@ -22,6 +20,7 @@ from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Torque, robot_parameters
 from monkeybot.gaits.gait import evaluate, horizontal
+from monkeybot.gaits.landscape import Lowest
 from monkeybot.source.figures import (
     FIRST,
     RANGES,
@@ -59,38 +58,30 @@ def figures_command(
       accord monkeybot figures --points 101 --out monkeybot_figures --json
     """
     parameters, gait = robot_parameters(changes), horizontal(torque)
-    with results(folder, "monkeybot_figures", force=force) as place, progress() as bar:
-        task = bar.add_task(COMPILING, total=len(RANGES) * count**2)
+    with (
+        results(folder, "monkeybot_figures", force=force) as place,
+        counted(len(RANGES) * count**2, "landscapes") as done,
+    ):
         evaluate(gait, parameters, np.array(FIRST))
         drawn = write_diagrams(parameters, torque, place)
-        bar.update(task, description="landscapes")
         files, fields = write_landscapes(
             parameters, torque, count, place,
             versions=made_with("roboaccord-monkeybot", "numba"),
-            done=lambda n: bar.advance(task, n),
+            done=done,
         )  # fmt: skip
         more = write_repetitions(parameters, torque, place)
-        bar.update(task, description="searches of the report")
         searches = [
             (np.array(guess), fminsearch(parameters, np.array(guess), torque)) for guess in GUESSES
         ]
     found = Figures(
         torque=torque,
-        lowest={name: Lowest(each.lowest[:2], each.lowest[2]) for name, each in fields.items()},
+        lowest={name: each.minimum for name, each in fields.items()},
         searches=[Search(guess, each) for guess, each in searches],
         printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
         files=sorted([*drawn, *files, *more], key=_number),
         versions=made_with("roboaccord-monkeybot", "numba"),
     )
-    return Result(found, shown_of(found))
-
-
-@dataclass(frozen=True)
-class Lowest:
-    """Hold the lowest error of a landscape, and where it is."""
-
-    rates: Annotated[Array, Quantity("rad/s")]
-    error: float
+    return Result(found)
 
 
 @dataclass(frozen=True)
@@ -106,27 +97,11 @@ class Figures:
     """Hold what the figures show, and their files."""
 
     torque: NewtonMetres
-    lowest: Mapping[str, Lowest]
-    searches: list[Search]
-    printed: list[SampledGait]
+    lowest: Annotated[Mapping[str, Lowest], Quantity("", "lowest error of each landscape")]
+    searches: Annotated[list[Search], Quantity("", "where the report's searches stop")]
+    printed: Annotated[list[SampledGait], Quantity("", "what the report prints, on its samples")]
     files: list[Path]
     versions: Mapping[str, str]
-
-
-def shown_of(found: Figures) -> list[RenderableType]:
-    """Return the result for people."""
-    table = make_table("landscape", "lowest error", "at w1, w2 [rad/s]")
-    for name, lowest in found.lowest.items():
-        w1, w2 = lowest.rates
-        table.add_row(name, f"{lowest.error:.3g}", f"{w1:g}, {w2:g}")
-    say = []
-    for search in found.searches:
-        (a, b), (w1, w2) = search.guess, search.found.rates
-        say.append(
-            f"the report's search from ({a:g}, {b:g}) stops at ({w1:.4f}, {w2:.4f}), "
-            f"error {search.found.error:.3g}"
-        )
-    return [table, *map(Text, say), file_line(found.files)]
 
 
 def _number(file: Path) -> tuple[int, str]:

@@ -11,10 +11,9 @@ import numpy as np
 import typer
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import figure_lines, make_table
-from roboaccord.cli.rendering import lines_of, text_of
+from roboaccord.cli.console import make_table
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds, quantities
+from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds
 from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, Rates, Tolerance, Torque, robot_parameters
@@ -22,12 +21,6 @@ from monkeybot.gaits.collisionless import find_collisionless
 from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
 from monkeybot.gaits.repeat import repeat
 from monkeybot.gaits.search import FINE, minimise, missed, refine
-
-CONTROL = {
-    "state_triggered": "by its events",
-    "timed": "by a clock that each gait resets",
-    "clock": "by the clock alone",
-}
 
 
 class Clock(StrEnum):
@@ -41,9 +34,9 @@ class Clock(StrEnum):
 class Final:
     """Hold the state at the end, with th1 = 0."""
 
-    th2: Annotated[float, Quantity("rad", name="final th2", form=".8f")]
-    w1: Annotated[float, Quantity("rad/s", name="final w1", form=".8f")]
-    w2: Annotated[float, Quantity("rad/s", name="final w2", form=".8f")]
+    th2: Annotated[float, Quantity("rad", form=".8f")]
+    w1: Annotated[float, Quantity("rad/s", form=".8f")]
+    w2: Annotated[float, Quantity("rad/s", form=".8f")]
 
 
 @dataclass(frozen=True)
@@ -58,10 +51,13 @@ class GaitError:
 class Repeating:
     """Hold a gait that repeats, and its multipliers by what changes its hands."""
 
-    rates: Annotated[Array, Quantity("rad/s")]
+    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: NewtonMetres
-    residual: float
-    multipliers: Mapping[str, Multipliers]
+    residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
+    multipliers: Annotated[
+        Mapping[str, Multipliers],
+        Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
+    ]
 
 
 def gait_command(
@@ -84,8 +80,7 @@ def gait_command(
     found = evaluate(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
     if not np.isfinite(found.error[0]):
         raise AccordError(missed(np.array(rates)))
-    figures = GaitError(found.figures, Final(*found.final[0, 1:].tolist()))
-    return Result(figures, lines_of(figures, *quantities(GaitError)))
+    return Result(GaitError(found.figures, Final(*found.final[0, 1:].tolist())))
 
 
 def minimise_command(
@@ -101,8 +96,7 @@ def minimise_command(
       accord monkeybot minimise --rates 1 12 --torque 2
     """
     parameters = robot_parameters(changes)
-    best = minimise(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
-    return Result(best, lines_of(best))
+    return Result(minimise(horizontal(torque), parameters, np.array(rates), tolerance=tolerance))
 
 
 def periodic_command(
@@ -119,13 +113,7 @@ def periodic_command(
     parameters, gait = robot_parameters(changes), horizontal(torque)
     found = refine(gait, parameters, np.array(rates))
     values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
-    rows = {
-        "rates": (text_of(found.rates, Quantity("rad/s", form=".8f")), "rad/s"),
-        "residual": (f"{found.residual:.2g}", ""),
-    }
-    for name, each in values.items():
-        rows[f"multipliers, {CONTROL[name]}"] = (text_of(each, Quantity("1", form=".5f")), "")
-    return Result(Repeating(found.rates, torque, found.residual, values), figure_lines(rows))
+    return Result(Repeating(found.rates, torque, found.residual, values))
 
 
 def collisionless_command(
@@ -142,8 +130,7 @@ def collisionless_command(
 
       accord monkeybot collisionless --angle 1.08 --json
     """
-    found = find_collisionless(robot_parameters(changes), angle)
-    return Result(found, lines_of(found))
+    return Result(find_collisionless(robot_parameters(changes), angle))
 
 
 def repeat_command(

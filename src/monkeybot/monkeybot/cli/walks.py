@@ -9,10 +9,9 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted, figure_lines
+from roboaccord.cli.console import counted
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import lines_of, tables_of
 from roboaccord.contract.results import INLINE, Quantity, Radians, RadiansPerSecond, Ratio, Seconds
 from roboaccord.contract.state import Array
 
@@ -34,9 +33,6 @@ from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s
 TORQUE_ERRORS = (0.005, 0.01, 0.02, 0.05)
 PARAMETER_ERRORS = (0.001, 0.002, 0.005, 0.01)
-COLUMNS = (
-    "disturbance.words", "share.survived", "share.interval", "steps_lost", "rise", "rise_sd",
-)  # fmt: skip
 
 
 class Spread(StrEnum):
@@ -63,7 +59,7 @@ class Robust:
 
     gait: str
     draws: Draws = field(metadata=INLINE)
-    results: list[Robustness]
+    results: Annotated[list[Robustness], Quantity("", "walks that survive")]
 
 
 @in_pieces()
@@ -97,13 +93,7 @@ def basin_command(
             orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback, draws=draws,
             done=done,
         )  # fmt: skip
-    rows = {
-        "survived": (f"{found.survived:.3f}", f"of {samples} walks of {steps} steps"),
-        "95 % confidence": (f"{found.low:.3f} to {found.high:.3f}", "(Wilson)"),
-    }
-    if found.height_sd is not None:
-        rows["height of survivors"] = (f"{found.height_sd:.3f}", "m off the orbit's, deviation")
-    return Result(Walked(name, sd_angle, sd_rate, draws, found), figure_lines(rows))
+    return Result(Walked(name, sd_angle, sd_rate, draws, found))
 
 
 @in_pieces()
@@ -149,8 +139,7 @@ def robust_command(
             robustness(orbit, parameters, each, draws=draws, feedback=feedback, done=done)
             for each in asked
         ]
-    table = tables_of(rows, *COLUMNS, title=f"{samples} walks of {steps} steps")
-    return Result(Robust(name, draws, rows), table)
+    return Result(Robust(name, draws, rows))
 
 
 def disturbances(
@@ -220,4 +209,4 @@ def lqr_command(
         controllability(A, B[:, 0]),
         conditioning(B, law.torque),
     )
-    return Result(found, lines_of(found))
+    return Result(found)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, LEFT_OUT
+from roboaccord.contract.results import INLINE, LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.parameters import parameter_file
 from roboaccord.numerics.newton import central_slope
@@ -36,7 +37,7 @@ Done = Callable[[str], None]
 class Point:
     """Hold an orbit of a family: the value along it, the unknowns (n,), the robot, the orbit."""
 
-    value: float
+    value: Annotated[float, Quantity("", "of what is varied, in SI units", form=".7g")]
     y: Array = field(metadata=LEFT_OUT)
     parameters: MonkeyBotParameters = field(metadata=LEFT_OUT)
     orbit: Orbit = field(metadata=INLINE)

@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
@@ -23,6 +25,14 @@ LIMIT = 1.0  # s: a first swing that reaches the line takes about 0.5 s; later o
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
 Done = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Lowest:
+    """Hold the lowest error of a landscape, and where it is."""
+
+    rates: Annotated[Array, Quantity("rad/s")]
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2")]
 
 
 @dataclass(frozen=True)
@@ -63,6 +73,11 @@ class Landscape:
             raise AccordError("no start of this grid gets to the end of the gait: ask for more w2")
         i, j = np.unravel_index(int(np.nanargmin(self.error)), self.error.shape)
         return np.array([self.w1[i], self.w2[j], self.error[i, j]])
+
+    @property
+    def minimum(self) -> Lowest:
+        """That point as a result; errors as of `lowest`."""
+        return Lowest(self.lowest[:2], self.lowest[2])
 
     @property
     def minima(self) -> Array:

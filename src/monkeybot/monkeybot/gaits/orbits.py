@@ -88,6 +88,11 @@ class Orbit:
         return gait_of(self.kind, self.controls)
 
     @property
+    def settings(self) -> Annotated[str, Quantity("", "in s and N m", "controls", "text")]:
+        """The controls, to be read."""
+        return _text(self.controls)
+
+    @property
     def torque(self) -> Annotated[float | None, Quantity("N m", form=".6f")]:
         """The torque of a gait that has one."""
         return self.controls.get("torque")

@@ -13,9 +13,11 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import scipy
+from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, RED
 from roboaccord.report.drawing import legend, picture
@@ -43,10 +45,10 @@ TOLERANCE = 1e-9
 class SampledGait:
     """Hold one gait on the controller's samples: rates (2,) [rad/s], error, and times [s]."""
 
-    rates: Array
-    error: float
-    switch_time: float
-    motor_time: float
+    rates: Annotated[Array, Quantity("rad/s", form=".4f")]
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2", form=".3g")]
+    switch_time: Seconds
+    motor_time: Seconds
 
 
 def sampled_gait(

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import LEFT_OUT, Quantity, Ratio
+from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
@@ -56,14 +56,12 @@ class Share:
         low, high: its 95 % confidence interval, by Wilson.
     """
 
-    survived: Annotated[
-        float, Quantity("1", "share of the walks, and its 95 % confidence", form=".3f")
-    ]
-    low: Ratio
-    high: Ratio
+    survived: Annotated[float, Quantity("1", "share of the walks", form=".3f")]
+    low: float
+    high: float
 
     @property
-    def interval(self) -> Annotated[str, Quantity("", name="95 %")]:
+    def interval(self) -> Annotated[str, Quantity("", "confidence, by Wilson", "95 %")]:
         """The confidence of the share."""
         return f"{self.low:.3f}-{self.high:.3f}"
 

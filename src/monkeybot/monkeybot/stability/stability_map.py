@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import NewtonMetres, Ratio, Seconds
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
@@ -92,12 +92,9 @@ LONGEST = 0.004, 0.04  # s, N m: done at once, if all goes well
 class Best:
     """Hold the gait with the smallest spectral radius."""
 
-    period: Seconds
-    torque: NewtonMetres
-    spectral_radius: Ratio
-
-    def __str__(self) -> str:
-        return f"{self.period:.5g} s, {self.torque:.5g} N m, radius {self.spectral_radius:.4f}"
+    period: Annotated[float, Quantity("s", form=".5g")]
+    torque: Annotated[float, Quantity("N m", form=".5g")]
+    spectral_radius: Annotated[float, Quantity("1", "stable below 1", "radius", ".4f")]
 
 
 @dataclass(frozen=True)

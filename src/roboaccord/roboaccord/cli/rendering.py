@@ -96,7 +96,7 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
         if name.partition(".")[0] in parts or not ("." in name or _rows(values.get(name)))
     ]  # fmt: skip
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
-    alone = dict[type[DataclassInstance], dict[str, DataclassInstance]]()
+    alone: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
     for name, part in values.items():
         if is_dataclass(part) and name not in parts and _chosen(type(part), ()):
             heading = heading_of(name, known.get(name, Quantity("")))
