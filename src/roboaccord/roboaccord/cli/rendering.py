@@ -74,11 +74,11 @@ def tables_of(
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), each) for name, each in chosen.items())
         table.add_row(*first[number : number + 1], *cells)
-    meanings = [
+    meanings = dict.fromkeys(
         f"{heading_of(name, quantity)}: {quantity.meaning}".replace("\n", " ")
         for name, quantity in chosen.items()
         if quantity.meaning
-    ]
+    )
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
 
 
@@ -93,12 +93,15 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
     values = {each.name: getattr(found, each.name) for each in fields(found)}
     own = [
         name for name in known
-        if name.partition(".")[0] in parts or not ("." in name or _rows(values.get(name)))
+        if name.partition(".")[0] in parts
+        or not ("." in name or _rows(values.get(name)) or is_dataclass(values.get(name)))
     ]  # fmt: skip
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
     alone: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
     for name, part in values.items():
-        if is_dataclass(part) and name not in parts and _chosen(type(part), ()):
+        if not is_dataclass(part) or isinstance(part, type) or name in parts:
+            continue
+        if _chosen(type(part), ()):
             heading = heading_of(name, known.get(name, Quantity("")))
             alone.setdefault(type(part), {})[heading] = part
     for group in alone.values():

@@ -18,15 +18,19 @@ MEASURE = 4.0  # s: at least, in whole periods
 
 def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
     """Return the serpenoid's setup with a gait and a ground, as long as a measurement takes."""
-    controller = f"{{name: serpenoid, amplitude: {gait.amplitude!r}"
-    controller += f", frequency: {gait.frequency!r}, waves: {gait.waves!r}}}"
     changes = [
         f"parameters.joints={joints}",
-        f"controller={controller}",
+        serpenoid_of(gait.amplitude, gait.frequency, gait.waves),
         f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}",
         f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}",
     ]
     return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+
+
+def serpenoid_of(amplitude: float, frequency: float, waves: float) -> str:
+    """Return the change of a scenario to the serpenoid with a gait."""
+    gait = f"amplitude: {amplitude!r}, frequency: {frequency!r}, waves: {waves!r}"
+    return f"controller={{name: serpenoid, {gait}}}"
 
 
 def window(gait: Gait) -> tuple[float, float]:

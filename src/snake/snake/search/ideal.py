@@ -115,7 +115,7 @@ class Gait:
     """
 
     amplitude: Annotated[float, Quantity("rad", "amplitude", "A")]
-    frequency: Annotated[float, Quantity("Hz", "frequency", "f")]
+    frequency: Annotated[float, Quantity("Hz", "frequency, below 0 from the tail to the head", "f")]
     waves: Annotated[float, Quantity("1", "number of waves on the body")]
 
 
