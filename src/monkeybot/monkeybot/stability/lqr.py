@@ -106,18 +106,15 @@ def controllability(A: Array, b: Array) -> Array:
     return np.asarray(np.linalg.svd(np.column_stack([b, A @ b, A @ A @ b]))[1])
 
 
-def lqr_gain(
-    A: Array, b: Array, state_cost: Array | None = None, time_cost: float = TIME_COST
-) -> Array:
+def lqr_gain(A: Array, b: Array) -> Array:
     """Return the gain K (3,) of u = -K x that costs least: sum of x' Q x + R u^2.
 
     Raises:
         AccordError: if the input does not reach what is unstable.
     """
-    column, R = b[:, None], np.array([[time_cost]])
-    Q = np.diag(STATE_COST) if state_cost is None else state_cost
+    column, R = b[:, None], np.array([[TIME_COST]])
     try:
-        S = scipy.linalg.solve_discrete_are(A, column, Q, R)
+        S = scipy.linalg.solve_discrete_are(A, column, np.diag(STATE_COST), R)
     except np.linalg.LinAlgError:
         raise AccordError("the time of the change cannot hold this gait") from None
     return np.asarray(np.linalg.solve(R + column.T @ S @ column, column.T @ S @ A)[0])

@@ -124,6 +124,11 @@ class PlanarSnake:
         pack(self.body, state.q, state.qd, state.position, state.orientation, state.twist, y)
         return y
 
+    def bearing(self, state: RobotState) -> tuple[float, float, float]:
+        """Return the centre of mass x, y [m] and the mean heading of the links [rad]."""
+        y = self.pack(state)
+        return float(y[0]), float(y[1]), float(y[2 : self.parameters.links + 2].mean())
+
     def pack_motion(self, t: Trajectory) -> Array:
         """Return y of each sample of a motion (k, 2N + 4)."""
         rows = np.empty((len(t), 2 * self.parameters.links + 4))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from roboaccord.contract.state import Target
 
@@ -38,16 +37,6 @@ class Goal:
     speed: float
     heading: float
     turn_rate: float = 0.0
-
-
-class Guidance(Protocol):
-    """Turn a motion into a goal."""
-
-    def reset(self) -> None:
-        """Forget the run."""
-
-    def goal(self, motion: SteadyMotion) -> Goal:
-        """Return the goal for now."""
 
 
 class HoldHeading:

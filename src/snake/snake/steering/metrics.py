@@ -11,8 +11,9 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.scenario.setup import Setup
 
+from snake.model.coordinates import PlanarSnake
 from snake.steering.guidance import ACCEPTANCE
-from snake.steering.heading import TURN, Bearing, PeriodMean, wrapped
+from snake.steering.heading import TURN, PeriodMean, wrapped
 
 BAND = math.radians(5.0)  # a heading within it of the set-point counts as reached
 ROUND_OFF = 1e-9  # s
@@ -147,7 +148,7 @@ class MeanHeading:
 
     def __init__(self, setup: Setup) -> None:
         self._waves = float(setup.scenario.controller.get("waves", 1.5))
-        self._bearing, self._mean = Bearing(setup), PeriodMean()
+        self._chain, self._mean = PlanarSnake(setup.parameters), PeriodMean()
         self._phase: float | None = None
 
     def of(self, part: Trajectory) -> Array:
@@ -160,7 +161,7 @@ class MeanHeading:
         self._phase = float(phase[-1])
         headings = np.empty(len(part) - first)
         for i in range(first, len(part)):
-            x, y, heading = self._bearing.of(part.state(i))
+            x, y, heading = self._chain.bearing(part.state(i))
             self._mean.add(float(part.time[i]), float(phase[i]), heading, x, y)
             headings[i - first] = self._mean.heading
         return headings
