@@ -86,7 +86,8 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
     """Return a whole result: its quantities, a table for each list of parts, and its files.
 
     The meaning of a field of parts, or else its name, is the title of their table. Parts of one
-    class that are fields of their own share a table, with a line for each by name.
+    class that are fields of their own share a table, with a line for each by name; a single one
+    is shown below its name as a result is.
     """
     kind = type(found)
     known, parts = quantities(kind), inline(kind)
@@ -105,7 +106,11 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
             heading = heading_of(name, known.get(name, Quantity("")))
             alone.setdefault(type(part), {})[heading] = part
     for group in alone.values():
-        shown += tables_of([*group.values()], labels=group)
+        if len(group) > 1:
+            shown += tables_of([*group.values()], labels=group)
+        else:
+            ((title, part),) = group.items()
+            shown += [title, *rendered(part)]
     for each in fields(found):
         value, quantity = values[each.name], known.get(each.name, Quantity(""))
         if rows := _rows(value):
