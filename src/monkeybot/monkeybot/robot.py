@@ -10,7 +10,7 @@ from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces, box
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from monkeybot.controllers import (
@@ -85,24 +85,14 @@ class MonkeyBot(Robot):
     }
     effort_topics = {"elbow_effort": "elbow"}
     switches = {MAGNET_A: True, MAGNET_B: False}
-    cli = {
-        "gait": "monkeybot.cli.gait:gait_command",
-        "minimise": "monkeybot.cli.gait:minimise_command",
-        "periodic": "monkeybot.cli.gait:periodic_command",
-        "collisionless": "monkeybot.cli.gait:collisionless_command",
-        "repeat": "monkeybot.cli.gait:repeat_command",
-        "landscape": "monkeybot.cli.maps:landscape_command",
-        "figures": "monkeybot.cli.figures:figures_command",
-        "stable": "monkeybot.cli.stable:stable_command",
-        "gaits": "monkeybot.cli.stable:gaits_command",
-        "basin": "monkeybot.cli.walks:basin_command",
-        "robust": "monkeybot.cli.walks:robust_command",
-        "stability": "monkeybot.cli.maps:stability_command",
-        "lqr": "monkeybot.cli.walks:lqr_command",
-        "continue": "monkeybot.cli.families:continue_command",
-        "find": "monkeybot.cli.families:find_command",
-        "design": "monkeybot.cli.maps:design_command",
-    }
+    cli = commands_of("monkeybot", {
+        "gait": "gait minimise periodic collisionless repeat",
+        "stable": "stable gaits",
+        "families": "find continue",
+        "maps": "landscape stability design",
+        "walks": "basin robust lqr",
+        "figures": "figures",
+    })  # fmt: skip
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         return ("elbow",)
