@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -230,11 +230,7 @@ def write_csv(branch: Branch, along: str, file: Path) -> None:
     Raises:
         AccordError: if the file cannot be written.
     """
-    rows = list(_rows(branch, along))
-    write_rows(file, list(rows[0]), [list(row.values()) for row in rows])
-
-
-def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:
+    rows = list[dict[str, float]]()
     for point in branch.points:
         orbit = point.orbit
         row = {along: point.value, **orbit.controls}
@@ -242,4 +238,5 @@ def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:
         for i, value in enumerate(orbit.multipliers, 1):
             row |= {f"real_{i}": float(value.real), f"imag_{i}": float(value.imag)}
         row |= {"spectral_radius": orbit.spectral_radius, "stride": orbit.stride}
-        yield {**row, "work": orbit.work, "drop": orbit.drop}
+        rows.append({**row, "work": orbit.work, "drop": orbit.drop})
+    write_rows(file, list(rows[0]), [list(row.values()) for row in rows])

@@ -31,9 +31,14 @@ from monkeybot.gaits.level import shipped_level
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.design import MARGINS, Robot, better_robot, design_map, shipped_robot
-from monkeybot.stability.pictures import render_landscape, write_map, write_surface
+from monkeybot.stability.pictures import (
+    render_landscape,
+    write_design,
+    write_map,
+    write_stability,
+    write_surface,
+)
 from monkeybot.stability.stability_map import Best, stability_map
-from monkeybot.stability.stability_picture import write_design, write_stability
 
 MADE_WITH = ("roboaccord-monkeybot", "numba")
 COLUMNS = (

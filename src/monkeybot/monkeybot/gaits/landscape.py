@@ -102,19 +102,17 @@ def landscape(
     w2: Array,
     *,
     tolerance: float = TOLERANCE,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> Landscape:
     """Evaluate a gait over a grid of rates at th1 = th2 = 0.
 
-    The result does not depend on the number of threads.
+    The result does not depend on the number of cores.
 
     Args:
         gait: any; give its phases a `LIMIT`, or starts that miss an event take long.
         parameters: of the robot.
         w1, w2: rates of th1 (n1,) and of th2 (n2,) [rad/s].
         tolerance: of each step of the integrator.
-        threads: to work in; the kernels run side by side. As many as there are cores by default.
         done: called with the number of gaits that a block has added.
 
     Raises:
@@ -128,7 +126,6 @@ def landscape(
         _evaluate,
         ((gait, parameters, block, tolerance) for block in blocks),
         threads=True,
-        workers=threads,
         done=lambda part: done(part.shape[1]) if done else None,
     )
     fields = np.concatenate(found, axis=1).reshape(3, len(w1), len(w2))

@@ -19,7 +19,7 @@ from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array
 from roboaccord.numerics.newton import central_slope, newton
 
-from monkeybot.gaits.gait import Gait, Multipliers, evaluate, map_slope, wrap
+from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
 from monkeybot.model.events import linear
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
@@ -177,8 +177,6 @@ def describe(
     if not np.isfinite(found.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_text(controls)}")
     changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
-    slope = map_slope(gait, parameters, np.asarray(start, dtype=float))
-    values = np.linalg.eigvals(slope)
     return Orbit(
         kind=kind,
         controls=dict(controls),
@@ -189,7 +187,7 @@ def describe(
         stride=float(found.travel[0, 0]) / changes,
         drop=-float(found.travel[0, 1]) / changes,
         work=work_of(gait, parameters, start, found.times[0]) / changes,
-        multipliers=np.asarray(values[np.argsort(-np.abs(values))], dtype=complex),
+        multipliers=eigenvalues(map_slope(gait, parameters, np.asarray(start, dtype=float))),
         residual=residual,
     )
 

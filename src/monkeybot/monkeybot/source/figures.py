@@ -21,7 +21,7 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, RED
 from roboaccord.report.drawing import legend, picture
-from roboaccord.run.output import write_rows
+from roboaccord.run.output import write_columns
 
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, full_starts, horizontal
@@ -112,22 +112,14 @@ CURVES = {
 }
 
 
-@dataclass(frozen=True)
-class Range:
-    """Hold the rates of one of the report's landscapes, from and to [rad/s]."""
-
-    name: str
-    w1: tuple[float, float]
-    w2: tuple[float, float]
-
-
-# The axes are lost with the scan. From the text: about (0.5, 11.5) and both guesses; "higher dth2",
-# with a minimum near 20; "lower dth2 and higher dth1".
-RANGES = (
-    Range("figure_3_4", (0.0, 3.0), (8.0, 14.0)),
-    Range("figure_9", (0.0, 6.0), (14.0, 25.0)),
-    Range("figure_10", (2.0, 8.0), (0.0, 8.0)),
-)
+# The rates of the report's landscapes [rad/s], from and to. The axes are lost with the scan. From
+# the text: about (0.5, 11.5) and both guesses; "higher dth2", with a minimum near 20; "lower dth2
+# and higher dth1".
+RANGES = {
+    "figure_3_4": ((0.0, 3.0), (8.0, 14.0)),
+    "figure_9": ((0.0, 6.0), (14.0, 25.0)),
+    "figure_10": ((2.0, 8.0), (0.0, 8.0)),
+}
 
 
 @dataclass(frozen=True)
@@ -175,19 +167,20 @@ def write_landscapes(
     """
     gait = horizontal(torque, limit=FIRST_SWING)
     files, fields = [], {}
-    for part in RANGES:
-        w1, w2 = np.linspace(*part.w1, count), np.linspace(*part.w2, count)
-        field = fields[part.name] = landscape(gait, parameters, w1, w2, done=done)
-        data = folder / f"{part.name}.npz"
+    for name, spans in RANGES.items():
+        field = landscape(
+            gait, parameters, *(np.linspace(*span, count) for span in spans), done=done
+        )
+        fields[name], data = field, folder / f"{name}.npz"
         save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         files.append(data)
-        if part.name == "figure_3_4":
-            write_surface(field, folder / "figure_3.svg")
-            write_map(field, folder / "figure_4.svg", np.array([FIRST, SECOND]))
-            files += [folder / "figure_3.svg", folder / "figure_4.svg"]
-        else:
-            write_map(field, folder / f"{part.name}.svg")
-            files.append(folder / f"{part.name}.svg")
+        flat, marks = folder / f"{name}.svg", None
+        if name == "figure_3_4":
+            files.append(folder / "figure_3.svg")
+            write_surface(field, files[-1])
+            flat, marks = folder / "figure_4.svg", np.array([FIRST, SECOND])
+        write_map(field, flat, marks)
+        files.append(flat)
     return files, fields
 
 
@@ -232,12 +225,10 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
     Raises:
         AccordError: if the file cannot be written.
     """
-    columns = [(clock, name) for clock in runs for name in ("error", "kinetic_energy", "height")]
     units = {"error": "", "kinetic_energy": "_J", "height": "_m"}
-    head = ["gait", *(f"{clock}_{name}{units[name]}" for clock, name in columns)]
-    values = [getattr(runs[clock], name) for clock, name in columns]
-    rows = (
-        [str(number), *("" if np.isnan(v) else repr(float(v)) for v in row)]
-        for number, row in enumerate(zip(*values, strict=True), 1)
-    )
-    write_rows(path, head, rows)
+    columns = {
+        f"{clock}_{name}{unit}": getattr(run, name)
+        for clock, run in runs.items()
+        for name, unit in units.items()
+    }
+    write_columns(path, {"gait": np.arange(1, STEPS + 1, dtype=np.int64), **columns})

@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
-from monkeybot.gaits.gait import Multipliers, evaluate, map_slope
+from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
 from monkeybot.gaits.kinds import REPORT, shipped_gait
 from monkeybot.gaits.orbits import FINE, Orbit, gait_of
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -154,8 +154,7 @@ def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multiplie
     """Return the multipliers of the section map with the feedback, not rounded (3,)."""
     A, B = linearise(orbit, parameters)
     column = B[:, 0]
-    values = np.linalg.eigvals(A - np.outer(column, lqr_gain(A, column)))
-    return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)
+    return eigenvalues(A - np.outer(column, lqr_gain(A, column)))
 
 
 def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:

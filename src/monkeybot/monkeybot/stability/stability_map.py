@@ -33,13 +33,12 @@ def flood(
     value: T,
     go: Callable[[T, Cell], T | None],
     *,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> dict[Cell, T]:
     """Fill a grid from its first cell outwards; return the cells that were reached.
 
     A cell is tried from every neighbour that a ring has added, in a fixed order, until one leads
-    there. So the result does not depend on the number of threads.
+    there. So the result does not depend on the number of cores.
 
     Args:
         shape: of the grid.
@@ -47,7 +46,6 @@ def flood(
         value: what is there.
         go: leads from a value and a neighbouring cell to the neighbour's; None if it leads
             nowhere. It is of a module, as what it is part of.
-        threads: as many as there are cores by default.
         done: called with the number of cells that a ring has added.
     """
     found = {first: value}
@@ -59,7 +57,7 @@ def flood(
         ways = _ways(ring, shape, found)
         # The ring is finished before any of it is entered: `found` stands still meanwhile.
         calls = ((go, cell, [found[way] for way in sides]) for cell, sides in ways.items())
-        values = run_pieces(_reach, calls, threads=True, workers=threads)
+        values = run_pieces(_reach, calls, threads=True)
         ring = []
         for cell, reached in zip(ways, values, strict=True):
             if reached is not None:
@@ -134,18 +132,16 @@ def stability_map(
     period: Array,
     torque: Array,
     *,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> StabilityMap:
     """Follow the shipped clocked gait over a grid of periods and torques.
 
-    The result does not depend on the number of threads.
+    The result does not depend on the number of cores.
 
     Args:
         parameters: of the robot.
         period: (n,) [s], rising.
         torque: (m,) [N m], rising.
-        threads: as many as there are cores by default.
         done: called with the number of gaits that were found.
 
     Raises:
@@ -160,7 +156,7 @@ def stability_map(
             f"the clocked gait at {first.period:g} s and {first.torque:.4g} N m cannot be followed "
             f"to {period[cell[0]]:g} s and {torque[cell[1]]:g} N m; choose a grid that is closer"
         )
-    found = flood((len(period), len(torque)), cell, step, go, threads=threads, done=done)
+    found = flood((len(period), len(torque)), cell, step, go, done=done)
     return _gathered(period, torque, found)
 
 
