@@ -86,12 +86,11 @@ class MonkeyBot(Robot):
     effort_topics = {"elbow_effort": "elbow"}
     switches = {MAGNET_A: True, MAGNET_B: False}
     cli = commands_of("monkeybot", {
-        "gait": "gait minimise periodic collisionless repeat",
+        "gait": "gait minimise periodic collisionless repeat figures",
         "stable": "stable gaits",
         "families": "find continue",
         "maps": "landscape stability design",
         "walks": "basin robust lqr",
-        "figures": "figures",
     })  # fmt: skip
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

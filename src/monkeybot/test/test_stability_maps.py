@@ -6,9 +6,8 @@ import math
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from monkeybot.gaits.clocked import Setting, follow, shipped_step
+from monkeybot.gaits.clocked import Setting, follow, shipped_level, shipped_step
 from monkeybot.gaits.kinds import CLOCKED
-from monkeybot.gaits.level import shipped_level
 from monkeybot.gaits.orbits import describe, find_orbit
 from monkeybot.stability.design import (
     Shape,

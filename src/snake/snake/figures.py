@@ -161,24 +161,14 @@ def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
     return trajectory.time[ticks:] - 0.5 * SMOOTH, speed
 
 
-def body_line(setup: Setup, state: RobotState) -> Array:
-    """Return the middles of the links from the tail to the head (n + 1, 2) [m]."""
-    chain = PlanarSnake(setup.parameters)
-    behind, ahead = chain.body[:2]
-    headings = chain.pack(state)[2 : setup.parameters.links + 2][::-1]
-    ways = np.column_stack([np.cos(headings), np.sin(headings)])
-    steps = ahead * ways[:-1] + behind * ways[1:]
-    return np.asarray(state.position[:2] + np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]))
-
-
 def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence[float]) -> None:
     """Draw the way of the centre of mass from above, and the body at some times [s]."""
     centre, _ = body_motion(setup, trajectory)
     axes.plot(*centre[trajectory.time <= times[-1]][::20].T, color=RED, lw=1.0)
-    heads = []
+    heads, bodies = [], PlanarSnake(setup.parameters).middles(trajectory)
     times = [time for time in times if time <= trajectory.time[-1] + 1e-9]
     for time in times:
-        body = body_line(setup, trajectory.state(int(np.abs(trajectory.time - time).argmin())))
+        body = bodies[int(np.abs(trajectory.time - time).argmin())]
         axes.plot(*body.T, color=BLUE, lw=3.5, alpha=0.8)
         axes.plot(*body[-1], "o", color=INK, ms=6.0)
         heads.append((float(body[-1, 0]), float(body[-1, 1])))

@@ -1,4 +1,4 @@
-"""The report's gait: its error, the least one near it, gaits that repeat, and repetition."""
+"""The report's gait: its error, the least near it, gaits that repeat, repetition, and figures."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import numpy as np
 import typer
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
+from roboaccord.cli.console import counted, make_table
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds
 from roboaccord.contract.state import Array
@@ -21,6 +24,7 @@ from monkeybot.gaits.collisionless import find_collisionless
 from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
 from monkeybot.gaits.repeat import repeat
 from monkeybot.gaits.search import FINE, minimise, missed, refine
+from monkeybot.source.figures import RANGES, draw_all
 
 
 class Clock(StrEnum):
@@ -166,3 +170,32 @@ def repeat_command(
         table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
     return Result(found, [table, Text(explained)])
+
+
+@in_pieces()
+def figures_command(
+    folder: Out = None,
+    force: Force = False,
+    count: Annotated[
+        int, typer.Option("--points", min=3, max=2001, help="Rates of each side of a landscape.")
+    ] = 301,
+    torque: Torque = 2.0,
+    changes: Changes = None,
+) -> Result:
+    """Draw the report's figures 1 to 10 from this code, with the data beside them.
+
+    Also repeats its two searches the way it did them: events on samples of 1 ms, and MATLAB's
+    fminsearch with its usual tolerances.
+
+    Examples:
+
+      accord monkeybot figures --out monkeybot_figures
+
+      accord monkeybot figures --points 101 --out monkeybot_figures --json
+    """
+    parameters = robot_parameters(changes)
+    with (
+        results(folder, "monkeybot_figures", force=force) as place,
+        counted(len(RANGES) * count**2, "landscapes") as done,
+    ):
+        return Result(draw_all(parameters, torque, count, place, done))

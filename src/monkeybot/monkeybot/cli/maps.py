@@ -25,9 +25,9 @@ from roboaccord.run.pieces import held
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, Tolerance, Torque, robot_parameters
+from monkeybot.gaits.clocked import shipped_level
 from monkeybot.gaits.gait import Gait, evaluate, horizontal
 from monkeybot.gaits.landscape import LIMIT, Landscape, Lowest, landscape, save_map, span
-from monkeybot.gaits.level import shipped_level
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.design import MARGINS, Robot, better_robot, design_map, shipped_robot

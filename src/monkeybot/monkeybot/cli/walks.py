@@ -6,28 +6,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
-import numpy as np
 import typer
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import counted
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.results import INLINE, Quantity, Radians, RadiansPerSecond, Ratio, Seconds
-from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.gaits.kinds import shipped_gait
 from monkeybot.stability.basin import Basin, Draws, basin
-from monkeybot.stability.lqr import (
-    SAMPLE,
-    TimeLaw,
-    conditioning,
-    controllability,
-    held_gait,
-    held_multipliers,
-    linearise,
-    time_law,
-)
+from monkeybot.stability.lqr import SAMPLE, held, held_gait
 from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 
 JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s
@@ -162,19 +151,6 @@ def disturbances(
     ]
 
 
-@dataclass(frozen=True)
-class Held:
-    """Hold the feedback of a gait, and what it changes."""
-
-    law: TimeLaw = field(metadata=INLINE)
-    open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]
-    closed_radius: Annotated[float, Quantity("1", "with feedback", form=".4f")]
-    controllability: Annotated[Array, Quantity("1", "singular values", form=".3g")]
-    three_inputs_condition: Annotated[
-        float, Quantity("1", "condition number", "three inputs at once", ".0f")
-    ]
-
-
 def lqr_command(
     name: Annotated[
         str, typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
@@ -199,14 +175,4 @@ def lqr_command(
       accord monkeybot lqr --json
     """
     parameters = robot_parameters(changes)
-    orbit = shipped_gait(name, parameters)
-    law = time_law(orbit, parameters, sample=sample)
-    A, B = linearise(orbit, parameters)
-    found = Held(
-        law,
-        orbit.spectral_radius,
-        float(np.abs(held_multipliers(orbit, parameters)).max()),
-        controllability(A, B[:, 0]),
-        conditioning(B, law.torque),
-    )
-    return Result(found)
+    return Result(held(shipped_gait(name, parameters), parameters, sample))

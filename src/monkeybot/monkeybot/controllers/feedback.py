@@ -14,7 +14,7 @@ from monkeybot.controllers.hands import HALF_TICK, command, other_hand, seen_fro
 from monkeybot.model import dynamics
 from monkeybot.model.coordinates import Mode, mode_of, pack
 from monkeybot.model.events import direction
-from monkeybot.model.parameters import L1, L2, MonkeyBotParameters
+from monkeybot.model.parameters import MonkeyBotParameters
 
 AT_VERTICAL = 1e-9  # rad: a start that is nearer has just passed the vertical
 
@@ -127,7 +127,7 @@ class SearchController:
             flipped = np.empty(8)
             dynamics.flip(p, u, flipped)
             p, u = self._rows[1], flipped
-        angle = float(direction(p[L1], p[L2], u[0], u[1])) - 0.5 * math.pi
+        angle = float(direction(p.l1, p.l2, u[0], u[1])) - 0.5 * math.pi
         if self._before < 0.0 <= angle:
             mode, self._motor, self._before = other_hand(mode), True, math.inf
             return command(mode, self._power, state)

@@ -11,22 +11,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.results import Quantity, Seconds
+from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, RED
 from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_columns
+from roboaccord.run.versions import made_with
 
 from monkeybot.controllers import other_hand
-from monkeybot.gaits.gait import distance, full_starts, horizontal
+from monkeybot.gaits.gait import distance, evaluate, full_starts, horizontal
 from monkeybot.gaits.landscape import LIMIT as FIRST_SWING
-from monkeybot.gaits.landscape import Landscape, landscape, save_map
+from monkeybot.gaits.landscape import Landscape, Lowest, landscape, save_map
 from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import LIMIT
@@ -103,6 +104,7 @@ FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls
 # Switch and motor [s] as printed, and where the second `fminsearch` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # gaits
+GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 GAIT, GAP = "gait", " (a gap: it never hung straight down)"
 # By kind of repetition: colour and words.
 CURVES = {
@@ -141,6 +143,56 @@ PLOTS = (
 )
 
 Done = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class ReportSearch:
+    """Hold where a search of the report's began, and where it stops."""
+
+    guess: Annotated[Array, Quantity("rad/s")]
+    found: SampledGait = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Hold what the figures show, and their files."""
+
+    torque: NewtonMetres
+    lowest: Annotated[Mapping[str, Lowest], Quantity("", "lowest error of each landscape")]
+    searches: Annotated[list[ReportSearch], Quantity("", "where the report's searches stop")]
+    printed: Annotated[list[SampledGait], Quantity("", "what the report prints, on its samples")]
+    files: list[Path]
+    versions: Mapping[str, str]
+
+
+def draw_all(
+    parameters: MonkeyBotParameters, torque: float, count: int, folder: Path, done: Done
+) -> Figures:
+    """Draw all figures, and repeat the report's two searches.
+
+    Args:
+        parameters: of the robot.
+        torque: of the motor [N m].
+        count: rates of each side of a landscape.
+        folder: for the files.
+        done: called with the number of gaits of the landscapes that a block has added.
+    """
+    evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles
+    versions = made_with("roboaccord-monkeybot", "numba")
+    files = write_diagrams(parameters, torque, folder)
+    more, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
+    files += [*more, *write_repetitions(parameters, torque, folder)]
+    return Figures(
+        torque=torque,
+        lowest={name: each.minimum for name, each in fields.items()},
+        searches=[
+            ReportSearch(guess, fminsearch(parameters, guess, torque))
+            for guess in map(np.array, GUESSES)
+        ],
+        printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
+        files=sorted(files, key=_number),
+        versions=versions,
+    )
 
 
 def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
@@ -232,3 +284,8 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
         for name, unit in units.items()
     }
     write_columns(path, {"gait": np.arange(1, STEPS + 1, dtype=np.int64), **columns})
+
+
+def _number(file: Path) -> tuple[int, str]:
+    """Return the number of the (first) figure that a file belongs to, and its name."""
+    return int(file.stem.split("_")[1]), file.name

@@ -19,9 +19,16 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
 from roboaccord.contract.state import Array
 
-from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of
+from monkeybot.gaits.clocked import (
+    Level,
+    Setting,
+    Step,
+    follow,
+    level_gaits,
+    pieces_of,
+    shipped_level,
+)
 from monkeybot.gaits.landscape import Done
-from monkeybot.gaits.level import Level, level_gaits, shipped_level
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.stability_map import SIDES, Cell, flood
 

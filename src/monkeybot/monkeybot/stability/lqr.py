@@ -11,13 +11,13 @@ Riccati equation. The motor's time and torque stay what they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
+from roboaccord.contract.results import INLINE, Quantity
 from roboaccord.contract.state import Array
 
 from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
@@ -165,3 +165,29 @@ def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedba
     """
     orbit = shipped_gait(name, parameters)
     return orbit, time_law(orbit, parameters).feedback if orbit.kind is REPORT else None
+
+
+@dataclass(frozen=True)
+class Held:
+    """Hold the feedback of a gait, and what it changes."""
+
+    law: TimeLaw = field(metadata=INLINE)
+    open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]
+    closed_radius: Annotated[float, Quantity("1", "with feedback", form=".4f")]
+    controllability: Annotated[Array, Quantity("1", "singular values", form=".3g")]
+    three_inputs_condition: Annotated[
+        float, Quantity("1", "condition number", "three inputs at once", ".0f")
+    ]
+
+
+def held(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
+    """Return the feedback of a gait, and what it changes; arguments and errors as of `time_law`."""
+    law = time_law(orbit, parameters, sample=sample)
+    A, B = linearise(orbit, parameters)
+    return Held(
+        law,
+        orbit.spectral_radius,
+        float(np.abs(held_multipliers(orbit, parameters)).max()),
+        controllability(A, B[:, 0]),
+        conditioning(B, law.torque),
+    )

@@ -16,8 +16,8 @@ from roboaccord.report.curves import axis, plain
 from roboaccord.report.drawing import SQUARE, contour, heat_map, legend, picture
 from roboaccord.report.plots import Plot, render_plots
 
+from monkeybot.gaits.clocked import Level
 from monkeybot.gaits.landscape import Landscape
-from monkeybot.gaits.level import Level
 from monkeybot.stability.design import DesignMap, Robot
 from monkeybot.stability.stability_map import StabilityMap
 

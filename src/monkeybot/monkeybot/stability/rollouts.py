@@ -23,7 +23,7 @@ from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, run
 from monkeybot.model.integrator import SCRATCH
-from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.model.parameters import MonkeyBotParameters, Row
 
 BLOCK = 256  # walks that a thread takes at once: some 0.1 s of work with 100 steps
 NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: how far from the orbit a walk may end
@@ -87,7 +87,7 @@ def walk_block(
 class Block(NamedTuple):
     """Hold the arguments of `walk_block`."""
 
-    both: tuple[tuple[float, ...], ...]
+    both: tuple[Row, Row]
     starts: Array
     phases: Array
     stop: tuple[float, ...]

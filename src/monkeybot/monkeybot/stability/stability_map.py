@@ -17,7 +17,7 @@ from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
-from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of, shipped_step
+from monkeybot.gaits.clocked import Setting, Step, follow_to, shipped_step
 from monkeybot.gaits.landscape import Done
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -169,12 +169,8 @@ def _follow(
     parameters: MonkeyBotParameters, period: Array, torque: Array, step: Step, cell: Cell
 ) -> Step | None:
     """Return the gait of a cell of the grid, followed from another one."""
-    later, more = float(period[cell[0]]) - step.period, float(torque[cell[1]]) - step.torque
-
-    def course(at: float) -> Setting:
-        return Setting(parameters, step.period + at * later, step.torque + at * more)
-
-    return follow(step, course, pieces_of((later, LONGEST[0]), (more, LONGEST[1])))
+    end = Setting(parameters, float(period[cell[0]]), float(torque[cell[1]]))
+    return follow_to(step, end, LONGEST)
 
 
 def _gathered(period: Array, torque: Array, found: dict[Cell, Step]) -> StabilityMap:

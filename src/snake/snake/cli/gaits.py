@@ -203,14 +203,8 @@ def run_shown(
 
 def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:
     """Return when the head and when the tail first come to the second ground [s]."""
-    p, line = setup.parameters, float(setup.scenario.friction["beyond"]["x"])
-    chain = PlanarSnake(p)
-    n, (a, b) = p.links, chain.body[:2]
-    found: list[float | None] = []
-    y = np.array([chain.pack(trajectory.state(i)) for i in range(len(trajectory))])
-    cosines = np.cos(y[:, 2 : n + 2])
-    tail = trajectory.position[:, 0]
-    for x in (tail + (a * cosines[:, :-1] + b * cosines[:, 1:]).sum(axis=1), tail):
-        there = np.flatnonzero(x > line)
-        found.append(float(trajectory.time[there[0]]) if len(there) else None)
-    return found[0], found[1]
+    line = float(setup.scenario.friction["beyond"]["x"])
+    x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
+    there = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))
+    head, tail = (float(trajectory.time[found[0]]) if len(found) else None for found in there)
+    return head, tail

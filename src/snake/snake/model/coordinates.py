@@ -135,6 +135,16 @@ class PlanarSnake:
         pack_rows(self.body, t.q, t.qd, t.position, t.orientation, t.twist, rows)
         return rows
 
+    def middles(self, t: Trajectory) -> Array:
+        """Return the middles of the links from the tail to the head (k, n + 1, 2) [m]."""
+        behind, ahead = self.body[:2]
+        headings = self.pack_motion(t)[:, self.parameters.links + 1 : 1 : -1]
+        ways = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
+        steps = ahead * ways[:, :-1] + behind * ways[:, 1:]
+        found = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
+        found[:, 1:] += np.cumsum(steps, axis=1)
+        return found
+
     def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
         """Return the state of y."""
         n = self.parameters.joints

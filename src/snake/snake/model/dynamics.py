@@ -36,11 +36,8 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
         ly[j] = ly[j + 1] + a * c[j] * w[j] + b * c[j + 1] * w[j + 1]
         mean_x += lx[j]
         mean_y += ly[j]
-    mean_x = vx - mean_x / n
-    mean_y = vy - mean_y / n
-    for j in range(n):
-        lx[j] += mean_x
-        ly[j] += mean_y
+    lx += vx - mean_x / n
+    ly += vy - mean_y / n
 
 
 @kernel
