@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
@@ -19,9 +20,11 @@ from monkeybot.stability.basin import Basin, Draws, basin
 from monkeybot.stability.lqr import SAMPLE, held, held_gait
 from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 
-JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s
-TORQUE_ERRORS = (0.005, 0.01, 0.02, 0.05)
-PARAMETER_ERRORS = (0.001, 0.002, 0.005, 0.01)
+SIZES = {  # of each disturbance, where none is asked for
+    "jitter": (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3),  # s
+    "torque_error": (0.005, 0.01, 0.02, 0.05),
+    "parameter_error": (0.001, 0.002, 0.005, 0.01),
+}
 
 
 class Spread(StrEnum):
@@ -121,7 +124,8 @@ def robust_command(
       accord monkeybot robust --gait flying
     """
     parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
-    asked = disturbances(jitter, torque_error, parameter_error, spread.value)
+    sizes = {"jitter": jitter, "torque_error": torque_error, "parameter_error": parameter_error}
+    asked = disturbances(sizes, spread.value)
     orbit, feedback = held_gait(name, parameters)
     with counted(samples * len(asked), "walking") as done:
         rows = [
@@ -131,23 +135,15 @@ def robust_command(
     return Result(Robust(name, draws, rows))
 
 
-def disturbances(
-    jitter: float | None, torque: float | None, parameter: float | None, spread: str
-) -> list[Disturbance]:
+def disturbances(asked: Mapping[str, float | None], spread: str) -> list[Disturbance]:
     """Return the disturbance that is asked for, or all there are to show."""
-    if any(value is not None for value in (jitter, torque, parameter)):
-        return [
-            Disturbance(
-                jitter=jitter or 0.0,
-                torque_error=torque or 0.0,
-                parameter_error=parameter or 0.0,
-                spread=spread,
-            )
-        ]
+    given = {name: size for name, size in asked.items() if size is not None}
+    if given:
+        return [Disturbance(**given, spread=spread)]
     return [
-        *(Disturbance(jitter=size, spread=spread) for size in JITTERS),
-        *(Disturbance(torque_error=size) for size in TORQUE_ERRORS),
-        *(Disturbance(parameter_error=size) for size in PARAMETER_ERRORS),
+        Disturbance(**{name: size}, spread=spread if name == "jitter" else Spread.uniform.value)
+        for name, sizes in SIZES.items()
+        for size in sizes
     ]
 
 

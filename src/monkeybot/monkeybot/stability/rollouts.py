@@ -195,14 +195,13 @@ def walk(
     k, n = len(full), len(phases)
     law = feedback or Feedback(np.zeros((n, 4)))
     walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
-    together = k >= ENSEMBLE and has_series(orbit.gait, parameters)
     block = Block(
         parameters.rows, full, phases, orbit.gait.stop.row, orbit.start, law.gains, law.sample,
         np.zeros((k, cycles, n)) if jitter is None else jitter,
         np.ones(k) if factors is None else factors,
         math.copysign(1.0, orbit.stride), tolerance, walked, finals,
     )  # fmt: skip
-    if together:
+    if k >= ENSEMBLE and has_series(orbit.gait, parameters):
         walk_together(block)
     else:
         walk_block(*block)

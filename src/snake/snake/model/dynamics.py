@@ -193,18 +193,13 @@ def respond(body, c, s, w, fx, fy, torque, factor, acc):
     n = c.shape[0]
     gx = np.empty(n - 1)
     gy = np.empty(n - 1)
-    sum_x = 0.0
-    sum_y = 0.0
-    for j in range(n):
-        sum_x += fx[j]
-        sum_y += fy[j]
-        if j < n - 1:
-            front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
-            gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
-            gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
+    for j in range(n - 1):
+        front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
+        gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
+        gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
     solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
-    acc[0] = sum_x / (n * m)
-    acc[1] = sum_y / (n * m)
+    acc[0] = fx.sum() / (n * m)
+    acc[1] = fy.sum() / (n * m)
 
 
 @kernel

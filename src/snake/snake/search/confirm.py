@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.run.metrics import work_of
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
 from snake.search.ideal import Figures, Gait
-from snake.simulators.metrics import body_motion, speed_and_cost
+from snake.simulators.metrics import body_motion
 
 SETTLE = 3.0  # s: of start, in which the amplitude rises and the speed settles
 MEASURE = 4.0  # s: at least, in whole periods
@@ -42,9 +43,13 @@ def window(gait: Gait) -> tuple[float, float]:
 def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
     """Return speed, peak effort and cost of transport over `length` [s] from `start` [s] on."""
     part = trajectory.window(start, start + length)
-    speed, cost = speed_and_cost(setup, part, *body_motion(setup, part))
+    centre, heading = body_motion(setup, part)
+    mean = float(heading.mean())
+    forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
+    elapsed = float(part.time[-1] - part.time[0])
+    weight = setup.parameters.mass * setup.parameters.gravity
     return Figures(
-        speed=speed,
+        speed=forward / elapsed if elapsed else 0.0,
         peak_effort=float(np.abs(part.effort[1:]).max()),
-        cost_of_transport=cost,
+        cost_of_transport=work_of(part) / (weight * abs(forward)) if forward else math.inf,
     )
