@@ -22,7 +22,7 @@ from monkeybot.controllers import (
     TimedController,
 )
 from monkeybot.model import dynamics
-from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, MOVING, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.simulators.reference import MonkeyBotReference
 
@@ -64,9 +64,6 @@ def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
     right = along_a * np.sin(th1) + along_b * np.sin(th12)
     up = -along_a * np.cos(th1) - along_b * np.cos(th12)
     return trajectory.position[:, 1:] + np.column_stack([right, up])
-
-
-DRAWN = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
 
 
 class MonkeyBot(Robot):
@@ -135,7 +132,7 @@ class MonkeyBot(Robot):
         self, setup: Setup, rng: np.random.Generator, index: int
     ) -> tuple[RobotState, Array]:
         """Draw a state on the wall and an effort; the modes that move take turns."""
-        mode = DRAWN[index % len(DRAWN)]
+        mode = MOVING[index % len(MOVING)]
         u = np.concatenate(
             [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
         )

@@ -11,12 +11,11 @@ from roboaccord.contract.trajectory import Event
 
 from monkeybot.model import dynamics, hybrid, integrator
 from monkeybot.model.arm import Arm
-from monkeybot.model.coordinates import MAGNETS, Mode
+from monkeybot.model.coordinates import MAGNETS, SWINGS, Mode
 from monkeybot.model.events import NO_EVENT, StateEvent
 from monkeybot.model.hybrid import Then
 from monkeybot.model.parameters import MonkeyBotParameters
 
-SWINGS = (Mode.SWING_A, Mode.SWING_B)
 FIRST_STEP = 1e-3  # s
 TOLERANCE = 1e-12
 
