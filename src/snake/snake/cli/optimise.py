@@ -84,7 +84,7 @@ class Optimisation:
     joints: int
     max_effort: NewtonMetres
     max_frequency: float
-    min_speed: MetresPerSecond | None
+    min_speed: Annotated[float | None, Quantity("m/s", "the least that was allowed")]
     seed: int
     evaluations: Annotated[int, Quantity("", name="gaits evaluated")]
     optimum: Annotated[Measured, Quantity("", name="optimum, ideally tracked")]
