@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from roboaccord.description.parameters import Parameters
 
-# Places in the tuple that the kernels take; the held link is first, the other second.
-M1, I1, L1, R1, M2, I2, L2, R2, GRAVITY, VISCOUS_1, VISCOUS_2, DRY_1, DRY_2, DRY_SPEED, ROTOR = (
-    range(15)
-)
+
+class Row(NamedTuple):
+    """Hold the parameters as the kernels take them; the held link is first, the other second."""
+
+    m1: float
+    i1: float
+    l1: float
+    r1: float
+    m2: float
+    i2: float
+    l2: float
+    r2: float
+    gravity: float
+    viscous_1: float
+    viscous_2: float
+    dry_1: float
+    dry_2: float
+    dry_speed: float
+    rotor: float
 
 
 class MonkeyBotParameters(Parameters):
@@ -59,7 +76,7 @@ class MonkeyBotParameters(Parameters):
             self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
         ))  # fmt: skip
 
-    def row(self, hand: int = 0, rotor: float = 0.0) -> tuple[float, ...]:
+    def row(self, hand: int = 0, rotor: float = 0.0) -> Row:
         """Return the kernels' arguments (15,), with the link of hand A (0) or B (1) first.
 
         Seen from hand B the links change places: its centre of gravity is L2 - r2 from the hand,
@@ -72,13 +89,13 @@ class MonkeyBotParameters(Parameters):
             links = (*a, self.centre_a, *b, self.centre_b)
         else:
             links = (*b, self.length_b - self.centre_b, *a, self.length_a - self.centre_a)
-        return (
+        return Row(
             *links, self.gravity, self.viscous_hand, self.viscous_elbow,
             self.constant_hand, self.constant_elbow, self.friction_speed, rotor,
         )  # fmt: skip
 
     @property
-    def rows(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def rows(self) -> tuple[Row, Row]:
         """Arguments of the kernels, with hand A first and with hand B first."""
         # Tuples, because numba counts references to arrays: an event's value took 40 ns, not 9.
         return self.row(0), self.row(1)

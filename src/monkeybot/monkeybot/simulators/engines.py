@@ -23,11 +23,10 @@ from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 from roboaccord.simulators.losses import CHANNELS, IMPACTS
 
 from monkeybot.model.arm import RATES, Arm
-from monkeybot.model.coordinates import MAGNETS, Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import MAGNETS, MOVING, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 
 HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
-MOVING = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
 PLANE = [1, 2, 3, 6]  # y, z, roll and elbow of a free base's three, three, and the joint
 
 

@@ -25,17 +25,22 @@ NARROW = 10  # columns of a table from which on units are without brackets
 def lines_of(found: DataclassInstance, *names: str) -> list[str]:
     """Return the quantities of a result, one a line with its unit and meaning.
 
+    A mapping has a line for each of its values.
+
     Args:
         found: the result.
         names: of the fields and properties to show; all quantities by default.
     """
     rows = {}
     for name, quantity in _chosen(type(found), names).items():
-        text = text_of(_value(found, name), quantity)
-        plain = text in (NONE, NOTHING) or quantity.unit == "1"
-        unit = "" if plain else quantity.shown or quantity.unit
+        value, heading = _value(found, name), heading_of(name, quantity)
         more = f": {quantity.meaning}" if quantity.meaning else ""
-        rows[heading_of(name, quantity)] = (text, unit + more) if unit else (text + more, "")
+        for key, each in value.items() if isinstance(value, Mapping) else [("", value)]:
+            text = text_of(each, quantity)
+            plain = text in (NONE, NOTHING) or quantity.unit == "1"
+            unit = "" if plain else quantity.shown or quantity.unit
+            line = (text, unit + more) if unit else (text + more, "")
+            rows[f"{heading}, {key}" if key else heading], more = line, ""
     return figure_lines(rows)
 
 
@@ -57,7 +62,10 @@ def tables_of(
     """
     chosen = _chosen(kind or type(rows[0]), names)
     form = "[{}]" if len(chosen) < NARROW else "{}"
-    headings = {name: _column(name, quantity, form) for name, quantity in chosen.items()}
+    names_shown = [heading_of(*each) for each in chosen.items()]
+    headings = {
+        name: _column(name, quantity, form, names_shown) for name, quantity in chosen.items()
+    }
     first = list(labels)
     table = make_table(
         *([""] if first else ()), *headings.values(), title=title,
@@ -67,19 +75,21 @@ def tables_of(
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), each) for name, each in chosen.items())
         table.add_row(*first[number : number + 1], *cells)
-    meanings = [
+    meanings = dict.fromkeys(
         f"{heading_of(name, quantity)}: {quantity.meaning}".replace("\n", " ")
         for name, quantity in chosen.items()
         if quantity.meaning
-    ]
+    )
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
 
 
 def rendered(found: DataclassInstance) -> list[RenderableType]:
     """Return a whole result: its quantities, a table for each list of parts, and its files.
 
-    The meaning of a field of parts, or else its name, is the title of their table. What is left
-    out of the JSON as there is none is left out here, too.
+    The meaning of a field of parts, or else its name, is the title of their table. Parts of one
+    class that are fields of their own share a table, with a line for each by name; a single one
+    is shown below its name as a result is. What is left out of the JSON as there is none is left
+    out here, too.
     """
     kind = type(found)
     known, parts = quantities(kind), inline(kind)
@@ -90,9 +100,25 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
     missing = {each.name for each in fields(found)} - values.keys()
     own = [
         name for name in known if (first := name.partition(".")[0]) not in missing
-        and (first in parts or not ("." in name or _rows(values.get(name))))
+        and (
+            first in parts
+            or not ("." in name or _rows(values.get(name)) or is_dataclass(values.get(name)))
+        )
     ]  # fmt: skip
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
+    alone: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
+    for name, part in values.items():
+        if not is_dataclass(part) or isinstance(part, type) or name in parts:
+            continue
+        if _chosen(type(part), ()):
+            heading = heading_of(name, known.get(name, Quantity("")))
+            alone.setdefault(type(part), {})[heading] = part
+    for group in alone.values():
+        if len(group) > 1:
+            shown += tables_of([*group.values()], labels=group)
+        else:
+            ((title, part),) = group.items()
+            shown += [title, *rendered(part)]
     for name, value in values.items():
         quantity = known.get(name, Quantity(""))
         if rows := _rows(value):
@@ -140,9 +166,12 @@ def heading_of(name: str, quantity: Quantity) -> str:
     return quantity.name or name.rpartition(".")[2].replace("_", " ")
 
 
-def _column(name: str, quantity: Quantity, form: str) -> str:
-    unit = quantity.shown or quantity.unit
-    return heading_of(name, quantity) + ("\n" + form.format(unit) if unit not in ("", "1") else "")
+def _column(name: str, quantity: Quantity, form: str, others: Sequence[str]) -> str:
+    """Return the heading of a column, after the name of its part where several are called alike."""
+    unit, heading = quantity.shown or quantity.unit, heading_of(name, quantity)
+    if others.count(heading) > 1:
+        heading = "\n".join(filter(None, [*name.split(".")[:-1], heading]))
+    return heading + ("\n" + form.format(unit) if unit not in ("", "1") else "")
 
 
 def _chosen(kind: type[DataclassInstance], names: Sequence[str]) -> dict[str, Quantity]:

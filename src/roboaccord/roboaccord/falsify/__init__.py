@@ -24,7 +24,7 @@ __all__ = [
     "wrap",
 ]
 
-__getattr__, __dir__ = lazy_names(
+__getattr__, __dir__, _ = lazy_names(
     __name__,
     {
         "perturbation": ["KINDS", "Perturbation", "parse_perturbation"],

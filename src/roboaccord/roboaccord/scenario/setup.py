@@ -48,6 +48,20 @@ RELEASED = "released"  # scenario of such a robot, where none is named
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a robot's commands for `Robot.cli`, each NAME being `NAME_command` of its module.
+
+    Args:
+        package: of the robot; its commands are in its room `cli`.
+        modules: by name: the commands of each, with blanks between.
+    """
+    return {
+        name: f"{package}.cli.{module}:{name}_command"
+        for module, names in modules.items()
+        for name in names.split()
+    }
+
+
 class Robot:
     """Base class of robots: everything the core needs, and all it sees of a package.
 

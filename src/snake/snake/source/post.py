@@ -7,6 +7,7 @@ Each configuration holds for a while and gives every segment (head, body1, body2
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,7 @@ def segment_of(joints: int, segments: Sequence[int] = ()) -> Array:
     return np.repeat(np.arange(len(counts)), counts)
 
 
+@dataclass(eq=False, repr=False)
 class AsDescribed:
     """Hold every joint at the angle of its configuration, with at most `effort`.
 
@@ -62,23 +64,21 @@ class AsDescribed:
             kp T/2 from the damping: with kp 100 nothing of .05 is left at 1 ms, and joints chatter.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        segments: Sequence[int] = (),
-        effort: float = 10.0,
-        hold: float = 0.15,
-        start: float = 0.0,
-        kp: float = 20.0,
-        kd: float = 0.05,
-    ) -> None:
-        _check_positive({"effort": effort, "hold": hold})
-        if min(start, kp, kd) < 0:
+    setup: Setup
+    segments: Sequence[int] = ()
+    effort: float = 10.0
+    hold: float = 0.15
+    start: float = 0.0
+    kp: float = 20.0
+    kd: float = 0.05
+
+    def __post_init__(self) -> None:
+        _check_positive({"effort": self.effort, "hold": self.hold})
+        if min(self.start, self.kp, self.kd) < 0:
             raise ValueError("start, kp and kd must not be negative")
-        self.effort, self.kp, self.kd = float(effort), float(kp), float(kd)
-        self.hold, self.start = float(hold), float(start or hold)
-        self.limit: float = setup.parameters.joint_limit
-        self._segment = segment_of(len(setup.joints), segments)
+        self.start = self.start or self.hold
+        self.limit: float = self.setup.parameters.joint_limit
+        self._segment = segment_of(len(self.setup.joints), self.segments)
         self._shapes: dict[tuple[int, ...], tuple[Array, NDArray[np.intp]]] = {}
 
     def reset(self, seed: int) -> None:
