@@ -13,7 +13,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
@@ -53,14 +53,10 @@ class VoxelSphere(Robot):
     parameters = VoxelSphereParameters
     controllers = {"roll": RollController, "drive": DriveController}
     contacts = {"rolling": rolling, "contact": touching}
-    cli = {
-        "make": "voxel_sphere.cli.make:make_command",
-        "list": "voxel_sphere.cli.terrain:list_command",
-        "roll": "voxel_sphere.cli.roll:roll_command",
-        "accuracy": "voxel_sphere.cli.accuracy:accuracy_command",
-        "mesh": "voxel_sphere.cli.terrain:mesh_command",
-        "world": "voxel_sphere.cli.terrain:world_command",
-    }
+    cli = commands_of(
+        "voxel_sphere",
+        {"make": "make", "terrain": "list mesh world", "roll": "roll", "accuracy": "accuracy"},
+    )
     terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.gathering import LARGEST
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.results import Metres, NewtonMetres, Quantity, Ratio
 from roboaccord.description.parameters import load_parameters
 from roboaccord.scenario.files import apply_change
@@ -82,8 +82,7 @@ def kind_of(name: str) -> Kind:
     Raises:
         AccordError: for an unknown one.
     """
-    if name not in KINDS:
-        raise AccordError(f"unknown kind of gait {name}{did_you_mean(name, KINDS)}")
+    check_known("unknown kind of gait ", name, KINDS)
     return KINDS[name]
 
 

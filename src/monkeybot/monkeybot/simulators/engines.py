@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import check_known
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
@@ -172,9 +172,7 @@ class EngineMonkeyBot(Simulator):
 
     def _switch(self, switches: Mapping[str, bool]) -> None:
         """Release and grip as a command says, at once; a hand that grips comes to rest."""
-        for name in switches:
-            if name not in MAGNETS:
-                raise AccordError(f"unknown switch {name}{did_you_mean(name, MAGNETS)}")
+        check_known("unknown switch ", switches, MAGNETS)
         before = self._mode.switches
         after = {**before, **switches}
         changed = [name for name in MAGNETS if after[name] is not before[name]]
