@@ -84,8 +84,3 @@ def point(words: str, option: str = "--target") -> Array:
     if len(values) != 3 or any(map(math.isnan, values)):
         raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
     return np.array(values)
-
-
-def rounded(digits: int, *values: float) -> list[str]:
-    """Return numbers with so many decimals, and no sign before 0."""
-    return [f"{round(float(value), digits) + 0.0:.{digits}f}" for value in values]

@@ -9,7 +9,7 @@ from typing import Annotated, Protocol, runtime_checkable
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.results import LEFT_OUT, Metres, Quantity, RadiansPerSecond
+from roboaccord.contract.results import IF_ANY, LEFT_OUT, Quantity, RadiansPerSecond
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.parameters import parameter_file
@@ -42,7 +42,7 @@ class Collapse:
     """Hold the result of a collapse.
 
     Args:
-        absolute_deg: of the links over the horizontal at the end [degrees].
+        absolute_deg: of the links at the end [degrees].
         settle_time: from when on none of the three planar joints, those of the report's figures 9
             and 10, is faster than 0.01 rad/s [s]; None where one moves on. The others may: without
             friction at its contacts the arm rocks on the turret.
@@ -52,21 +52,22 @@ class Collapse:
         events: of the fall.
         trajectory: at the control ticks.
         last_speed: of the fastest joint at the end [rad/s].
+        perturbed: the collapses of arms with drawn parameters.
     """
 
-    absolute_deg: Annotated[Mapping[str, float], Quantity("deg")]
-    settle_time: Annotated[float | None, Quantity("s")]
-    energy_rise: Annotated[float, Quantity("J")]
-    worst_penetration: Metres
+    absolute_deg: Annotated[Mapping[str, float], Quantity("deg", "of links in the end", form=".2f")]
+    settle_time: Annotated[float | None, Quantity("s", "from then on the links are at rest")]
+    energy_rise: Annotated[float, Quantity("J", "in all", form=".2g")]
+    worst_penetration: Annotated[float, Quantity("m", "of two hulls, at most", shown="mm")]
     events: Sequence[Event]
     trajectory: Trajectory = field(metadata=LEFT_OUT)
     last_speed: RadiansPerSecond = field(metadata=LEFT_OUT)
+    perturbed: Drawn | None = field(default=None, metadata=IF_ANY)
 
     @property
-    def rest(self) -> str:
-        """When the links are at rest, in words."""
-        settled = self.settle_time
-        return f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
+    def touches(self) -> Annotated[int, Quantity("", name="events")]:
+        """How many events there were."""
+        return len(self.events)
 
 
 def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -> Setup:
@@ -189,11 +190,16 @@ def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> 
 class Drawn:
     """Hold the figures of drawn arms: of each link's angle mean, deviation and extremes."""
 
-    count: int
-    seed: int
-    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg")]
-    at_rest: int
+    count: Annotated[int, Quantity("")]
+    seed: Annotated[int, Quantity("")]
+    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg", form=".2f")]
+    at_rest: Annotated[int, Quantity("", "in the end")]
     refused: list[str]
+
+    @property
+    def refusals(self) -> Annotated[int, Quantity("", "touched something at the start")]:
+        """How many did not start."""
+        return len(self.refused)
 
     @classmethod
     def of(cls, draws: Sequence[Draw], seed: int) -> Drawn:

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.report.colours import BLUE, RED, RULE
+from roboaccord.report.drawing import legend, picture
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -153,17 +156,12 @@ class Counts:
     reachable: Annotated[int, Quantity("")]
     recovered: Annotated[int, Quantity("")]
     baseline: Annotated[int, Quantity("")]
-    refused: Mapping[str, int]
+    refused: Annotated[Mapping[str, int], Quantity("", form="text")]
     disputed: Annotated[int, Quantity("")]
     beyond: int
     worst_error: Annotated[float | None, Quantity("m")]
     worst_load: Annotated[float | None, Quantity("1")]
     failed: Mapping[str, int]
-
-    @property
-    def reasons(self) -> Annotated[str, Quantity("", name="refused", form="text")]:
-        """How many were refused, by reason."""
-        return ", ".join(f"{number} {reason}" for reason, number in self.refused.items())
 
 
 def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> Counts:
@@ -217,3 +215,16 @@ def _calls(
         targets = draw_targets(start, count, seed)
         data = json.dumps({**start.scenario.data(), "seed": seed}, sort_keys=True)
         yield from ((data, engine, targets[0], i, target) for i, target in enumerate(targets))
+
+
+def draw_recovery(found: Sequence[Counts], path: Path) -> None:
+    """Draw how many targets of each case are reachable, recovered, and reached by the baseline."""
+    with picture(path, (7.5, 1.5 + 0.24 * len(found))) as axes:
+        places = np.arange(len(found))[::-1]
+        kinds = (("reachable", RULE, 0.8), ("recovered", BLUE, 0.5), ("baseline", RED, 0.2))
+        for key, colour, height in kinds:
+            values = [getattr(case, key) for case in found]
+            axes.barh(places, values, height=height, color=colour, label=key)
+        axes.set_yticks(places, [", ".join(case.faults) for case in found])
+        axes.set(xlabel="targets")
+        legend(axes, 3)
