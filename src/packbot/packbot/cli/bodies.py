@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -13,13 +14,13 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import file_line, make_table, progress, warn
+from roboaccord.cli.console import counted, file_line, make_table, warn
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import Changes, Force, Out, load_setup
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import Metres, Quantity, Radians, Ratio
+from roboaccord.cli.rendering import grid_of, tables_of
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.description.resources import share
 from roboaccord.report.colours import BLUE, INK
@@ -28,7 +29,6 @@ from roboaccord.run.output import write_columns
 
 from packbot.hulls.bodies import Body, complaints, fit, make_bodies, read_shapes, write_bodies
 from packbot.hulls.solids import write_shapes
-from packbot.model.parameters import JOINTS
 from packbot.model.reduced import (
     Inertia,
     MergedLinks,
@@ -62,8 +62,6 @@ def reduced_command(
 
       accord packbot reduced --joint elbow2 --angle -1.2 --knots 24 --json
     """
-    if joint not in JOINTS:
-        raise AccordError(f"unknown joint {joint}{did_you_mean(joint, JOINTS)}")
     setup = load_setup("packbot", "collapse", changes)
     p, merged = setup.parameters, MergedLinks(setup.tree, joint)
     low, high = merged.limits
@@ -91,18 +89,15 @@ def reduced_command(
         largest=Off(centres.max(), tensors.max()),
         files=files,
     )
-    return Result(found, [*shown_of(found), file_line(files)])
+    return Result(found, shown_of(found))
 
 
 @dataclass(frozen=True)
 class Off:
     """Hold what the interpolation is off: the centre, and the share of the inertia."""
 
-    centre: Metres
-    inertia: Ratio
-
-    def __str__(self) -> str:
-        return f"{1e3 * self.centre:.2f} mm and {100 * self.inertia:.2f} %"
+    centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
+    inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,18 +132,19 @@ def draw(folder: Path, joint: str, angles: Array, centres: Array, tensors: Array
 def shown_of(found: Reduced) -> list[RenderableType]:
     """Return the tables for people."""
     exact, near = found.exact, found.interpolated
-    shown: list[RenderableType] = []
-    for name, reduced in found.tables.items():
-        shown += [*tables_of(reduced.rows, title=name), ""]
-    title = f"{' and '.join(found.links)} as one link, {exact.mass:.4g} kg"
-    table = make_table("", "exact", f"of {found.knots} knots", title=title)
-    for k, axis in enumerate("xyz"):
-        table.add_row(f"centre {axis} [m]", f"{exact.centre[k]:.6f}", f"{near.centre[k]:.6f}")
+    shown = [*chain(*([*tables_of(t.rows, title=name), ""] for name, t in found.tables.items()))]
+    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(exact.centre, near.centre))}
     for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
-        values = exact.inertia[i, k], near.inertia[i, k]
-        table.add_row(f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]", *(f"{value:.6f}" for value in values))
-    off = f"the interpolation is off by {found.error} here"
-    return [*shown, table, off, f"and by {found.largest} at most"]
+        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = exact.inertia[i, k], near.inertia[i, k]
+    headings = "", "exact", f"of {found.knots} knots"
+    title = f"{' and '.join(found.links)} as one link, {exact.mass:.4g} kg"
+    off = {f"at {found.angle:g} rad": found.error, "at most": found.largest}
+    return [
+        *shown,
+        grid_of(headings, rows, Quantity("", form=".6f"), title),
+        *tables_of([*off.values()], title="the interpolation is off by", labels=off),
+        file_line(found.files),
+    ]
 
 
 def hulls_command(
@@ -184,10 +180,12 @@ def hulls_command(
         raise AccordError(f"--density is {density:g}, and must be positive")
     given = dict(map(_mass, masses or ()))
     shapes = read_shapes(source)
-    with results(folder, "packbot_hulls", force=force) as place, progress() as bar:
-        task = bar.add_task("hulls", total=len(shapes))
+    with (
+        results(folder, "packbot_hulls", force=force) as place,
+        counted(len(shapes), "hulls") as advance,
+    ):
         bodies = make_bodies(
-            shapes, density=density, masses=given, whole=whole, done=lambda: bar.advance(task)
+            shapes, density=density, masses=given, whole=whole, done=lambda: advance(1)
         )
         links = write_bodies(bodies, place)
     for line in complaints(bodies):

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, command_line, counted, progress
+from roboaccord.cli.console import ProgressObserver, command_line, counted, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces
@@ -122,7 +122,7 @@ def figures_command(
             | made_with("roboaccord-packbot", "pin", "coal"),
         )
         write_text(files[0], page)
-    return Result(Figures(files, runs))
+    return Result(Figures(files, runs), [file_line(files)])
 
 
 @dataclass(frozen=True)

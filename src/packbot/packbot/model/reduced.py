@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
@@ -233,12 +233,10 @@ class MergedLinks:
     """
 
     def __init__(self, tree: Tree, joint: str) -> None:
-        found = [j for j in tree.moving if j.name == joint]
-        if not found:
-            raise AccordError(
-                f"no joint {joint}; there is {', '.join(j.name for j in tree.moving)}"
-            )
-        self._joint: Joint = found[0]
+        joints = {each.name: each for each in tree.moving}
+        if joint not in joints:
+            raise AccordError(f"unknown joint {joint}{did_you_mean(joint, joints)}")
+        self._joint: Joint = joints[joint]
         links = {link.name: link for link in tree.links}
         self.names = self._joint.parent, self._joint.child
         self._first, self._second = (Inertia.of(links[name]) for name in self.names)
