@@ -88,16 +88,7 @@ def contact_points(setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint
         from packbot.contact.clearance import Clearance
     clearance = Clearance.of(setup)
 
-    def find(state: RobotState) -> list[ContactPoint]:
-        found = clearance.witness(state.q, clearance.near(state.q, CLOSE))
-        return [
-            ContactPoint(clearance.pair_links(int(pair)), 0.5 * (a + b), normal, 0.0, -distance)
-            for pair, a, b, normal, distance in zip(
-                found.pairs, found.on_a, found.on_b, found.normals, found.distances.tolist()
-            )
-        ]
-
-    return find
+    return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
 
 
 class Packbot(Robot):
@@ -181,7 +172,7 @@ class Packbot(Robot):
         accelerations of all others were small.
         """
         p: PackbotParameters = setup.parameters
-        q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
+        q = rng.uniform(*p.limits)
         qd = rng.uniform(-1.0, 1.0, len(q)) * p.of_joints("speed_limit")
         effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort

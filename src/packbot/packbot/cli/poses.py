@@ -16,7 +16,6 @@ from roboaccord.cli.rendering import grid_of, lines_of, tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Degrees, Metres, Quantity, to_json
 from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
 
 from packbot.cli.options import (
     Angles,
@@ -73,7 +72,14 @@ def pose_command(
         table = grid_of(("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]")
         return Result({"poses": to_json(named)}, [table], used=dict.fromkeys(UNUSED))
     setup = load_setup("packbot", scenario, changes)
-    angles = find(setup, name, target, q, pitch, near, margin)
+    if pitch is not None and (not target or not np.isfinite(pitch)):
+        raise AccordError("--pitch takes a finite number, and goes with --target")
+    if target:
+        inverse = Inverse(setup.parameters, Clearance.of(setup))
+        angles = inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
+    else:
+        angles = pose(name) if name else joint_values(q, "--q")
+        check_limits(setup.parameters, angles)
     kinematics, clearance = Kinematics(setup), Clearance.of(setup)
     tip, camera = (kinematics.placement(frame, angles) for frame in ("tip", "camera"))
     pair, distance = clearance.closest(angles)
@@ -92,20 +98,6 @@ def pose_command(
     return Result(
         found, [table, *lines_of(found)], used={} if target else dict.fromkeys(UNUSED[:2])
     )
-
-
-def find(
-    setup: Setup, name: str, target: str, q: str, pitch: float | None, near: str, margin: float
-) -> Array:
-    """Return the angles (7,) [rad] that words ask for."""
-    if pitch is not None and (not target or not np.isfinite(pitch)):
-        raise AccordError("--pitch takes a finite number, and goes with --target")
-    if target:
-        inverse = Inverse(setup.parameters, Clearance.of(setup))
-        return inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
-    angles = pose(name) if name else joint_values(q, "--q")
-    check_limits(setup.parameters, angles)
-    return angles
 
 
 @dataclass(frozen=True, kw_only=True)

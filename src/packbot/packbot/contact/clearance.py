@@ -13,7 +13,7 @@ from operator import attrgetter
 import coal
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.contact import Fixture, Index, MeshFixture
+from roboaccord.contract.contact import ContactPoint, Fixture, Index, MeshFixture
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -112,6 +112,10 @@ class Clearance:
         a, b = self.pairs[i]
         return self.links[a], self.links[b]
 
+    def full_name(self, hull: int) -> str:
+        """Return the names of a hull's link and of the hull."""
+        return f"{self.links[hull]}/{self.names[hull]}"
+
     def places(self, q: Array) -> Sequence[pin.SE3]:
         """Return where the links of all hulls are in the world, until the next pose is asked for.
 
@@ -162,6 +166,15 @@ class Clearance:
             index, rows[:, 0], rows[:, 1:4], rows[:, 4:7], lines[:, :3],
             (lines @ self._data.J) * self._moves[index],
         )  # fmt: skip
+
+    def contact_points(self, q: Array, pairs: Sequence[int] | Index) -> list[ContactPoint]:
+        """Return where pairs are closest, as contacts whose forces are not known."""
+        w = self.witness(q, pairs)
+        rows = zip(w.pairs.tolist(), w.distances.tolist(), w.on_a, w.on_b, w.normals, strict=True)
+        return [
+            ContactPoint(self.pair_links(pair), 0.5 * (a + b), normal, 0.0, -distance)
+            for pair, distance, a, b, normal in rows
+        ]
 
     def touches(self, q: Array, margin: float = 0.0) -> bool:
         """Return whether any pair overlaps, or is closer than `margin` [m]."""

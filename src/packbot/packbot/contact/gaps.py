@@ -131,21 +131,9 @@ class GapFunctions:
         self, features: Index, q: Array, v: Array, shifts: Array
     ) -> tuple[Array, Array, Array, Array]:
         m, n = len(features), len(q)
-        gaps, rows, witnesses, bias = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
-        measure(
-            *self._fixed,
-            self.limits,
-            self.margins,
-            features,
-            q,
-            v,
-            shifts,
-            gaps,
-            rows,
-            witnesses,
-            bias,
-        )
-        return gaps, rows, witnesses, bias
+        found = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
+        measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *found)
+        return found
 
     def name(self, feature: Array) -> str:
         """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
@@ -153,7 +141,7 @@ class GapFunctions:
         kind, a, _, b = feature[:4]
         if kind >= LOWER:
             return str(clearance.model.names[int(a) + 1])
-        return " ".join(f"{clearance.links[h]}/{clearance.names[h]}" for h in sorted((a, b)))
+        return " ".join(map(clearance.full_name, sorted((a, b))))
 
     def points(self, closed: ClosedGaps, q: Array, forces: Array) -> list[ContactPoint]:
         """Return closed features of hulls as contact points."""

@@ -118,9 +118,7 @@ def open_gaps(mass: Array, jacobian: Array, wanted: Array) -> Array:
     m, n = jacobian.shape
     root, forces, change = np.zeros((n, n)), np.empty(m), np.empty(n)
     factor(mass, root)
-    if (
-        solve_contacts(root, jacobian, jacobian, -wanted, SOFT, wanted > 0.0, forces, change)
-        != SOLVED
-    ):
+    active = wanted > 0.0
+    if solve_contacts(root, jacobian, jacobian, -wanted, SOFT, active, forces, change) != SOLVED:
         raise DivergedError("hulls that overlap cannot be parted: their contacts contradict")
     return change

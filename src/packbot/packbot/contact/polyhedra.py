@@ -60,10 +60,7 @@ class Polyhedra:
     @property
     def arrays(self) -> tuple[Array | Index, ...]:
         """Arguments of the kernels."""
-        return (
-            self.vertices, self.vertex_start, self.planes, self.plane_start, self.edges,
-            self.edge_start,
-        )  # fmt: skip
+        return tuple(vars(self).values())
 
 
 def _planes(hull: Hull) -> Array:

@@ -16,9 +16,9 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
-from packbot.contact.features import LOWER
+from packbot.contact.features import LOWER, add_rows
 from packbot.contact.impacts import impact
-from packbot.model.chain import add_row, place_bodies
+from packbot.model.chain import place_bodies
 
 ROUNDS = 50  # of friction and normal impulses at one impact, at most
 RANK = 1e-9  # redundant contacts leave singular values below that, relative to the largest
@@ -57,25 +57,8 @@ def across(chain, owner, features, q, witnesses, jacobian):
             i, j = (k + 1) % 3, (k + 2) % 3
             directions[1, k] = normal[i] * directions[0, j] - normal[j] * directions[0, i]
         for d in range(2):
-            add_row(
-                chain,
-                place,
-                axis,
-                owner[features[f, 3]],
-                witnesses[f, 3:6],
-                directions[d],
-                1.0,
-                jacobian[f, d],
-            )
-            add_row(
-                chain,
-                place,
-                axis,
-                owner[features[f, 1]],
-                witnesses[f, :3],
-                directions[d],
-                -1.0,
-                jacobian[f, d],
+            add_rows(
+                chain, owner, place, axis, features[f], witnesses[f], directions[d], jacobian[f, d]
             )
 
 
@@ -126,9 +109,8 @@ class Sliding:
     ) -> tuple[Array, Array]:  # fmt: skip
         """Return impulses along the normals (m,) and velocities (n,) after an impact's friction."""
         tangential = self._across(features, q, witnesses)
-        responses = np.linalg.solve(mass, tangential.reshape(-1, len(q)).T).T.reshape(
-            tangential.shape
-        )
+        flat = tangential.reshape(-1, len(q))
+        responses = np.linalg.solve(mass, flat.T).T.reshape(tangential.shape)
         mu = self._coefficients(features)
         spent = np.zeros(len(features))
         for _ in range(ROUNDS):
@@ -140,11 +122,10 @@ class Sliding:
                 if speed == 0.0 or left <= 0.0:
                     continue
                 direction = slip / speed
-                pull = min(
-                    left, speed / float(direction @ (tangential[i] @ (direction @ responses[i])))
-                )
+                response = direction @ responses[i]
+                pull = min(left, speed / float(direction @ (tangential[i] @ response)))
                 spent[i] += pull
-                v = v - pull * (direction @ responses[i])
+                v = v - pull * response
             more, v = impact(mass, jacobian, v)
             impulses = impulses + more
             if np.abs(v - before).max() < SETTLED:

@@ -59,7 +59,7 @@ class Prober:
         p = setup.parameters
         self._clearance, self._arm = Clearance.of(setup), Arm.of(setup)
         self._arm.carry(payload, p.gripper_length)
-        self._limits = p.of_joints("lower"), p.of_joints("upper")
+        self._limits = p.limits
         self._viscous = p.of_joints("viscous")
 
     def doubts(self, q: Array, open_: Mapping[str, tuple[str, ...]]) -> list[Doubt]:

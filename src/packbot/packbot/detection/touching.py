@@ -32,9 +32,9 @@ class Touching:
     """
 
     def __init__(self, setup: Setup, noise: float) -> None:
-        p, contact = setup.parameters, setup.contact
+        contact = setup.contact
         self._clearance, self._noise = Clearance.of(setup), noise
-        self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
+        self._limits = setup.parameters.limits
         proximity = Proximity(self._clearance, NEAR)
         self._gaps = GapFunctions(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
         self._rough = contact is not None and any(contact.friction.values())

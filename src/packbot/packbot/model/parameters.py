@@ -37,6 +37,11 @@ class PackbotParameters(Parameters):
             if not getattr(self, f"lower_{joint}") < getattr(self, f"upper_{joint}"):
                 raise ValueError(f"lower_{joint} must be below upper_{joint}")
 
+    @property
+    def limits(self) -> Array:
+        """Lower and upper angles of the joints (2, 7) [rad]."""
+        return np.array([self.of_joints("lower"), self.of_joints("upper")])
+
     def of_joints(self, kind: str) -> Array:
         """Return the parameter `KIND_JOINT` of every joint (7,)."""
         return np.array([getattr(self, f"{kind}_{joint}") for joint in JOINTS])
@@ -76,8 +81,7 @@ def check_limits(parameters: PackbotParameters, q: Array, where: str = "") -> No
     Raises:
         AccordError: naming the first joint that is outside.
     """
-    lower, upper = parameters.of_joints("lower"), parameters.of_joints("upper")
-    for name, angle, low, high in zip(JOINTS, q, lower, upper, strict=True):
+    for name, angle, low, high in zip(JOINTS, q, *parameters.limits, strict=True):
         if not low <= angle <= high:
             raise AccordError(
                 f"{where}{name}: {angle:g} rad is outside its limits, {low:g} to {high:g}"

@@ -95,7 +95,7 @@ class Inverse:
             pitches = np.concatenate([turns, ends]) if pitch is None else np.array([pitch])
             planar = self._planar(float(r), float(height), pitches)
             found.append(np.column_stack([np.full(len(planar), turret), planar]))
-        lower, upper = (p.of_joints(kind)[:4] for kind in ("lower", "upper"))
+        lower, upper = p.limits[:, :4]
         q = np.concatenate(found)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
         return np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper)
@@ -110,7 +110,7 @@ class Inverse:
         """
         p = self.parameters
         a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
-        (s, e, w), (s_up, e_up, w_up) = (p.of_joints(k)[1:4] for k in ("lower", "upper"))
+        (s, e, w), (s_up, e_up, w_up) = p.limits[:, 1:4]
         found = list[float]()
         for shoulder in (s, s_up):
             found += _bends(target - a * np.exp(1j * shoulder), b, hand)
@@ -199,5 +199,5 @@ def aim(p: PackbotParameters, link3: Placement, target: Array) -> Array:
     angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
     pans = np.arctan2(y, np.cos(angles) * x + np.sin(angles) * z)
     found = np.column_stack([angles, pans])
-    lower, upper = (p.of_joints(kind)[4:6] for kind in ("lower", "upper"))
+    lower, upper = p.limits[:, 4:6]
     return np.asarray(found[((lower <= found) & (found <= upper)).all(axis=1)])

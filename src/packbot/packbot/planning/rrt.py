@@ -91,8 +91,7 @@ class Planner:
         # How far what a joint carries can be from its axis (7,) [m].
         self.radii = self.clearance.reaches.max(axis=0)
         self._parameters: PackbotParameters = setup.parameters
-        self._lower = setup.parameters.of_joints("lower")
-        self._upper = setup.parameters.of_joints("upper")
+        self._lower, self._upper = setup.parameters.limits
         self._speeds = setup.parameters.of_joints("speed_limit")
         self.tries, self.ways, self.shortcuts = TRIES, WAYS, SHORTCUTS
 

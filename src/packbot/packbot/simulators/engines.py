@@ -37,8 +37,7 @@ def check_start(setup: Setup, clearance: Clearance) -> None:
     check_limits(setup.parameters, q, "initial.q.")
     pair, distance = clearance.closest(q)
     if distance < 0.0:
-        links, names = clearance.pair_links(pair), clearance.pair_names(pair)
-        a, b = (f"{link}/{name}" for link, name in zip(links, names, strict=True))
+        a, b = map(clearance.full_name, clearance.pairs[pair])
         raise AccordError(f"start in collision: {a} is {-1e3 * distance:.3g} mm deep in {b}")
 
 

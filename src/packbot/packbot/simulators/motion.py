@@ -39,12 +39,8 @@ class ConstrainedDynamics:
     def __init__(
         self, arm: Arm, friction: JointFriction, gap_functions: GapFunctions, sliding: Sliding
     ) -> None:
-        self.arm, self.friction, self.gap_functions, self.sliding = (
-            arm,
-            friction,
-            gap_functions,
-            sliding,
-        )
+        self.arm, self.friction = arm, friction
+        self.gap_functions, self.sliding = gap_functions, sliding
         self.dry = friction.any_dry or sliding.any
         self.efforts = np.zeros(arm.model.nv)
         self.closed = ClosedGaps()
@@ -52,15 +48,15 @@ class ConstrainedDynamics:
 
     def slope(self, x: Array) -> Array:
         """Return (v, a) of a state (2n,)."""
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         total = self.efforts + self.friction.efforts(v)
-        out = np.empty(2 * n)
-        out[:n] = v
+        out = np.empty_like(x)
+        rates, accelerations = out.reshape(2, -1)
+        rates[:] = v
         closed = self.closed
         if not len(closed.features):
             self.forces = np.zeros(0)
-            out[n:] = self.arm.acceleration(q, v, total)
+            accelerations[:] = self.arm.acceleration(q, v, total)
             return out
         _, jacobian, witnesses, bias = self.gap_functions.measure_turning(closed.features, q, v)
         sliding = self.sliding
@@ -73,7 +69,7 @@ class ConstrainedDynamics:
         self.forces = np.empty(len(jacobian))
         answer = accelerate(
             self.arm.mass_matrix(q), total, jacobian, directions, bias, GIVE, closed.active,
-            self.forces, out[n:],
+            self.forces, accelerations,
         )  # fmt: skip
         if answer != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
@@ -84,8 +80,7 @@ class ConstrainedDynamics:
 
         In the state of the last slope: what presses there holds its gaps.
         """
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         damping = np.diag(self.friction.damping(v))
         response = np.linalg.inv(self.arm.mass_matrix(q))
         hold = self.forces > 0.0
@@ -106,16 +101,14 @@ class ConstrainedDynamics:
         features = self.closed.features
         if not len(features):
             return 0.0
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
         across = self.sliding.force_directions(features, q, v, jacobian, witnesses) - jacobian
         return -float(self.forces @ (across @ v))
 
     def stop(self, x: Array) -> Array:
         """Return a state whose closed gaps neither slip nor close."""
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         features, mass = self.closed.features, self.arm.mass_matrix(q)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
         return np.concatenate([q, self.sliding.stop(mass, features, q, v, witnesses, jacobian)])
@@ -130,8 +123,7 @@ class ConstrainedDynamics:
         hold = self.forces > 0.0
         if not hold.any():
             return x
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         features = self.closed.features
         gaps, jacobian, _ = self.gap_functions.measure(features, q)
         if np.abs(gaps[hold]).max() > 0.5 * tolerance:

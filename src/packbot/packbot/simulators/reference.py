@@ -133,8 +133,7 @@ class PackbotReference(ArmSimulator):
         super().__init__(setup)
         self.armature = setup.parameters.of_joints("reflected_inertia")
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
-        p = setup.parameters
-        self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
+        self._limits = setup.parameters.limits
         proximity = Proximity(self.clearance, options["near"])
         gap_functions = GapFunctions(proximity, np.zeros(len(self.clearance.pairs)), self._limits)
         contact = self._contact

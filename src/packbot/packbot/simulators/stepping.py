@@ -204,12 +204,8 @@ class EventDrivenStepper:
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
         held = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
         shut = (gaps <= tolerance) | (held & (gaps <= 10 * tolerance))
-        features, jacobian, witnesses, held = (
-            self._features[shut],
-            jacobian[shut],
-            witnesses[shut],
-            held[shut],
-        )
+        features, held = self._features[shut], held[shut]
+        jacobian, witnesses = jacobian[shut], witnesses[shut]
         rates = jacobian @ v
         if rates.min(initial=0.0) >= -STILL:
             self._close(features, (rates <= STILL) | held)

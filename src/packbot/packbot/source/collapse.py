@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
@@ -21,20 +21,12 @@ from roboaccord.simulators.base import Simulator
 
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm
+from packbot.simulators.reference import ArmSimulator
 
 CONTACTS = ("normal", "joint_clamp", "none")
 LINKS = ("link1", "link2", "link3")
 PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles add up
 AT_REST = 0.01  # rad/s
-
-
-@runtime_checkable
-class Booked(Protocol):
-    """A simulator that keeps an energy balance."""
-
-    @property
-    def energy_rise(self) -> float:
-        """Sum of all rises of energy beyond the work of the efforts [J]."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,7 +121,7 @@ def energies(arm: Arm, trajectory: Trajectory) -> Array:
 
 def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> float:
     """Return the sum of all rises of energy [J], from the simulator's own balance if it has one."""
-    if isinstance(simulator, Booked):
+    if isinstance(simulator, ArmSimulator):
         return simulator.energy_rise
     return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())
 

@@ -124,7 +124,7 @@ class Bench:
     def _pose(self) -> Array:
         p = self._setup.parameters
         while True:
-            q = self._rng.uniform(0.95 * p.of_joints("lower"), 0.95 * p.of_joints("upper"))
+            q = self._rng.uniform(*(0.95 * p.limits))
             if not self._planner.clearance.touches(q, self._planner.margin):
                 return np.asarray(q)
 

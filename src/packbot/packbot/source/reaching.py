@@ -114,7 +114,7 @@ def clear_start(setup: Setup) -> Setup:
     fixed = [fault.joint for fault in setup.faults if fault.angle is not None]
     turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
     drawn = np.tile(q, (DRAWS, 1))
-    lower, upper = p.of_joints("lower")[turning], p.of_joints("upper")[turning]
+    lower, upper = p.limits[:, turning]
     drawn[:, turning] = np.random.default_rng(0).uniform(lower, upper, (DRAWS, len(turning)))
     times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
     for i in times.argsort(kind="stable"):

@@ -65,10 +65,8 @@ class Attempt:
 
 def all_cases(setup: Setup) -> list[tuple[str, ...]]:
     """Return the faults of the study: each joint loose and frozen at three angles, and pairs."""
-    p = setup.parameters
-    lower, upper = p.of_joints("lower"), p.of_joints("upper")
     cases = list[tuple[str, ...]]()
-    for joint, low, high in zip(JOINTS, lower, upper, strict=True):
+    for joint, low, high in zip(JOINTS, *setup.parameters.limits, strict=True):
         cases.append((f"{joint}=loose",))
         cases += [(f"{joint}=frozen:{low + part * (high - low):.3g}",) for part in PARTS]
     return [*cases, *PAIRS]
@@ -83,7 +81,7 @@ def draw_targets(setup: Setup, count: int, seed: int) -> Array:
     rng, found = np.random.default_rng(seed), list[Array]()
     turret = any(fault.joint == JOINTS[0] for fault in setup.faults)
     while len(found) < count:
-        q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
+        q = rng.uniform(*p.limits)
         if turret:
             q[0] = setup.initial.q[0]
         if not clearance.touches(q):

@@ -142,19 +142,13 @@ class JointClampReference(ArmSimulator):
                 self._tell_pair("broken", pair)
 
     def _tell_pair(self, kind: str, pair: int) -> None:
-        links, names = self.clearance.pair_links(pair), self.clearance.pair_names(pair)
-        subject = " ".join(f"{link}/{name}" for link, name in zip(links, names, strict=True))
+        subject = " ".join(map(self.clearance.full_name, self.clearance.pairs[pair]))
         self._events.append(Event(float(self._reached), kind, subject))
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return where the pairs that are held are closest; forces there are unknown."""
-        n = len(self.joints)
-        w = self.clearance.witness(self._x[:n], sorted(self._active))
-        rows = zip(w.pairs.tolist(), w.distances, w.on_a, w.on_b, w.normals, strict=True)
-        return [
-            ContactPoint(self.clearance.pair_links(pair), 0.5 * (a + b), normal, 0.0, -float(d))
-            for pair, d, a, b, normal in rows
-        ]
+        q = self._x[: len(self.joints)]
+        return self.clearance.contact_points(q, sorted(self._active))
 
 
 def relevant_joints(clearance: Clearance) -> list[Index]:

@@ -108,8 +108,7 @@ def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Arr
 
 def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
     """Return a fault frozen at `count` angles in the middle of equal parts of its range."""
-    p = setup.parameters
-    low, high = getattr(p, f"lower_{fault.joint}"), getattr(p, f"upper_{fault.joint}")
+    low, high = setup.parameters.limits[:, JOINTS.index(fault.joint)]
     parts = (np.arange(count) + 0.5) / count
     return [replace(fault, angle=float(low + part * (high - low))) for part in parts]
 
