@@ -19,7 +19,7 @@ from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
-from packbot.hulls.environment import make_environment, stand_around
+from packbot.hulls.collisions import make_environment, stand_around
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator, make_world

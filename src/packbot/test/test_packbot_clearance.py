@@ -7,8 +7,7 @@ import pinocchio as pin
 import pytest
 from exact_distance import Solid, signed_distance
 from packbot.contact.clearance import CLOSE, Clearance
-from packbot.hulls.collisions import Shape
-from packbot.hulls.environment import Environment
+from packbot.hulls.collisions import Environment, Shape
 from packbot.hulls.solids import shape_vertices
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.files import load_scenario

@@ -17,6 +17,7 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Seconds
 from roboaccord.report.plots import render_plots
 from roboaccord.run.output import write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import made_with
 
 from packbot.source.collapse import (
@@ -24,8 +25,9 @@ from packbot.source.collapse import (
     Collapse,
     Drawn,
     collapse_setup,
+    draw_changes,
     run_collapse,
-    run_draws,
+    run_draw,
 )
 from packbot.source.figures import write_figures
 
@@ -76,10 +78,9 @@ def collapse_command(
         found = run_collapse(setup, engine, [watch])
         if perturb:
             task = bar.add_task("drawn arms", total=perturb)
-            draws = run_draws(
-                perturb, seed, engine=engine, contact=contact, duration=duration,
-                changes=changes or (), done=lambda draw: bar.advance(task),
-            )  # fmt: skip
+            drawn = draw_changes(perturb, seed)  # what --set sets stays so, whatever is drawn
+            calls = [([*each, *(changes or ())], engine, contact, duration) for each in drawn]
+            draws = run_pieces(run_draw, calls, done=lambda draw: bar.advance(task))
             found = replace(found, perturbed=Drawn.of(draws, seed))
     used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None, "perturb": None})
     return Result(found, used=used)

@@ -18,8 +18,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.law import normal
-from packbot.hulls.collisions import Shape, read_collisions
-from packbot.hulls.environment import Environment
+from packbot.hulls.collisions import Environment, Shape, read_collisions
 from packbot.hulls.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
 

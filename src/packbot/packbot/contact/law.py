@@ -12,7 +12,7 @@ from roboaccord.contract.contact import Contact
 from roboaccord.description.resources import share
 from roboaccord.scenario.setup import Setup
 
-from packbot.hulls.environment import Environment
+from packbot.hulls.collisions import Environment
 
 LEAST_MARGIN = 1e-4  # m: the least at which the reference keeps hulls apart
 

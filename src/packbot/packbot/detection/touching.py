@@ -12,8 +12,8 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
+from packbot.contact.forces import across
 from packbot.contact.gaps import GapFunctions, Proximity
-from packbot.contact.sliding import across
 
 NEAR = 0.03  # m: gaps are looked at from there on
 MARGIN = 2e-3  # m: hulls touch below it, with what noise and motion in a tick add

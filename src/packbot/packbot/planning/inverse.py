@@ -23,11 +23,6 @@ ROUND_OFF = 1e-9  # of a cosine beyond 1, at the edge of the reach
 AT_LIMIT = 1e-11  # rad beyond a joint's limit that are round-off
 
 
-def reach(p: PackbotParameters) -> float:
-    """Return how far the finger tips come from the shoulder, in the arm's plane [m]."""
-    return p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length
-
-
 @dataclass(frozen=True)
 class Inverse:
     """Find joint angles for the finger tips.
@@ -39,6 +34,12 @@ class Inverse:
 
     parameters: PackbotParameters
     clearance: Clearance
+
+    @property
+    def lengths(self) -> tuple[float, float, float]:
+        """Lengths of links 1 and 2, and from elbow 2 to the finger tips [m]."""
+        p = self.parameters
+        return p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
 
     def solve(
         self, target: Array, *, near: Array, pitch: float | None = None, margin: float = 0.0
@@ -108,9 +109,8 @@ class Inverse:
         Args:
             target: from the shoulder in the arm's plane, ahead and up [m].
         """
-        p = self.parameters
-        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
-        (s, e, w), (s_up, e_up, w_up) = p.limits[:, 1:4]
+        a, b, hand = self.lengths
+        (s, e, w), (s_up, e_up, w_up) = self.parameters.limits[:, 1:4]
         found = list[float]()
         for shoulder in (s, s_up):
             found += _bends(target - a * np.exp(1j * shoulder), b, hand)
@@ -124,8 +124,7 @@ class Inverse:
 
     def _planar(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""
-        p = self.parameters
-        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+        a, b, hand = self.lengths
         pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
         cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
         ok = np.abs(cosine) <= 1.0 + ROUND_OFF
@@ -143,8 +142,9 @@ class Inverse:
         x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
         aside = p.shoulder_d - p.elbow1_d
         away = float(np.sqrt(max(x * x + y * y - aside * aside, 0.0) + height * height))
-        if away > reach(p):
-            return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach(p):.3f} m"
+        reach = sum(self.lengths)
+        if away > reach:
+            return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
         hand = "" if pitch is None else f" and a hand at {pitch:g} rad"
         return f" within the joints' limits{hand}"
 

@@ -20,7 +20,7 @@ from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
 
 from packbot.contact.law import ClampContact
-from packbot.hulls.environment import Environment
+from packbot.hulls.collisions import Environment
 from packbot.model.parameters import PackbotParameters, check_limits
 
 if TYPE_CHECKING:

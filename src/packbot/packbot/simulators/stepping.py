@@ -14,10 +14,9 @@ from roboaccord.engines.touch import APART
 from roboaccord.numerics.runge_kutta import Step, take_step
 
 from packbot.contact.features import LOWER
+from packbot.contact.forces import impact
 from packbot.contact.gaps import ClosedGaps, same
-from packbot.contact.impacts import impact
-from packbot.simulators.energy import EnergyBook
-from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
+from packbot.simulators.motion import STILL, ConstrainedDynamics, EnergyBook, JammedError
 from packbot.simulators.steps import EXPLICIT, SHORTER, first_closing, take_stiff_step
 
 LEAST_STEP = 1e-12  # s

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -14,7 +14,6 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.parameters import parameter_file
 from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -152,25 +151,8 @@ def draw_changes(count: int, seed: int) -> list[list[str]]:
     ]
 
 
-def run_draws(
-    count: int,
-    seed: int,
-    *,
-    engine: str,
-    contact: str,
-    duration: float,
-    changes: Sequence[str],
-    done: Callable[[Draw], None],
-) -> list[Draw]:
-    """Let the arm fall once with each draw, in pieces; `done` is told of each.
-
-    What `changes` set stays as they set it, whatever is drawn.
-    """
-    tasks = (([*drawn, *changes], engine, contact, duration) for drawn in draw_changes(count, seed))
-    return run_pieces(_run, tasks, done=done)
-
-
-def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
+def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
+    """Let the arm of a changed scenario fall."""
     try:
         found = run_collapse(collapse_setup(contact, duration, changes), engine)
     except AccordError as error:

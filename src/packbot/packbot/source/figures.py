@@ -18,8 +18,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.view.scene import Scene as Stage
 
 from packbot.contact.clearance import convex
-from packbot.hulls.collisions import read_collisions
-from packbot.hulls.environment import stand_around
+from packbot.hulls.collisions import read_collisions, stand_around
 from packbot.hulls.solids import Hull, prism_corners
 from packbot.model.arm import Arm
 from packbot.model.parameters import pose
