@@ -32,7 +32,7 @@ from packbot.hulls.solids import write_shapes
 from packbot.model.reduced import (
     Inertia,
     MergedLinks,
-    ReducedTable,
+    Table,
     camera_table,
     hand_table,
     reduce_table,
@@ -108,7 +108,7 @@ class Reduced:
     angle: Radians
     links: Sequence[str]
     knots: int
-    tables: Mapping[str, ReducedTable]
+    tables: Mapping[str, Table]
     exact: Inertia
     interpolated: Inertia
     error: Off

@@ -12,6 +12,7 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
+from typer.models import OptionInfo
 
 from packbot.model.parameters import JOINTS, check_limits
 
@@ -84,3 +85,9 @@ def point(words: str, option: str = "--target") -> Array:
     if len(values) != 3 or any(map(math.isnan, values)):
         raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
     return np.array(values)
+
+
+def draws(what: str) -> OptionInfo:
+    """Return an option that names the file of a picture."""
+    found: OptionInfo = typer.Option(metavar="FILE", help=f"Draw {what}, as .svg or .png.")
+    return found

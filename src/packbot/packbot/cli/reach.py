@@ -21,7 +21,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds, to_json
 from roboaccord.contract.state import Array
 
-from packbot.cli.options import Pitch, ScenarioName, Target, point
+from packbot.cli.options import Pitch, ScenarioName, Target, draws, point
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, pose
 from packbot.planning.failed_arm import FailedArm
@@ -143,9 +143,7 @@ def recover_command(
     targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 200,
     engine: Engine = "reference",
     seed: Seed = 0,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the counts, as .svg or .png.")
-    ] = None,
+    plot: Annotated[Path | None, draws("the counts")] = None,
     changes: Changes = None,
     folder: Out = None,
     force: Force = False,
@@ -193,9 +191,7 @@ def recover_command(
 def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Drawn.")] = 100,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw them, as .svg or .png.")
-    ] = None,
+    plot: Annotated[Path | None, draws("them")] = None,
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:

@@ -22,6 +22,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.results import IF_ANY, Kilograms, Quantity, Ratio
 from roboaccord.scenario.setup import Setup
 
+from packbot.cli.options import draws
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from packbot.source.workspace import (
@@ -72,9 +73,7 @@ def workspace_command(
     sight: Annotated[
         bool, typer.Option("--sight", help="Find what the camera still sees.")
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the cells, as .svg or .png.")
-    ] = None,
+    plot: Annotated[Path | None, draws("the cells")] = None,
     torques: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the torques needed over their limits.")
     ] = None,

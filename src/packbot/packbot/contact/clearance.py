@@ -96,10 +96,8 @@ class Clearance:
     @classmethod
     def of(cls, setup: Setup) -> Clearance:
         """Return the clearance of a setup: its arm in its terrain."""
-        urdf, parameters = setup.urdf(base="fixed"), setup.parameters
-        arm = Arm(urdf, parameters.of_joints("reflected_inertia"), parameters.gravity)
-        contact = setup.contact or normal(setup)
-        return cls(arm.model, read_collisions(urdf), setup.terrain, contact.pairs)
+        shapes, contact = read_collisions(setup.urdf(base="fixed")), setup.contact or normal(setup)
+        return cls(Arm.of(setup).model, shapes, setup.terrain, contact.pairs)
 
     def pair_names(self, i: int) -> tuple[str, str]:
         """Return the names of the two hulls of pair `i`."""

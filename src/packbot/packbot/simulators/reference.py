@@ -26,8 +26,7 @@ from roboaccord.simulators.reference import Reference
 from packbot.contact.clearance import Clearance
 from packbot.contact.forces import Sliding, open_gaps
 from packbot.contact.gaps import GapFunctions, Proximity
-from packbot.contact.law import LEAST_MARGIN, ArmContact, normal
-from packbot.hulls.collisions import read_collisions
+from packbot.contact.law import LEAST_MARGIN, ArmContact
 from packbot.model.arm import Arm
 from packbot.simulators.engines import check_start, joint_friction
 from packbot.simulators.motion import ConstrainedDynamics, EnergyBook
@@ -51,15 +50,11 @@ class ArmSimulator(Reference):
     order = 5
 
     def __init__(self, setup: Setup) -> None:
-        urdf = setup.urdf(base="fixed")  # once: the xacro takes its time
         super().__init__(setup)
         p = setup.parameters
         self._base_mass: float = p.base_mass
         self._rotors = p.of_joints("reflected_inertia")
-        self.arm = Arm(urdf, self._rotors, p.gravity)
-        pairs = (setup.contact or normal(setup)).pairs
-        shapes = read_collisions(urdf)
-        self.clearance = Clearance(self.arm.model, shapes, setup.terrain, pairs)
+        self.arm, self.clearance = Arm.of(setup), Clearance.of(setup)
         self.joint_friction = joint_friction(p)
         self.energy = EnergyBook(self.arm, self._losses)
 
@@ -129,7 +124,7 @@ class PackbotReference(ArmSimulator):
         options = read_reference_options(setup)
         self.tolerance = options["tolerance"]
         super().__init__(setup)
-        self.armature = setup.parameters.of_joints("reflected_inertia")
+        self.armature = self._rotors
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
         self._limits = setup.parameters.limits
         proximity = Proximity(self.clearance, options["near"])
