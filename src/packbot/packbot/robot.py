@@ -78,19 +78,6 @@ class ArmFigures(Tally):
         return figures
 
 
-def contact_points(setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-    """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
-
-    Raises:
-        AccordError: without pinocchio and coal.
-    """
-    with compiled("showing contacts"):
-        from packbot.contact.clearance import Clearance
-    clearance = Clearance.of(setup)
-
-    return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
-
-
 class Packbot(Robot):
     """An arm of seven joints on a chassis that stands still."""
 
@@ -155,7 +142,15 @@ class Packbot(Robot):
         return make_engine_simulator(setup, engine)
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-        return contact_points(setup)
+        """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
+
+        Raises:
+            AccordError: without pinocchio and coal.
+        """
+        with compiled("showing contacts"):
+            from packbot.contact.clearance import Clearance
+        clearance = Clearance.of(setup)
+        return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
 
     def surroundings(self, setup: Setup) -> Sequence[tuple[Array, Faces]]:
         return stand_around(setup)
@@ -172,7 +167,7 @@ class Packbot(Robot):
         accelerations of all others were small.
         """
         p: PackbotParameters = setup.parameters
-        q = rng.uniform(*p.limits)
+        q = rng.uniform(*p.limits, size=len(JOINTS))
         qd = rng.uniform(-1.0, 1.0, len(q)) * p.of_joints("speed_limit")
         effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort

@@ -21,7 +21,6 @@ from roboaccord.cli.options import Changes, Force, Out, load_setup
 from roboaccord.cli.rendering import grid_of, tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity, Radians
-from roboaccord.contract.state import Array
 from roboaccord.description.resources import share
 from roboaccord.report.colours import BLUE, INK
 from roboaccord.report.drawing import legend, picture
@@ -76,7 +75,14 @@ def reduced_command(
     angles = np.linspace(*merged.limits, SAMPLES)
     centres, tensors = merged.errors(angles, knots)
     with results(folder, f"packbot_reduced_{joint}", force=force) as place:
-        files = draw(place, joint, angles, centres, tensors)
+        path = place / f"reduced_{joint}.svg"
+        with picture(path) as axes:
+            axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
+            axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
+            axes.set(xlabel=f"angle of {joint} [rad]", ylabel="error of the interpolation")
+            legend(axes)
+        table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
+        write_columns(path.with_suffix(".csv"), table)
     found = Reduced(
         joint=joint,
         angle=angle,
@@ -87,7 +93,7 @@ def reduced_command(
         interpolated=near,
         error=Off(off, tensor_off),
         largest=Off(centres.max(), tensors.max()),
-        files=files,
+        files=[path, path.with_suffix(".csv")],
     )
     return Result(found, shown_of(found))
 
@@ -114,19 +120,6 @@ class Reduced:
     error: Off
     largest: Off
     files: list[Path]
-
-
-def draw(folder: Path, joint: str, angles: Array, centres: Array, tensors: Array) -> list[Path]:
-    """Write the error over the angle as SVG and CSV."""
-    path = folder / f"reduced_{joint}.svg"
-    with picture(path) as axes:
-        axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
-        axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
-        axes.set(xlabel=f"angle of {joint} [rad]", ylabel="error of the interpolation")
-        legend(axes)
-    table = path.with_suffix(".csv")
-    write_columns(table, {"angle_rad": angles, "centre_m": centres, "inertia": tensors})
-    return [path, table]
 
 
 def shown_of(found: Reduced) -> list[RenderableType]:

@@ -17,15 +17,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Degrees, Metres, Quantity, to_json
 from roboaccord.contract.state import Array
 
-from packbot.cli.options import (
-    Angles,
-    Pitch,
-    ScenarioName,
-    Target,
-    angles_of,
-    joint_values,
-    point,
-)
+from packbot.cli.options import Angles, Pitch, ScenarioName, Target, angles_of, joint_values, point
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm, Kinematics
 from packbot.model.parameters import JOINTS, check_limits, named_poses, pose

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, counted, log, progress
@@ -70,7 +71,10 @@ def plan_command(
         planner = Planner(setup, margin=margin)
         end = goal.angles(setup, planner.clearance, planner.margin, begin)
         path = in_time(setup, planner.plan(begin, end, seed), speed)
-        closest = min(planner.clearance.closest(path.at(t)[0])[1] for t in path.sampled(200))
+        closest = min(
+            planner.clearance.closest(path.at(t)[0])[1]
+            for t in np.linspace(0.0, path.duration, 200)
+        )
     found = Plan(
         corners=path.corners,
         times=path.times,

@@ -18,7 +18,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.law import normal
-from packbot.hulls.collisions import Environment, Shape, read_collisions
+from packbot.hulls.collisions import Fixtures, Shape, read_collisions
 from packbot.hulls.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
 
@@ -56,7 +56,7 @@ class Clearance:
     Args:
         model: pinocchio's, of the arm.
         shapes: collision shapes of the links.
-        environment: what stands around.
+        fixtures: what stands around.
         link_pairs: names of links or fixtures that can touch.
 
     Attributes:
@@ -64,6 +64,7 @@ class Clearance:
         hulls: in the frames of their links, or in the world.
         bodies: the hulls as coal has them.
         links: to which they belong; a fixture belongs to itself.
+        owners: joints that carry them, by pinocchio's numbers; 0 is the world (h,).
         pairs: of indices of hulls (p, 2).
         reaches: the most by which a distance changes with a joint (p, 7) [m/rad]; 0 for a joint
             that moves both hulls or none.
@@ -73,19 +74,20 @@ class Clearance:
         self,
         model: pin.Model,
         shapes: Sequence[Shape],
-        environment: Environment,
+        fixtures: Fixtures,
         link_pairs: Sequence[tuple[str, str]],
     ) -> None:
         self.model = model
         self._data = model.createData()
-        fixtures = environment.fixtures
         self.names = tuple(thing.name for thing in (*shapes, *fixtures))
         self.links = (*(shape.link for shape in shapes), *(f.name for f in fixtures))
         self.hulls = [*(shape.hull for shape in shapes), *map(hull_of, fixtures)]
         self.bodies = [convex(hull) for hull in self.hulls]
         self._geometry = geometry_model(model, self.names, self.links, self.bodies)
         self.pairs = add_pairs(self._geometry, self.links, link_pairs)
-        self._moves = motions(model, self._geometry, self.pairs)
+        bodies = [thing.parentJoint for thing in self._geometry.geometryObjects]
+        self.owners = np.array(bodies, dtype=np.int64)
+        self._moves = motions(model, self.owners, self.pairs)
         a, b = reaches(model, self._geometry, self.hulls)[self.pairs.T]
         self.reaches = np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
         self._results = self._measuring()
@@ -268,14 +270,14 @@ def add_pairs(
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def motions(model: pin.Model, geometry: pin.GeometryModel, pairs: Index) -> Array:
+def motions(model: pin.Model, owners: Index, pairs: Index) -> Array:
     """Return which joints move pairs (p, n): 1 the second hull, -1 the first, 0 both or none."""
-    moved = np.zeros((len(geometry.geometryObjects), model.nv))
-    for row, thing in zip(moved, geometry.geometryObjects, strict=True):
-        for joint in list(model.supports[thing.parentJoint])[1:]:  # the first is the world
+    moved = np.zeros((model.njoints, model.nv))
+    for row, supports in zip(moved, model.supports, strict=True):
+        for joint in list(supports)[1:]:  # the first is the world
             first = model.idx_vs[joint]
             row[first : first + model.nvs[joint]] = 1.0
-    a, b = moved[pairs.T]
+    a, b = moved[owners[pairs.T]]
     return np.asarray(b - a)
 
 

@@ -36,13 +36,9 @@ class Proximity:
 
     def __init__(self, clearance: Clearance, near: float) -> None:
         self.clearance, self.near = clearance, near
-        model = clearance.model
-        self.chain = Chain.of(model)
+        self.chain = Chain.of(clearance.model)
         self.shapes = Polyhedra.pack(clearance.hulls)
-        links = set(clearance.links)
-        bodies = {f.name: f.parentJoint for f in model.frames if f.name in links}
-        self.owner = np.array([bodies.get(name, 0) for name in clearance.links], dtype=np.int64)
-        self.reach = clearance.reaches
+        self.owner, self.reach = clearance.owners, clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
         self._found = np.zeros((ROOM, WIDTH), dtype=np.int64)
 

@@ -147,27 +147,17 @@ def _sphere(count: int) -> Array:
 
 
 DENT = 1e-6  # m: how far inside its own hull a vertex may be; STL files have seven digits
+Fixtures = tuple[Fixture | MeshFixture, ...]
 GROUND = Fixture(
     name="ground", size=np.array([20.0, 20.0, 1.0]), position=np.array([0.0, 0.0, -0.5])
 )
-
-
-@dataclass(frozen=True)
-class Environment:
-    """Hold the fixed obstacles around the arm.
-
-    Args:
-        fixtures: ground, boxes and hulls, by which every simulator does contact.
-    """
-
-    fixtures: tuple[Fixture | MeshFixture, ...]
 
 
 def stand_around(setup: Setup) -> list[tuple[Array, Faces]]:
     """Return boxes and hulls as vertices (v, 3) [m] and faces, to be drawn; not the ground."""
     return [
         (vertices + fixture.position, faces)
-        for fixture in setup.terrain.fixtures
+        for fixture in setup.terrain
         if fixture is not GROUND
         for vertices, faces in [
             box(fixture.size)
@@ -182,8 +172,8 @@ def make_environment(
     ground: bool = True,
     boxes: Mapping[str, Mapping[str, Json]] | None = None,
     hulls: Mapping[str, Mapping[str, Json]] | None = None,
-) -> Environment:
-    """Make the environment of a scenario's `terrain`.
+) -> Fixtures:
+    """Make the fixed obstacles of a scenario's `terrain`, by which every simulator does contact.
 
     Raises:
         AccordError: for keys that are missing or unknown, or a file that is no convex hull.
@@ -200,7 +190,7 @@ def make_environment(
     for name in names:
         if names.count(name) > 1 or name.endswith("_link") or name == "world":
             raise AccordError(f"terrain: the name {name} is taken")
-    return Environment(tuple(fixtures))
+    return tuple(fixtures)
 
 
 def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:

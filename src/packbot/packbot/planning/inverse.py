@@ -99,7 +99,7 @@ class Inverse:
         lower, upper = p.limits[:, :4]
         q = np.concatenate(found)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
-        return np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper)
+        return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
 
     def _pitches_at_limits(self, target: complex) -> Array:
         """Return the pitches (k,) at which shoulder, elbow 1 or elbow 2 are at a limit.

@@ -20,7 +20,7 @@ from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer
 from packbot.planning.rrt import SearchTree
 
-KINDS = ("stable", "unstable", "propped")
+KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,6 @@ def _balanced(arm: FailedArm, q: Array) -> Array | None:
 def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
     """Draw the finger tips of equilibria from the side, and the ways from rest to rest."""
     tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
-    colours = {"stable": BLUE, "unstable": RED, "propped": GREEN}
 
     def side(q: Array) -> tuple[float, float]:
         x, y, z = tip(q)
@@ -92,9 +91,9 @@ def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
     with picture(path, SQUARE) as axes:
         if found.tree:
             for i, q in enumerate(found.tree.nodes[1:], 1):
-                before = found.tree[found.tree.parent(i)]
+                before = found.tree[found.tree.parents[i]]
                 axes.plot(*zip(side(before), side(q)), color=RULE, lw=0.7)
-        for kind, colour in colours.items():
+        for kind, colour in KINDS.items():
             places = [side(q) for q in getattr(found, kind)]
             if places:
                 axes.scatter(*zip(*places), s=12.0, color=colour, label=kind, zorder=3)

@@ -9,7 +9,6 @@ import coal
 import numpy as np
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array
 from roboaccord.description.solids import facets
-from roboaccord.description.tree import Tree
 from roboaccord.report.colours import BLUE, GREEN, INK, RED, RULE, SOFT
 from roboaccord.report.drawing import SQUARE, label_dots, picture
 from roboaccord.report.plots import Curve, Still, write_curves
@@ -116,12 +115,11 @@ def write_joint_axes(setup: Setup, q: Array, folder: Path) -> Still:
 
 def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
     """Write figure 3: every hull in a colour of its own, and nothing that is drawn alone."""
-    urdf = setup.urdf()
-    tree = Tree.parse(urdf)
+    tree = setup.tree
     names = [link.name for link in tree.links]
     origins, turns = tree.forward(setup.joints, q, ORIGIN, IDENTITY)
     solids = []
-    for number, shape in enumerate(read_collisions(urdf)):
+    for number, shape in enumerate(read_collisions(setup.urdf())):
         hull, link = shape.hull, names.index(shape.link)
         place = hull.vertices @ turns[link].T + origins[link]
         solids.append(Solid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)]))
