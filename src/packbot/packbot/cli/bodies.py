@@ -26,7 +26,7 @@ from roboaccord.report.colours import BLUE, INK
 from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_columns
 
-from packbot.hulls.bodies import Body, complaints, fit, make_bodies, read_shapes, write_bodies
+from packbot.hulls.bodies import Body, complaints, make_bodies, read_shapes, write_bodies
 from packbot.hulls.solids import write_shapes
 from packbot.model.reduced import (
     Inertia,
@@ -200,7 +200,7 @@ def table_of(bodies: Iterable[Body]) -> list[RenderableType]:
             body.name, str(len(body.hulls)), f"{body.mass:.4g}",
             " ".join(f"{v:.0f}" for v in 1e3 * (upper - lower)),
             " ".join(f"{v:.3g}" for v in body.inertia.diagonal()),
-            f"{np.min([*map(fit, body.shapes, body.hulls)]):.2f}",
+            f"{np.min([shape.fit for shape in body.shapes]):.2f}",
         )  # fmt: skip
     explained = "inertia: about the centre; fit: how much of its hull a shape fills, the least"
     return [table, Text(explained)]

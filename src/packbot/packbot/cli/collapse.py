@@ -13,7 +13,7 @@ from roboaccord.cli.console import ProgressObserver, command_line, counted, file
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import check_known
 from roboaccord.contract.results import Seconds
 from roboaccord.report.plots import render_plots
 from roboaccord.run.output import write_text
@@ -70,8 +70,7 @@ def collapse_command(
 
       accord packbot collapse --set friction.restitution=0.3 --duration 8
     """
-    if contact not in CONTACTS:
-        raise AccordError(f"unknown contact {contact}{did_you_mean(contact, CONTACTS)}")
+    check_known(contact, CONTACTS, "unknown contact ")
     setup = collapse_setup(contact, duration, changes or ())
     with progress() as bar:
         watch = ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)

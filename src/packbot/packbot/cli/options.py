@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.gathering import quantity
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
@@ -57,8 +57,7 @@ def joint_values(words: str, option: str) -> Array:
     if any("=" in part for part in parts):
         pairs = [part.partition("=")[::2] for part in parts]
         for name, _ in pairs:
-            if name not in JOINTS:
-                raise AccordError(f"{option}: unknown joint {name}{did_you_mean(name, JOINTS)}")
+            check_known(name, JOINTS, f"{option}: unknown joint ")
             if [other for other, _ in pairs].count(name) > 1:
                 raise AccordError(f"{option}: {name} is given twice")
     else:

@@ -17,7 +17,7 @@ from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
 from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.cli.rendering import grid_of, lines_of, tables_of
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds, to_json
 from roboaccord.contract.state import Array
@@ -131,8 +131,7 @@ def reach_command(
 
       accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
     """
-    if controller not in CONTROLLERS:
-        raise AccordError(f"unknown controller {controller}{did_you_mean(controller, CONTROLLERS)}")
+    check_known(controller, CONTROLLERS, "unknown controller ")
     given = load_setup("packbot", scenario, [*(changes or []), f"seed={seed}"], faults)
     aim, setup = point(target), clear_start(given)
     with progress() as bar:

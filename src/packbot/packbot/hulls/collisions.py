@@ -15,13 +15,14 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy
 from roboaccord.contract.contact import Fixture, Index, MeshFixture
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import mesh_path, read_mesh
@@ -54,10 +55,15 @@ class Shape:
     volume: float = float("nan")
     faces: Index | None = None
 
-    @property
+    @cached_property
     def hull(self) -> Hull:
         """Its convex hull."""
         return Hull.around(self.points, self.name)
+
+    @property
+    def fit(self) -> float:
+        """Its volume over that of its hull; nan for a mesh that is not closed."""
+        return self.volume / self.hull.volume
 
 
 def read_collisions(
@@ -224,8 +230,7 @@ def _check_keys(given: Any, key: str, known: tuple[str, ...], *, needed: str) ->
     if not isinstance(given, Mapping) or needed not in given:
         raise AccordError(f"{key}.{needed} is missing")
     for word in given:
-        if word not in known:
-            raise AccordError(f"unknown key {key}.{word}{did_you_mean(word, known)}")
+        check_known(word, known, f"unknown key {key}.")
 
 
 def _vector(given: Mapping[str, Json], key: str, word: str) -> Array:

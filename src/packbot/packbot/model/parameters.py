@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from functools import cache
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.state import Array
 from roboaccord.description.parameters import Parameters
 from roboaccord.description.resources import share
@@ -54,8 +54,7 @@ def pose(name: str) -> Array:
         AccordError: if there is none of that name.
     """
     poses = named_poses()
-    if name not in poses:
-        raise AccordError(f"unknown pose {name}{did_you_mean(name, poses)}")
+    check_known(name, poses, "unknown pose ")
     return np.array(poses[name])
 
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import check_known
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
@@ -218,8 +218,7 @@ class MergedLinks:
 
     def __init__(self, tree: Tree, joint: str) -> None:
         joints = {each.name: each for each in tree.moving}
-        if joint not in joints:
-            raise AccordError(f"unknown joint {joint}{did_you_mean(joint, joints)}")
+        check_known(joint, joints, "unknown joint ")
         self._joint: Joint = joints[joint]
         links = {link.name: link for link in tree.links}
         self.names = self._joint.parent, self._joint.child

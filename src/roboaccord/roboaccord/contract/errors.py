@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 MANY = 24  # names that a line of choices has at most
 
@@ -32,3 +32,18 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
     return f"; there is {', '.join(options[:MANY]) or 'none'}{more}"
+
+
+def check_known(word: str, known: Collection[str], what: str) -> None:
+    """Refuse a word that is none of those known.
+
+    Args:
+        word: to look for.
+        known: what there is.
+        what: what stands before the word in the message, such as "unknown joint ".
+
+    Raises:
+        AccordError: with a hint at what may have been meant.
+    """
+    if word not in known:
+        raise AccordError(f"{what}{word}{did_you_mean(word, known)}")
