@@ -167,7 +167,8 @@ class Packbot(Robot):
         accelerations of all others were small.
         """
         p: PackbotParameters = setup.parameters
-        q = rng.uniform(*p.limits, size=len(JOINTS))
+        lower, upper = p.limits
+        q = rng.uniform(lower, upper)
         qd = rng.uniform(-1.0, 1.0, len(q)) * p.of_joints("speed_limit")
         effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort

@@ -70,7 +70,7 @@ def collapse_command(
 
       accord packbot collapse --set friction.restitution=0.3 --duration 8
     """
-    check_known(contact, CONTACTS, "unknown contact ")
+    check_known("unknown contact ", contact, CONTACTS)
     setup = collapse_setup(contact, duration, changes or ())
     with progress() as bar:
         watch = ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)

@@ -57,7 +57,7 @@ def joint_values(words: str, option: str) -> Array:
     if any("=" in part for part in parts):
         pairs = [part.partition("=")[::2] for part in parts]
         for name, _ in pairs:
-            check_known(name, JOINTS, f"{option}: unknown joint ")
+            check_known(f"{option}: unknown joint ", name, JOINTS)
             if [other for other, _ in pairs].count(name) > 1:
                 raise AccordError(f"{option}: {name} is given twice")
     else:

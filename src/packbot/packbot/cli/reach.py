@@ -131,7 +131,7 @@ def reach_command(
 
       accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
     """
-    check_known(controller, CONTROLLERS, "unknown controller ")
+    check_known("unknown controller ", controller, CONTROLLERS)
     given = load_setup("packbot", scenario, [*(changes or []), f"seed={seed}"], faults)
     aim, setup = point(target), clear_start(given)
     with progress() as bar:

@@ -94,8 +94,7 @@ def make_bodies(
             made.setdefault(part.link, []).append(part)
             volumes[part.link] = volumes.get(part.link, 0.0) + part.hull.volume
         done()
-    for name in masses:
-        check_known(name, made, "no link ")
+    check_known("no link ", masses, made)
     return [
         Body(link, parts, masses.get(link, density * volumes[link])) for link, parts in made.items()
     ]

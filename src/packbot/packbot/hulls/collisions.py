@@ -229,8 +229,7 @@ def _fixture(name: str, hull: Hull, position: Array, rpy: Array) -> MeshFixture:
 def _check_keys(given: Any, key: str, known: tuple[str, ...], *, needed: str) -> None:
     if not isinstance(given, Mapping) or needed not in given:
         raise AccordError(f"{key}.{needed} is missing")
-    for word in given:
-        check_known(word, known, f"unknown key {key}.")
+    check_known(f"unknown key {key}.", given, known)
 
 
 def _vector(given: Mapping[str, Json], key: str, word: str) -> Array:

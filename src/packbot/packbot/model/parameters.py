@@ -54,7 +54,7 @@ def pose(name: str) -> Array:
         AccordError: if there is none of that name.
     """
     poses = named_poses()
-    check_known(name, poses, "unknown pose ")
+    check_known("unknown pose ", name, poses)
     return np.array(poses[name])
 
 

@@ -218,7 +218,7 @@ class MergedLinks:
 
     def __init__(self, tree: Tree, joint: str) -> None:
         joints = {each.name: each for each in tree.moving}
-        check_known(joint, joints, "unknown joint ")
+        check_known("unknown joint ", joint, joints)
         self._joint: Joint = joints[joint]
         links = {link.name: link for link in tree.links}
         self.names = self._joint.parent, self._joint.child

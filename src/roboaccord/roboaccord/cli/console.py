@@ -141,8 +141,10 @@ def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
 
 
 def file_line(files: Iterable[Path | str]) -> Text:
-    """Return the line that names the files of a result, which are in one folder."""
+    """Return the line that names the files of a result, and their folder once if they share it."""
     paths = [Path(file) for file in files]
+    if len({path.parent for path in paths}) > 1:
+        return Text("files: " + ", ".join(map(str, paths)))
     return Text(f"files in {paths[0].parent}: " + ", ".join(path.name for path in paths))
 
 

@@ -24,6 +24,22 @@ class Terminated(KeyboardInterrupt):
     """End the program because of SIGTERM, in the same way as Ctrl-C does."""
 
 
+def check_known(what: str, names: str | Iterable[str], known: Collection[str]) -> None:
+    """Refuse the first of some names that is not known.
+
+    Args:
+        what: begins the message, "unknown engine " say.
+        names: to be checked, one or several.
+        known: what there is.
+
+    Raises:
+        AccordError: naming what is like it.
+    """
+    for name in [names] if isinstance(names, str) else names:
+        if name not in known:
+            raise AccordError(f"{what}{name}{did_you_mean(name, known)}")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
     options = sorted(known)
@@ -32,18 +48,3 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
     return f"; there is {', '.join(options[:MANY]) or 'none'}{more}"
-
-
-def check_known(word: str, known: Collection[str], what: str) -> None:
-    """Refuse a word that is none of those known.
-
-    Args:
-        word: to look for.
-        known: what there is.
-        what: what stands before the word in the message, such as "unknown joint ".
-
-    Raises:
-        AccordError: with a hint at what may have been meant.
-    """
-    if word not in known:
-        raise AccordError(f"{what}{word}{did_you_mean(word, known)}")
