@@ -109,8 +109,8 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
 
     The meaning of a field of parts, or else its name, is the title of their table. Parts of one
     class that are fields of their own share a table, with a line for each by name; a single one
-    is shown below its name as a result is. A mapping of mappings is a table, too. What is left
-    out of the JSON as there is none is left out here, too.
+    is shown below its name as a result is. Parts that are left out of the JSON are not shown, nor
+    is what is left out as there is none. A mapping of mappings is a table, too.
     """
     kind = type(found)
     known, parts = quantities(kind), inline(kind)
@@ -119,6 +119,7 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
         if (value := getattr(found, each.name)) is not None or "if_any" not in each.metadata
     }  # fmt: skip
     missing = {each.name for each in fields(found)} - values.keys()
+    hidden = {each.name for each in fields(found) if "left_out" in each.metadata}
     apart = {n for n, each in values.items() if _rows(each) or _cells(each) or is_dataclass(each)}
     own = [
         name for name in known if (first := name.partition(".")[0]) not in missing
@@ -127,7 +128,7 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
     alone: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
     for name, part in values.items():
-        if not is_dataclass(part) or isinstance(part, type) or name in parts:
+        if not is_dataclass(part) or isinstance(part, type) or name in parts or name in hidden:
             continue
         if _chosen(type(part), ()):
             heading = heading_of(name, known.get(name, Quantity("")))
