@@ -46,7 +46,7 @@ class Collapse:
         perturbed: the collapses of arms with drawn parameters.
     """
 
-    absolute_deg: Annotated[Mapping[str, float], Quantity("deg", name="angle in the end", form=".2f")]
+    absolute_deg: Annotated[Mapping[str, float], Quantity("deg", name="last angle", form=".2f")]
     settle_time: Annotated[float | None, Quantity("s", "from then on the links are at rest")]
     energy_rise: Annotated[float, Quantity("J", "in all", form=".2g")]
     worst_penetration: Annotated[float, Quantity("m", "of two hulls, at most", shown="mm")]
