@@ -42,10 +42,9 @@ class VelocityController:
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
             from packbot.controllers.reach import ComputedTorque
-        if not acceleration > 0.0:
-            raise ValueError("acceleration must be positive")
-        if not approach > 0.0:
-            raise ValueError("approach must be positive")
+        for name, value in {"acceleration": acceleration, "approach": approach}.items():
+            if not value > 0.0:
+                raise ValueError(f"{name} must be positive")
         if not clearance >= 0.0:
             raise ValueError("clearance must not be negative")
         p = setup.parameters

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from roboaccord.cli.console import figure_lines, file_line, make_table
@@ -37,8 +38,8 @@ def lines_of(found: DataclassInstance, *names: str) -> list[str]:
         more = f": {quantity.meaning}" if quantity.meaning else ""
         for key, each in value.items() if isinstance(value, Mapping) else [("", value)]:
             text = text_of(each, quantity)
-            plain = text in (NONE, NOTHING) or quantity.unit == "1"
-            unit = "" if plain else quantity.shown or quantity.unit
+            unit = quantity.shown or quantity.unit
+            unit = "" if text in (NONE, NOTHING) or unit == "1" else unit
             line = (text, unit + more) if unit else (text + more, "")
             rows[f"{heading}, {key}" if key else heading], more = line, ""
     return figure_lines(rows)
@@ -83,13 +84,33 @@ def tables_of(
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
 
 
+def grid_of(
+    headings: Sequence[str],
+    rows: Mapping[str, Iterable[Value]],
+    quantity: Quantity,
+    title: str = "",
+) -> Table:
+    """Return a table of values of one quantity: a labelled row for each entry.
+
+    Args:
+        headings: of the labels, and of each column.
+        rows: values by label.
+        quantity: what the values are.
+        title: above the table.
+    """
+    table = make_table(*headings, title=title)
+    for label, values in rows.items():
+        table.add_row(label, *(text_of(value, quantity) for value in values))
+    return table
+
+
 def rendered(found: DataclassInstance) -> list[RenderableType]:
     """Return a whole result: its quantities, a table for each list of parts, and its files.
 
     The meaning of a field of parts, or else its name, is the title of their table. Parts of one
     class that are fields of their own share a table, with a line for each by name; a single one
-    is shown below its name as a result is. What is left out of the JSON as there is none is left
-    out here, too.
+    is shown below its name as a result is. Parts that are left out of the JSON are not shown, nor
+    is what is left out as there is none. A mapping of mappings is a table, too.
     """
     kind = type(found)
     known, parts = quantities(kind), inline(kind)
@@ -98,17 +119,16 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
         if (value := getattr(found, each.name)) is not None or "if_any" not in each.metadata
     }  # fmt: skip
     missing = {each.name for each in fields(found)} - values.keys()
+    hidden = {each.name for each in fields(found) if "left_out" in each.metadata}
+    apart = {n for n, each in values.items() if _rows(each) or _cells(each) or is_dataclass(each)}
     own = [
         name for name in known if (first := name.partition(".")[0]) not in missing
-        and (
-            first in parts
-            or not ("." in name or _rows(values.get(name)) or is_dataclass(values.get(name)))
-        )
+        and (first in parts or not ("." in name or name in apart))
     ]  # fmt: skip
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
     alone: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
     for name, part in values.items():
-        if not is_dataclass(part) or isinstance(part, type) or name in parts:
+        if not is_dataclass(part) or isinstance(part, type) or name in parts or name in hidden:
             continue
         if _chosen(type(part), ()):
             heading = heading_of(name, known.get(name, Quantity("")))
@@ -121,13 +141,19 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
             shown += [title, *rendered(part)]
     for name, value in values.items():
         quantity = known.get(name, Quantity(""))
+        title = quantity.meaning or heading_of(name, quantity)
         if rows := _rows(value):
-            title = quantity.meaning or heading_of(name, quantity)
             shown += tables_of(
                 rows, title=title, labels=value if isinstance(value, Mapping) else ()
             )
         elif isinstance(value, list) and value and isinstance(value[0], Path):
             shown.append(file_line(value))
+        elif cells := _cells(value):
+            unit = quantity.shown or quantity.unit
+            title += f" [{unit}]" if unit not in ("", "1") else ""
+            headings = ["", *next(iter(cells.values()))]
+            values_of = {label: row.values() for label, row in cells.items()}
+            shown.append(grid_of(headings, values_of, quantity, title))
     return shown
 
 
@@ -137,18 +163,30 @@ def _rows(value: object) -> list[DataclassInstance]:
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
+def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
+    """Return a field's value as the rows of a grid; none where it is no mapping of mappings."""
+    rows = value if isinstance(value, Mapping) else {}
+    return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
+
+
 def text_of(value: Value, quantity: Quantity) -> str:
     """Return a value of a quantity as it is shown: a dash for none, no sign before 0.
 
-    A tuple of two is an interval.
+    A tuple of two numbers is an interval; rows of a matrix, and pairs, are apart by semicolons.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        items = [f"{key} {text_of(item, quantity)}" for key, item in value.items()]
+        return ", ".join(items) or NOTHING
     if isinstance(value, Iterable):
-        between = " to " if isinstance(value, tuple) and len(value) == 2 else ", "
-        return between.join(text_of(item, quantity) for item in value) or NOTHING
+        parts = list(value)
+        deep = any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts)
+        ends = isinstance(value, tuple) and len(parts) == 2 and not isinstance(parts[0], Iterable)
+        between = "; " if deep else " to " if ends else ", "
+        return between.join(text_of(part, quantity) for part in parts) or NOTHING
     if isinstance(value, complex):
         imaginary = f"{value.imag:+{quantity.form}}i" if value.imag else ""
         return f"{value.real:{quantity.form}}{imaginary}"
