@@ -12,7 +12,7 @@ from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from packbot.contact.law import ClampContact, joint_clamp, normal
@@ -92,23 +92,17 @@ class Packbot(Robot):
     contacts = {"normal": normal, "joint_clamp": joint_clamp}
     velocity_topic = "joint_velocity_command"
     position_topic = "joint_position_command"
-    cli = {
-        "collapse": "packbot.cli.collapse:collapse_command",
-        "figures": "packbot.cli.collapse:figures_command",
-        "dynamics": "packbot.cli.poses:dynamics_command",
-        "pose": "packbot.cli.poses:pose_command",
-        "reduced": "packbot.cli.bodies:reduced_command",
-        "plan": "packbot.cli.reach:plan_command",
-        "distance": "packbot.cli.poses:distance_command",
-        "reach": "packbot.cli.reach:reach_command",
-        "recover": "packbot.cli.reach:recover_command",
-        "equilibria": "packbot.cli.reach:equilibria_command",
-        "workspace": "packbot.cli.workspace:workspace_command",
-        "detect": "packbot.cli.detect:detect_command",
-        "sight": "packbot.cli.poses:sight_command",
-        "hulls": "packbot.cli.bodies:hulls_command",
-        "shapes": "packbot.cli.bodies:shapes_command",
-    }
+    cli = commands_of(
+        "packbot",
+        {
+            "collapse": "collapse figures",
+            "poses": "dynamics pose distance sight",
+            "bodies": "reduced hulls shapes",
+            "reach": "plan reach recover equilibria",
+            "workspace": "workspace",
+            "detect": "detect",
+        },
+    )
     terrain = staticmethod(make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from roboaccord.contract.checks import check_positive
 from roboaccord.description.parameters import Parameters
 
 
@@ -45,11 +46,9 @@ class MonkeyBotParameters(Parameters):
 
     def check(self) -> None:
         """Refuse values that make no robot."""
-        for name in ("mass", "inertia", "length"):
-            for link in "ab":
-                value = getattr(self, f"{name}_{link}")
-                if not value > 0:
-                    raise ValueError(f"{name}_{link} is {value:g}, and must be positive")
+        of_links = (f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+        names = (*of_links, "effort_limit", "friction_speed")
+        check_positive({name: getattr(self, name) for name in names})
         for link in "ab":
             centre, length = getattr(self, f"centre_{link}"), getattr(self, f"length_{link}")
             if not 0 <= centre <= length:
@@ -57,9 +56,6 @@ class MonkeyBotParameters(Parameters):
                     f"centre_{link} is {centre:g} m, outside link {link.upper()} "
                     f"of length {length:g} m"
                 )
-        for name in ("effort_limit", "friction_speed"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive")
         for name in ("viscous_hand", "viscous_elbow", "constant_hand", "constant_elbow", "gravity"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")

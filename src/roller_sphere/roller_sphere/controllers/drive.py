@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
@@ -42,8 +43,7 @@ class SpeedLoops:
 
     def __init__(self, parameters: RollerSphereParameters, bandwidth: float) -> None:
         p = parameters
-        if not 0 < bandwidth < math.inf:
-            raise ValueError(f"bandwidth is {bandwidth:g}, and must be positive")
+        check_positive({"bandwidth": bandwidth})
         inertia = p.roller_inertia + p.ball_inertia * (p.roller_radius / p.radius) ** 2
         self._gain, self._integral_gain = 2.0 * inertia * bandwidth, inertia * bandwidth**2
         self._radius, self._limit = p.roller_radius, p.effort_limit
@@ -83,8 +83,7 @@ class VelocityController(ABC):
 
     def __post_init__(self) -> None:
         self._program = self.program()
-        if not 0 < self.acceleration < math.inf:
-            raise ValueError(f"acceleration is {self.acceleration:g}, and must be positive")
+        check_positive({"acceleration": self.acceleration})
         self._speeds = speeds_for(self.setup.parameters.rig, compensation=self.compensation)
         self._loops = SpeedLoops(self.setup.parameters, self.bandwidth)
         self._extra = np.zeros(len(self.setup.joints) - 2)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
@@ -72,9 +73,8 @@ class DribbleController:
     def __post_init__(self) -> None:
         if self.setup.scenario.base != "free":
             raise AccordError("controller dribble drives a carrier, so base must be free")
-        for name in ("acceleration", "turn_acceleration", "carrier_bandwidth"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name):g}, and must be positive")
+        names = ("acceleration", "turn_acceleration", "carrier_bandwidth")
+        check_positive({name: getattr(self, name) for name in names})
         if not (0 <= self.proportional_gain < math.inf and 0 <= self.integral_gain < math.inf):
             raise ValueError("proportional_gain and integral_gain must not be negative")
         self._parameters = p = self.setup.parameters

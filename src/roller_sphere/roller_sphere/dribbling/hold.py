@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.parameters import load_parameters
@@ -58,9 +59,7 @@ class Dribbler:
         Raises:
             AccordError: for numbers that make no dribbler.
         """
-        for name in ("mu", "mu_ground"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise AccordError(f"{name} is {getattr(self, name):g}, and must be positive")
+        check_positive({"mu": self.mu, "mu_ground": self.mu_ground}, AccordError)
         angles = {
             f"{name}_{i + 1}": math.radians(getattr(self, name)[i])
             for name in ("azimuth", "latitude", "alpha")

@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
@@ -45,8 +46,7 @@ class Friction:
             value = getattr(self, name)
             if not 0 <= value < math.inf:
                 raise ValueError(f"friction is {value:g}, and must be a number from 0 on")
-        if not 0 < self.slip_speed < math.inf:
-            raise ValueError(f"slip_speed is {self.slip_speed:g}, and must be positive")
+        check_positive({"slip_speed": self.slip_speed})
 
     @property
     def row(self) -> tuple[float, float, float]:

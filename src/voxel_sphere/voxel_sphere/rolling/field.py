@@ -121,19 +121,6 @@ class Field:
         """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""
         return np.array(turning(self.arrays, *map(float, point), *map(float, velocity)))
 
-    def curvature(self, point: Vector) -> Array:
-        """Return the ground's principal curvatures (2,) [1/voxel] below a centre, hollow positive.
-
-        The centre's own surface, at the distance r, has k / (1 - r k).
-        """
-        n = self.normal(point)
-        side = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-        side /= np.linalg.norm(side)
-        frame = np.stack([side, np.cross(n, side)])
-        shape = -np.stack([frame @ self.turn(point, t) for t in frame], axis=1)
-        own = np.linalg.eigvalsh(0.5 * (shape + shape.T))
-        return np.asarray(own / (1.0 + self.radius * own))
-
     def place(self, x: float, y: float, z: float | None = None) -> Array:
         """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
 
