@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from roboaccord.bag.compare import Comparison, Deviation, Pair, compare
+from roboaccord.bag.compare import Comparison, Pair, compare
 from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.results import Quantity, Seconds, unit_of
 
 Bag = Annotated[
@@ -125,21 +124,12 @@ def shown_of(reference: Path, result: Comparison) -> list[RenderableType]:
     shown: list[RenderableType] = []
     for pair in result.pairs:
         shown += [f"{pair.bag} against {reference}, {pair.duration:g} {unit_of(Pair, 'duration')}"]
-        shown += [_table(pair, result.tolerance)]
+        shown += tables_of([*pair.signals.values()], labels=pair.signals)
         if pair.skipped:
             names = ", ".join(pair.skipped)
             shown.append(Text(f"not compared, for lack of common samples: {names}"))
         if pair.left_out:
             count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
             shown.append(Text(f"{count} values left out, unknown between samples: {names}"))
-    shown.append(Text(f"rms and max: of the differences, in {unit_of(Deviation, 'max')}"))
     why = f", {result.why}" if result.why else ""
     return [*shown, f"{result.verdict} at tolerance {result.tolerance:g}{why}"]
-
-
-def _table(pair: Pair, tolerance: float) -> Table:
-    table = make_table("signal", "rms", "max", f"at [{unit_of(Deviation, 'at')}]")
-    for name, d in pair.signals.items():
-        style = "red" if d.max > tolerance else None
-        table.add_row(name, f"{d.rms:.3g}", f"{d.max:.3g}", f"{d.at:.6g}", style=style)
-    return table

@@ -12,7 +12,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.run.metrics import work_of
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake
@@ -127,24 +126,6 @@ class GaitFigures(Tally):
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     """Return the figures of a run that is there as a whole."""
     return setup.robot.metrics(setup, trajectory)
-
-
-def speed_and_cost(
-    setup: Setup, trajectory: Trajectory, centre: Array, heading: Array
-) -> tuple[float, float]:
-    """Return the speed along the mean heading [m/s], and the cost of transport.
-
-    Args:
-        setup: robot and scenario.
-        trajectory: the motion to measure.
-        centre, heading: of it, as `body_motion` gives them.
-    """
-    mean = float(heading.mean())
-    forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
-    elapsed = float(trajectory.time[-1] - trajectory.time[0])
-    weight = setup.parameters.mass * setup.parameters.gravity
-    cost = work_of(trajectory) / (weight * abs(forward)) if forward else float("inf")
-    return forward / elapsed if elapsed else 0.0, cost
 
 
 def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -> Array:
