@@ -223,7 +223,7 @@ def _compare_pair(
     time = first.trajectory.time
     times = second.trajectory.time
     begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
-    grid, *alone = common_grid(time, times, begin, end)
+    grid, interpolated, rest = common_grid(time, times, begin, end)
     if not len(grid):
         raise AccordError(
             f"{reference} ({time[0]:g} to {time[-1]:g} s) and {other} ({times[0]:g} to "
@@ -241,8 +241,10 @@ def _compare_pair(
         if not known.all():
             left_out[name] = int((~known).sum())
     skipped = (set(ours) ^ set(theirs)) | (set(chosen) - set(deviations))
-    length, only = float(grid[-1] - grid[0]), tuple(sorted(skipped))
-    return Pair(str(other), length, deviations, *alone, left_out, only)
+    return Pair(
+        str(other), float(grid[-1] - grid[0]), deviations, interpolated, rest, left_out,
+        tuple(sorted(skipped)),
+    )  # fmt: skip
 
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
