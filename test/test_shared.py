@@ -238,7 +238,7 @@ def test_the_recorder_knows_the_topics_of_the_nodes() -> None:
 @pytest.mark.parametrize("name", ROBOTS)
 def test_layouts_name_topics_of_the_robot(name: str) -> None:
     """In RViz, Foxglove and PlotJuggler alike; and every panel of Foxglove has its place."""
-    joints, topics = show(name).setup.joints, {*names.TYPES, "cmd_vel"}
+    joints, topics = show(name).setup.joints, {*names.KINDS, "cmd_vel"}
     robot = show(name).setup.robot
     topics |= {robot.velocity_topic, *robot.effort_topics}
     rviz = yaml.safe_load((ROOT / "config/rviz" / f"{name}.rviz").read_text(encoding="utf-8"))

@@ -2,20 +2,10 @@
 
 from roboaccord.contract.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
     "gaits.collisionless": ("find_collisionless",),
     "gaits.gait": ("evaluate", "horizontal"),
     "gaits.landscape": ("LIMIT", "landscape"),
     "gaits.search": ("minimise",),
     "model.parameters": ("MonkeyBotParameters",),
 })  # fmt: skip
-
-__all__ = [
-    "LIMIT",
-    "MonkeyBotParameters",
-    "evaluate",
-    "find_collisionless",
-    "horizontal",
-    "landscape",
-    "minimise",
-]

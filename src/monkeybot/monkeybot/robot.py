@@ -10,7 +10,7 @@ from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces, box
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from monkeybot.controllers import (
@@ -22,7 +22,7 @@ from monkeybot.controllers import (
     TimedController,
 )
 from monkeybot.model import dynamics
-from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import MAGNET_A, MAGNET_B, MOVING, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.simulators.reference import MonkeyBotReference
 
@@ -81,9 +81,6 @@ def _beyond(trajectory: Trajectory, along_a: float, along_b: float) -> Array:
     return trajectory.position[:, 1:] + np.column_stack([right, up])
 
 
-DRAWN = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
-
-
 class MonkeyBot(Robot):
     """Two links with a motor between them and a magnet at either end, on a steel wall."""
 
@@ -100,24 +97,13 @@ class MonkeyBot(Robot):
     }
     effort_topics = {"elbow_effort": "elbow"}
     switches = {MAGNET_A: True, MAGNET_B: False}
-    cli = {
-        "gait": "monkeybot.cli.gait:gait_command",
-        "minimise": "monkeybot.cli.gait:minimise_command",
-        "periodic": "monkeybot.cli.gait:periodic_command",
-        "collisionless": "monkeybot.cli.gait:collisionless_command",
-        "repeat": "monkeybot.cli.gait:repeat_command",
-        "landscape": "monkeybot.cli.maps:landscape_command",
-        "figures": "monkeybot.cli.figures:figures_command",
-        "stable": "monkeybot.cli.stable:stable_command",
-        "gaits": "monkeybot.cli.stable:gaits_command",
-        "basin": "monkeybot.cli.walks:basin_command",
-        "robust": "monkeybot.cli.walks:robust_command",
-        "stability": "monkeybot.cli.maps:stability_command",
-        "lqr": "monkeybot.cli.walks:lqr_command",
-        "continue": "monkeybot.cli.families:continue_command",
-        "find": "monkeybot.cli.families:find_command",
-        "design": "monkeybot.cli.maps:design_command",
-    }
+    cli = commands_of("monkeybot", {
+        "gait": "gait minimise periodic collisionless repeat figures",
+        "stable": "stable gaits",
+        "families": "find continue",
+        "maps": "landscape stability design",
+        "walks": "basin robust lqr",
+    })  # fmt: skip
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         return ("elbow",)
@@ -161,7 +147,7 @@ class MonkeyBot(Robot):
         self, setup: Setup, rng: np.random.Generator, index: int
     ) -> tuple[RobotState, Array]:
         """Draw a state on the wall and an effort; the modes that move take turns."""
-        mode = DRAWN[index % len(DRAWN)]
+        mode = MOVING[index % len(MOVING)]
         u = np.concatenate(
             [rng.uniform(-np.pi, np.pi, 2), 3.0 * rng.normal(size=2), rng.normal(size=4)]
         )

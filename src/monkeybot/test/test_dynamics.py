@@ -29,7 +29,7 @@ def momenta(p, u):
     th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
     m11, m12, _ = dynamics.inertia(p, np.cos(th2))
     x1, x2, y1, y2 = dynamics.coupling(p, th1, th1 + th2)
-    m = p[dynamics.M1] + p[dynamics.M2]
+    m = p.m1 + p.m2
     px, py = x1 * w1 + x2 * w2, y1 * w1 + y2 * w2  # of the centre about the hand
     spin = m11 * w1 + m12 * w2 - (x1 * px + y1 * py) / m
     return m * vx + px, m * vy + py, spin

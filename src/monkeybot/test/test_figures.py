@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from monkeybot.cli.figures import figures_command
+from monkeybot.cli.gait import figures_command
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.gaits.repeat import repeat
 from monkeybot.model.hybrid import TOLERANCE

@@ -42,9 +42,10 @@ def field(parameters):
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_threads_change_no_bit(parameters, field, threads):
+def test_threads_change_no_bit(parameters, field, threads, monkeypatch):
     """Blocks are the same whoever works at them, and each gait stands alone."""
-    again = landscape(GAIT, parameters, field.w1, field.w2, threads=threads)
+    monkeypatch.setattr("roboaccord.run.pieces.cores", lambda: threads)
+    again = landscape(GAIT, parameters, field.w1, field.w2)
     for name in FIELDS:
         assert getattr(again, name).tobytes() == getattr(field, name).tobytes()
 
@@ -158,7 +159,7 @@ def test_what_makes_no_landscape_gives_one_line(wrong, line, tmp_path):
 def test_files_hold_what_they_say(tmp_path):
     """The data reads back, with the torque, the parameters and versions that made it."""
     result = landscape_command(w1=(0.5, 1.5, 6), w2=(11.0, 12.0, 5), folder=tmp_path)
-    assert result.data["gaits"] == 30
+    assert result.data.gaits == 30
     with np.load(tmp_path / "landscape.npz") as data:
         assert data["error"].shape == data["switch_time"].shape == (6, 5)
         assert data["w1"].tolist() == span(0.5, 1.5, 6, "w1").tolist()

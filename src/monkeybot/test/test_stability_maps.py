@@ -6,21 +6,19 @@ import math
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from monkeybot.gaits.clocked import Setting, follow, shipped_step
+from monkeybot.gaits.clocked import Setting, follow, shipped_level, shipped_step
 from monkeybot.gaits.kinds import CLOCKED
-from monkeybot.gaits.level import shipped_level
 from monkeybot.gaits.orbits import describe, find_orbit
 from monkeybot.stability.design import (
     Shape,
     better_robot,
     design_map,
-    scaled,
     shape_of,
     shaped,
     shipped_robot,
 )
+from monkeybot.stability.pictures import write_design, write_stability
 from monkeybot.stability.stability_map import flood, stability_map
-from monkeybot.stability.stability_picture import write_design, write_stability
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from roboaccord.run.pieces import kept_in
@@ -30,6 +28,18 @@ from workspace import accord, succeed
 pytestmark = pytest.mark.thorough
 
 NEAR = np.linspace(0.930, 0.945, 4), np.linspace(0.5, 0.7, 3)
+
+
+def scaled(parameters, *, length, mass):
+    """Return a robot of the same shape, so many times as long and as heavy."""
+    p = parameters
+    inertia = mass * length**2
+    return p.replace(
+        mass_a=mass * p.mass_a, mass_b=mass * p.mass_b,
+        inertia_a=inertia * p.inertia_a, inertia_b=inertia * p.inertia_b,
+        length_a=length * p.length_a, length_b=length * p.length_b,
+        centre_a=length * p.centre_a, centre_b=length * p.centre_b,
+    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -65,10 +75,11 @@ def test_where_the_drop_changes_sign_there_is_the_horizontal_gait(near):
     assert (near.drop[i, ~below] < 0.0).all()
 
 
-def test_threads_and_a_file_of_pieces_change_no_bit(near, tmp_path):
+def test_threads_and_a_file_of_pieces_change_no_bit(near, tmp_path, monkeypatch):
+    monkeypatch.setattr("roboaccord.run.pieces.cores", lambda: 1)
     for _ in range(2):  # the second time all is in the file
         with kept_in(ResultsFile(tmp_path / "map.jsonl", "map", {})):
-            again = stability_map(REPORT, *NEAR, threads=1)
+            again = stability_map(REPORT, *NEAR)
         assert again.start.tobytes() == near.start.tobytes()
         assert again.radius.tobytes() == near.radius.tobytes()
 

@@ -2,14 +2,8 @@
 
 from roboaccord.contract.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
     "contact.clearance": ("Clearance",),
     "model.arm": ("Kinematics",),
     "model.parameters": ("PackbotParameters",),
 })  # fmt: skip
-
-__all__ = [
-    "Clearance",
-    "Kinematics",
-    "PackbotParameters",
-]

@@ -12,14 +12,14 @@ from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
-from packbot.hulls.environment import make_environment, stand_around
+from packbot.hulls.collisions import make_environment, stand_around
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator, make_world
@@ -78,28 +78,6 @@ class ArmFigures(Tally):
         return figures
 
 
-def contact_points(setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-    """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
-
-    Raises:
-        AccordError: without pinocchio and coal.
-    """
-    with compiled("showing contacts"):
-        from packbot.contact.clearance import Clearance
-    clearance = Clearance.of(setup)
-
-    def find(state: RobotState) -> list[ContactPoint]:
-        found = clearance.witness(state.q, clearance.near(state.q, CLOSE))
-        return [
-            ContactPoint(clearance.pair_links(int(pair)), 0.5 * (a + b), normal, 0.0, -distance)
-            for pair, a, b, normal, distance in zip(
-                found.pairs, found.on_a, found.on_b, found.normals, found.distances.tolist()
-            )
-        ]
-
-    return find
-
-
 class Packbot(Robot):
     """An arm of seven joints on a chassis that stands still."""
 
@@ -114,23 +92,17 @@ class Packbot(Robot):
     contacts = {"normal": normal, "joint_clamp": joint_clamp}
     velocity_topic = "joint_velocity_command"
     position_topic = "joint_position_command"
-    cli = {
-        "collapse": "packbot.cli.collapse:collapse_command",
-        "figures": "packbot.cli.collapse:figures_command",
-        "dynamics": "packbot.cli.poses:dynamics_command",
-        "pose": "packbot.cli.poses:pose_command",
-        "reduced": "packbot.cli.bodies:reduced_command",
-        "plan": "packbot.cli.reach:plan_command",
-        "distance": "packbot.cli.poses:distance_command",
-        "reach": "packbot.cli.reach:reach_command",
-        "recover": "packbot.cli.failures:recover_command",
-        "equilibria": "packbot.cli.failures:equilibria_command",
-        "workspace": "packbot.cli.workspace:workspace_command",
-        "detect": "packbot.cli.detect:detect_command",
-        "sight": "packbot.cli.poses:sight_command",
-        "hulls": "packbot.cli.bodies:hulls_command",
-        "shapes": "packbot.cli.bodies:shapes_command",
-    }
+    cli = commands_of(
+        "packbot",
+        {
+            "collapse": "collapse figures",
+            "poses": "dynamics pose distance sight",
+            "bodies": "reduced hulls shapes",
+            "reach": "plan reach recover equilibria",
+            "workspace": "workspace",
+            "detect": "detect",
+        },
+    )
     terrain = staticmethod(make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
@@ -164,7 +136,15 @@ class Packbot(Robot):
         return make_engine_simulator(setup, engine)
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]]:
-        return contact_points(setup)
+        """Return a function that finds points where hulls are closer than `CLOSE`; forces are 0.
+
+        Raises:
+            AccordError: without pinocchio and coal.
+        """
+        with compiled("showing contacts"):
+            from packbot.contact.clearance import Clearance
+        clearance = Clearance.of(setup)
+        return lambda state: clearance.contact_points(state.q, clearance.near(state.q, CLOSE))
 
     def surroundings(self, setup: Setup) -> Sequence[tuple[Array, Faces]]:
         return stand_around(setup)
@@ -181,7 +161,8 @@ class Packbot(Robot):
         accelerations of all others were small.
         """
         p: PackbotParameters = setup.parameters
-        q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
+        lower, upper = p.limits
+        q = rng.uniform(lower, upper)
         qd = rng.uniform(-1.0, 1.0, len(q)) * p.of_joints("speed_limit")
         effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort

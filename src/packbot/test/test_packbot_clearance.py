@@ -8,7 +8,6 @@ import pytest
 from exact_distance import Solid, signed_distance
 from packbot.contact.clearance import CLOSE, Clearance
 from packbot.hulls.collisions import Shape
-from packbot.hulls.environment import Environment
 from packbot.hulls.solids import shape_vertices
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.files import load_scenario
@@ -44,7 +43,7 @@ def loose_bodies(first, second):
         joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), link[:-5])
         model.addBodyFrame(link, joint, pin.SE3.Identity(), 0)
         shapes += [Shape(name, link, vertices[name]) for name in names]
-    return Clearance(model, shapes, Environment(()), [("first_link", "second_link")])
+    return Clearance(model, shapes, (), [("first_link", "second_link")])
 
 
 @pytest.fixture(scope="module")

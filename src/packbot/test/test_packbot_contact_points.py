@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from packbot.robot import contact_points
+from packbot.robot import ROBOT
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -18,7 +18,7 @@ def test_a_wall_ahead_of_the_finger_tips_is_told_with_its_gap(gap: float) -> Non
     )
     straight = [f"initial.q.{name}=0" for name in ("shoulder", "elbow1", "elbow2", "tilt")]
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", [wall, *straight]))
-    found = contact_points(setup)(setup.initial)
+    found = ROBOT.contact_points(setup)(setup.initial)
     if gap > 1e-3:
         assert not found
         return

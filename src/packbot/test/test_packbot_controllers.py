@@ -180,9 +180,9 @@ def test_velocities_into_the_ground_are_refused():
         ("controller={name: reach, pose: ready, pitch: 1}", "a pose has its own pitch"),
         ("controller={name: reach, pose: ready, bandwidth: 100}", "up to 50 rad/s"),
         ("controller={name: reach, pose: ready, look: 3}", "look is 3, neither true nor false"),
-        ("controller={name: velocity, acceleration: 0}", "acceleration must be positive"),
+        ("controller={name: velocity, acceleration: 0}", "acceleration is 0, and must be positive"),
         ("controller={name: velocity, clearance: -1}", "clearance must not be negative"),
-        ("controller={name: velocity, approach: 0}", "approach must be positive"),
+        ("controller={name: velocity, approach: 0}", "approach is 0, and must be positive"),
     ],
 )
 def test_wrong_controllers_are_refused(change, expected):

@@ -7,7 +7,7 @@ import pytest
 import trimesh
 import yaml
 from packbot.hulls.bodies import make_bodies, read_shapes
-from packbot.hulls.environment import read_hull
+from packbot.hulls.collisions import read_hull
 from packbot.hulls.solids import (
     Hull,
     box_corners,

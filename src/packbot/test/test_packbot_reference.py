@@ -9,9 +9,8 @@ import pinocchio as pin
 import pytest
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
+from packbot.contact.forces import Sliding, impact
 from packbot.contact.gaps import GapFunctions, Proximity
-from packbot.contact.impacts import impact
-from packbot.contact.sliding import Sliding
 from packbot.model.arm import Arm
 from packbot.simulators.reference import PackbotReference
 from packbot.simulators.steps import take_stiff_step
@@ -185,7 +184,7 @@ def test_the_collapse_feeds_no_energy_and_keeps_its_margin(
 ) -> None:
     simulator, trajectory = fall
     assert 0.0 <= simulator.energy_rise < 1e-4
-    assert simulator.deepest < 10 * GAP
+    assert simulator._stepper.deepest < 10 * GAP
     clearance = Clearance.of(setup)
     closest = min(clearance.closest(q)[1] for q in trajectory.q)
     assert MARGIN - 10 * GAP < closest < MARGIN + 10 * GAP
@@ -385,14 +384,14 @@ def test_a_joint_is_parked_at_its_limit_and_pressed_on_it(setup: Setup, arm: Arm
         for _ in range(50):  # gravity is carried, and the turret pushed with 5 N m
             effort = arm.bias(state.q, np.zeros(7)) + np.array([5.0, 0, 0, 0, 0, 0, 0])
             state = simulator.step(Command(effort), 0.01)
-        assert simulator.steps <= 160
+        assert simulator._stepper.steps <= 160
         assert abs(state.q[0] - q[0]) < 2 * GAP
 
 
 def test_with_friction_the_collapse_feeds_no_energy() -> None:
     simulator, trajectory = run(0.5, ["friction.mu=0.3"])
     assert simulator.energy_rise < 1e-4
-    assert simulator.deepest < 10 * GAP
+    assert simulator._stepper.deepest < 10 * GAP
     assert len(trajectory.events) > 1
 
 
@@ -434,9 +433,9 @@ def test_an_arm_that_its_friction_holds_creeps_as_the_law_says_in_real_time() ->
     simulator = make_simulator(setup, "reference")
     assert isinstance(simulator, PackbotReference)
     for _ in range(30):
-        before = simulator.steps
+        before = simulator._stepper.steps
         state = simulator.step(Command(np.zeros(7)), 0.01)
-    assert simulator.steps - before <= 4
+    assert simulator._stepper.steps - before <= 4
     load = -Arm.of(setup).bias(state.q, np.zeros(7))
     speed, viscous = setup.parameters.friction_speed, setup.parameters.of_joints("viscous")
 

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
-__getattr__, __dir__ = lazy_names(__name__, {
+__getattr__, __dir__, _ = lazy_names(__name__, {
     "contract.contact": ("Contact", "ContactPoint"),
     "contract.errors": ("AccordError",),
     "contract.interfaces": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import check_known
 
 ORDERS = {"discrete": 1, "rk4": 4}
 
@@ -26,5 +26,4 @@ class DrakeSettings:
 
     def __post_init__(self) -> None:
         name = str(self.integrator).lower()
-        if name not in ORDERS:
-            raise AccordError(f"unknown integrator {name}{did_you_mean(name, ORDERS)}")
+        check_known("unknown integrator ", name, ORDERS)

@@ -46,7 +46,7 @@ class Graph:
 
     def simulator(self, setup: Setup, **options: Any) -> Any:
         """Make the simulator node."""
-        from roboaccord_ros.nodes.simulation import SimulatorOptions
+        from roboaccord_ros.nodes.pacing import SimulatorOptions
         from roboaccord_ros.nodes.simulator import SimulatorShell
 
         given = SimulatorOptions(engine="reference", **options)

@@ -19,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.simulators.proxy import Proxy
 from roboaccord_ros.graph import names
-from roboaccord_ros.nodes.simulation import SimulatorOptions
+from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.runner import run_nodes
 

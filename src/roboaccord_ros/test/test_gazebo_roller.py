@@ -23,8 +23,8 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.transport import message
+from roller_sphere.dribbling.place import ball_spin
 from roller_sphere.model.kinematics import Kinematics
-from roller_sphere.simulators.metrics import ball_spin
 
 STEP = 0.001  # s, of world bearing
 HOLD, RAMP, COUNT = 0.6, 0.1, 3  # s, s, headings

@@ -30,6 +30,7 @@ from roboaccord_ros.gazebo.gz_adapter import GazeboOptions, GazeboShell
 from roboaccord_ros.gazebo.link import FreeLink, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph.names import GZ_ODOMETRY, GZ_STATES, advertise
+from roboaccord_ros.graph.shell import Shell
 from std_msgs.msg import String
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
@@ -298,7 +299,8 @@ def switches(graph):
     link, settled = Told(), []
     node, gazebo = graph.node("gz_adapter"), graph.node("bridge")
     names = {"magnet_a": True, "magnet_b": True}
-    made = GazeboSwitches(node, "monkeybot", graph.run, names, link, lambda: settled.append(1))
+    shell = Shell(node, "monkeybot", graph.run)
+    made = GazeboSwitches(shell, names, link, lambda: settled.append(1))
     answers = {
         name: gazebo.create_publisher(String, f"/monkeybot/gz/{name}/state", 1) for name in names
     }

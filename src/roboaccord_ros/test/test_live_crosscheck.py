@@ -18,8 +18,8 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake is not installed")
 
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
+from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
-from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
 
 RUNS = [

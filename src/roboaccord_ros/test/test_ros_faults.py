@@ -11,6 +11,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Command
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import Stepper
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -21,7 +22,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.graph.parameters import FaultInlet, declare_faults
-from roboaccord_ros.nodes.simulation import Stepper
+from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.plan.request import Request
 from std_msgs.msg import String
 
@@ -53,7 +54,7 @@ def test_a_parameter_or_a_message_acts_while_it_runs(graph, setup, caplog):
     node = node_of(graph)
     declare_faults(node, setup)
     failed: list[Fault] = []
-    inlet = FaultInlet(node, setup, graph.run, failed.append)
+    inlet = FaultInlet(Shell(node, "packbot", graph.run), setup, failed.append)
     (done,) = node.set_parameters([Parameter("fault.elbow1", value="frozen")])
     assert done.successful and failed == [Fault("elbow1", "frozen")]
     refused = {"none": "unknown kind none", "loose@3": "leave out @3", "frozen:0.1": "the start"}
@@ -72,7 +73,7 @@ def test_a_parameter_or_a_message_acts_while_it_runs(graph, setup, caplog):
 
 def test_what_fails_before_the_start_fails_at_the_first_tick(setup):
     """A node is connected before its run begins, and a reset heals what had failed before."""
-    stepper = Stepper(setup, make_simulator(setup), 0.1, ())
+    stepper = Stepper(make_simulator(setup), setup.initial, setup.scenario.control_period)
     for expected in (["joint_loose"], []):
         if expected:
             stepper.fail(Fault("wrist", "loose"))

@@ -79,7 +79,7 @@ def test_without_lockstep_the_run_takes_as_long_as_it_says(graph, setup_for):
     graph.controller(setup)
     graph.spin()
     assert shell.wall_time == pytest.approx(0.5, abs=0.25)
-    assert shell.stepper.over
+    assert shell.over
 
 
 def test_the_live_crosscheck_agrees_with_the_reference_itself(graph, setup_for):

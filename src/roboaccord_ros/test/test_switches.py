@@ -23,6 +23,7 @@ pytest.importorskip("monkeybot", reason="the MonkeyBot, which has switches, is n
 from roboaccord_ros.graph import extras
 from roboaccord_ros.graph.extras import ExtraOutputs, SwitchLog
 from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.run.processes import run_ros_processes
 from roboaccord_ros.run.runner import run_ros
@@ -198,7 +199,7 @@ def outputs(graph):
     inlet = Inlet(("elbow",))
     inlet.switches = SWING
     node = graph.node("controller")
-    made = ExtraOutputs(node, "monkeybot", graph.run, Command(np.zeros(1)), inlet)
+    made = ExtraOutputs(Shell(node, "monkeybot", graph.run), Command(np.zeros(1)), inlet)
     node.create_timer(0.05, graph.run.guard(made.look))
     return made, inlet
 

@@ -2,12 +2,7 @@
 
 from roboaccord.contract.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
     "model.kinematics": ("Kinematics",),
     "model.parameters": ("RollerSphereParameters",),
 })  # fmt: skip
-
-__all__ = [
-    "Kinematics",
-    "RollerSphereParameters",
-]

@@ -8,7 +8,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import AnyEngine, Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from roller_sphere.controllers.drive import (
@@ -44,14 +44,10 @@ class RollerSphere(Robot):
     }
     friction_laws = {"viscous": viscous, "coulomb": coulomb}
     contacts = {"contact": pressed}
-    cli = {
-        "inverse": "roller_sphere.cli.rig:inverse_command",
-        "forward": "roller_sphere.cli.rig:forward_command",
-        "reach": "roller_sphere.cli.rig:reach_command",
-        "figures": "roller_sphere.cli.figures:figures_command",
-        "contact": "roller_sphere.cli.contact:contact_command",
-        "dribble": "roller_sphere.cli.contact:dribble_command",
-    }
+    cli = commands_of(
+        "roller_sphere",
+        {"rig": "inverse forward reach", "figures": "figures", "contact": "contact dribble"},
+    )
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the rollers, and the carrier's joints where the ball lies on the ground.

@@ -66,8 +66,9 @@ def test_tables_are_the_papers_formulas(made):
     for alpha in (0, 10, 20, 30):
         rig = Rig.degrees(1.0, (215, 325), (60, 60), (alpha, -alpha))
         c, s, e = np.cos(rig.alpha), np.sin(rig.alpha), rig.pole
-        x = -c[1] / rig.span * rig.contacts[0] + 0.5 * s[1] * e
-        y = c[0] / rig.span * rig.contacts[1] + 0.5 * s[0] * e
+        span = np.linalg.norm(np.cross(*rig.contacts))
+        x = -c[1] / span * rig.contacts[0] + 0.5 * s[1] * e
+        y = c[0] / span * rig.contacts[1] + 0.5 * s[0] * e
         n = np.cross(x, y)
         rho = np.arctan((n[0] * np.sin(phi) - n[1] * np.cos(phi)) / n[2])
         omega = np.column_stack([-np.sin(phi), np.cos(phi), np.tan(rho)])

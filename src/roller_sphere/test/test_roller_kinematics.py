@@ -77,7 +77,8 @@ def test_forward_undoes_inverse():
         kinematics = Kinematics(rig)
         planar = kinematics.turning[:2]
         flat = abs(np.linalg.det(planar)) < 1e-4 * np.sum(planar**2)
-        if rig.span < np.sin(np.radians(1.0)) * rig.radius**2 or flat:
+        span = np.linalg.norm(np.cross(*rig.contacts[:2]))
+        if span < np.sin(np.radians(1.0)) * rig.radius**2 or flat:
             continue
         speed, heading = rng.uniform(0.1, 3.0), rng.uniform(0.0, 2.0 * np.pi)
         there = kinematics.inverse(speed, heading)
@@ -118,7 +119,8 @@ def test_formulas_of_the_paper(rig, nu):
     in_plane, normal = rig.split(omega)
     assert in_plane == pytest.approx(-(nu[1] * c2 * p1 - nu[0] * c1 * p2) / n, **near)
     assert normal == pytest.approx((nu[0] * s1 + nu[1] * s2) / (2.0 * r) * e, **near)
-    assert normal == pytest.approx(kinematics.heights(nu).mean() * e, **near)
+    heights = np.array([nu[0] * s1, nu[1] * s2]) / r  # of the two lines along e, (9)
+    assert normal == pytest.approx(heights.mean() * e, **near)
     x = -(c2 / n) * p1 + s2 / (2.0 * r) * e
     y = (c1 / n) * p2 + s1 / (2.0 * r) * e
     assert kinematics.turning == pytest.approx(np.column_stack([y, x]), abs=1e-11 * r / n + 1e-12)

@@ -2,14 +2,8 @@
 
 from roboaccord.contract.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
     "controllers.serpenoid": ("SerpenoidController",),
     "model.parameters": ("SnakeParameters",),
     "simulators.metrics": ("metrics",),
 })  # fmt: skip
-
-__all__ = [
-    "SerpenoidController",
-    "SnakeParameters",
-    "metrics",
-]

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
 from roboaccord.report.colours import BLUE, GREEN, INK, RED, SOFT
 from roboaccord.report.drawing import label_dots, picture
 from roboaccord.run.factory import make_simulator, run_setup
@@ -18,7 +19,7 @@ from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.search.adaptive import AdaptiveController
-from snake.search.confirm import setup_of
+from snake.search.confirm import serpenoid_of, setup_of
 from snake.search.ideal import Gait, IdealModel
 from snake.search.optimise import DEFAULT_GAIT, Task, bounds_of, gait_of, optimise
 from snake.simulators.metrics import body_motion
@@ -37,7 +38,7 @@ SMOOTH = 0.5  # s, over which a speed is averaged
 SHOWN = 11.0  # s of the change of ground
 
 
-class Watch:
+class Watch(Observer):
     """Keep what an adaptive controller measures of the ground: rows t [s], mu along, mu across."""
 
     def __init__(self, controller: AdaptiveController) -> None:
@@ -46,12 +47,6 @@ class Watch:
     def on_state(self, state: RobotState) -> None:
         along, across = self._controller.estimate
         self.rows.append((state.time, float(along), float(across)))
-
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Take no note."""
-
-    def on_event(self, event: Event) -> None:
-        """Take no note."""
 
 
 def write_steering(folder: Path, changes: Sequence[str] = ()) -> Path:
@@ -86,7 +81,7 @@ def optima() -> dict[str, Gait]:
     }
 
 
-def write_costs(folder: Path, best: Mapping[str, Gait], gaits: int = 350) -> Path:
+def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, gaits: int = 350) -> Path:
     """Write the cost of transport over the frequency, and of gaits drawn at random."""
     model, path = _model(), folder / "optimise_cost.svg"
     low, high = np.array(bounds_of(model.parameters, Task(objective="speed", max_effort=EFFORT))).T
@@ -105,9 +100,8 @@ def write_costs(folder: Path, best: Mapping[str, Gait], gaits: int = 350) -> Pat
         left.minorticks_off()
         places = np.array([(f.speed, f.cost_of_transport) for f in within]).reshape(-1, 2)
         right.plot(*places.T, ".", color=SOFT, alpha=0.6, ms=5.0)
-        for (name, gait), colour in zip(
-            {"default": DEFAULT_GAIT, **best}.items(), (RED, BLUE, GREEN), strict=False
-        ):
+        shown = {"default": DEFAULT_GAIT, **(best or optima())}
+        for (name, gait), colour in zip(shown.items(), (RED, BLUE, GREEN), strict=False):
             figures = model.evaluate(gait)
             right.plot(figures.speed, figures.cost_of_transport, "o", color=colour, mec=INK,
                        ms=8.0, label=name)  # fmt: skip
@@ -126,8 +120,7 @@ def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
     watch = Watch(controller)
     adaptive = run_setup(setup, make_simulator(setup), (watch,), controller)
     spec = setup.scenario.controller
-    gait = ", ".join(f"{key}: {spec[key]!r}" for key in ("amplitude", "frequency", "waves"))
-    kept = f"controller={{name: serpenoid, {gait}}}"
+    kept = serpenoid_of(spec["amplitude"], spec["frequency"], spec["waves"])
     _, stayed = _ran("change_of_ground", (f"duration={SHOWN!r}", kept, *changes))
     findings = {finding.kind: finding.time for finding in controller.findings}
     time, *mu = np.array(watch.rows).T
@@ -168,24 +161,14 @@ def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
     return trajectory.time[ticks:] - 0.5 * SMOOTH, speed
 
 
-def body_line(setup: Setup, state: RobotState) -> Array:
-    """Return the middles of the links from the tail to the head (n + 1, 2) [m]."""
-    chain = PlanarSnake(setup.parameters)
-    behind, ahead = chain.body[:2]
-    headings = chain.pack(state)[2 : setup.parameters.links + 2][::-1]
-    ways = np.column_stack([np.cos(headings), np.sin(headings)])
-    steps = ahead * ways[:-1] + behind * ways[1:]
-    return np.asarray(state.position[:2] + np.vstack([np.zeros(2), np.cumsum(steps, axis=0)]))
-
-
 def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence[float]) -> None:
     """Draw the way of the centre of mass from above, and the body at some times [s]."""
     centre, _ = body_motion(setup, trajectory)
     axes.plot(*centre[trajectory.time <= times[-1]][::20].T, color=RED, lw=1.0)
-    heads = []
+    heads, bodies = [], PlanarSnake(setup.parameters).middles(trajectory)
     times = [time for time in times if time <= trajectory.time[-1] + 1e-9]
     for time in times:
-        body = body_line(setup, trajectory.state(int(np.abs(trajectory.time - time).argmin())))
+        body = bodies[int(np.abs(trajectory.time - time).argmin())]
         axes.plot(*body.T, color=BLUE, lw=3.5, alpha=0.8)
         axes.plot(*body[-1], "o", color=INK, ms=6.0)
         heads.append((float(body[-1, 0]), float(body[-1, 1])))

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from snake.controllers.serpenoid import SerpenoidController
@@ -38,13 +38,9 @@ class Snake(Robot):
         "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
         "boxes": {},
     }
-    cli = {
-        "gait": "snake.cli.gaits:gait_command",
-        "optimise": "snake.cli.optimise:optimise_command",
-        "adapt": "snake.cli.gaits:adapt_command",
-        "shapes": "snake.cli.figures:shapes_command",
-        "figures": "snake.cli.figures:figures_command",
-    }
+    cli = commands_of(
+        "snake", {"gaits": "gait adapt", "optimise": "optimise", "figures": "shapes figures"}
+    )
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         parameters: SnakeParameters = setup.parameters

@@ -8,9 +8,10 @@ import pytest
 from oracle import headings, lever_matrix
 from roboaccord import AccordError
 from roboaccord.cli.main import app
+from roboaccord.cli.rendering import rendered
 from roboaccord.run.factory import make_simulator, run_setup
 from scipy.optimize import brentq
-from snake.cli.optimise import Measured, Optimisation, shown_of
+from snake.cli.optimise import Measured, Optimisation
 from snake.model.coordinates import friction_of
 from snake.search import optimise as search
 from snake.search.confirm import setup_of, steady_figures, window
@@ -265,6 +266,6 @@ def test_what_bounded_an_optimum_is_said():
         min_speed=0.3, seed=0, evaluations=7, optimum=measured, default=measured,
         at_bounds={"frequency": 0.5}, gain=0.0, confirmed={}, versions={},
     )  # fmt: skip
-    said = shown_of(found)
-    assert "Speed was to be at least 0.3 m/s." in said
-    assert "The frequency is at its bound, 0.5." in said
+    said = [line.split() for line in rendered(found) if isinstance(line, str)]
+    assert ["min", "speed", "0.3", "m/s:"] in [line[:4] for line in said]
+    assert ["at", "its", "bound,", "frequency", "0.5"] in said

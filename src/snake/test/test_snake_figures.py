@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from roboaccord import Setup, load_scenario
+from roboaccord import Setup, Trajectory, load_scenario
 from snake.figures import (
     EFFORT,
-    body_line,
     write_change_of_ground,
     write_costs,
     write_steering,
 )
+from snake.model.coordinates import PlanarSnake
 from snake.search.adaptive import SETTLED
 from snake.search.ideal import Gait
 
@@ -27,7 +27,8 @@ def test_a_body_line_goes_through_the_middles_of_the_links():
     setup = Setup.of(load_scenario("snake", "snake", "serpenoid", ["parameters.joints=4"]))
     p = setup.parameters
     bent = replace(setup.initial, q=np.array([0.5 * np.pi, 0.0, 0.0, 0.0]))
-    steps = np.diff(body_line(setup, bent), axis=0)
+    motion = Trajectory.from_states(setup.joints, [bent])
+    steps = np.diff(PlanarSnake(setup.parameters).middles(motion)[0], axis=0)
     ahead, behind = p.pivot_ahead_of_rear, p.pivot_behind_front
     assert steps[:3] == pytest.approx(np.tile([ahead + behind, 0.0], (3, 1)))
     assert sorted(abs(steps[3])) == pytest.approx(sorted((ahead, behind)))

@@ -105,7 +105,7 @@ def states(request):
             v = R * np.cross(w, n) + slip
             rate, force = np.empty(9), np.empty(4)
             y, body = np.concatenate([centre, v, w]), (R, m, inertia, G, mu)
-            kernels._rates(mode, *field.arrays, body, y, torque, rate, force)
+            kernels._rates(mode, field.arrays, body, y, torque, rate, force)
             yield (rate, force), (patch, R, m, inertia, G), (v, w, torque), n
 
     return draw

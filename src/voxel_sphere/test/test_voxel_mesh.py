@@ -9,12 +9,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from voxel_sphere.terrain.generate import surface_parts
-from voxel_sphere.terrain.heights import height_field
 from voxel_sphere.terrain.mesh import (
     SMOOTH,
     Mesh,
     decimate,
     deviation,
+    height_field,
     load,
     middles,
     terrain_mesh,

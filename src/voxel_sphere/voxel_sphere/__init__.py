@@ -2,18 +2,10 @@
 
 from roboaccord.contract.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
     "model.parameters": ("VoxelSphereParameters",),
     "rolling.field": ("Field",),
     "rolling.motion": ("Roller",),
     "terrain.generate": ("surface_parts",),
     "terrain.recipes": ("surface_of",),
 })  # fmt: skip
-
-__all__ = [
-    "Field",
-    "Roller",
-    "VoxelSphereParameters",
-    "surface_of",
-    "surface_parts",
-]

@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
@@ -76,8 +77,7 @@ class DriveController:
         self, setup: Setup, vx: float = 0.0, vy: float = 0.0, bandwidth: float = 10.0
     ) -> None:
         p = setup.parameters
-        if not 0 < bandwidth < math.inf:
-            raise ValueError(f"bandwidth is {bandwidth:g}, and must be positive")
+        check_positive({"bandwidth": bandwidth})
         self._wanted, self._radius = np.array([vx, vy]), p.radius
         # About the contact the ball has I + m r^2.
         self._gain = bandwidth * (p.inertia + p.mass * p.radius**2)

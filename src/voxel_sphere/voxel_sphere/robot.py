@@ -13,16 +13,16 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model.contact import is_kinematic, rolling, touching
 from voxel_sphere.model.parameters import VoxelSphereParameters
+from voxel_sphere.rolling.field import Scene
 from voxel_sphere.simulators.engines import draw_relief, make_engine_simulator, make_world
-from voxel_sphere.simulators.heavy_reference import HeavyReference
-from voxel_sphere.simulators.reference import RollingReference
-from voxel_sphere.simulators.scene import Scene, make_scene
+from voxel_sphere.simulators.reference import HeavyReference, RollingReference
+from voxel_sphere.simulators.scene import make_scene
 
 
 class BallFigures(Tally):
@@ -53,14 +53,10 @@ class VoxelSphere(Robot):
     parameters = VoxelSphereParameters
     controllers = {"roll": RollController, "drive": DriveController}
     contacts = {"rolling": rolling, "contact": touching}
-    cli = {
-        "make": "voxel_sphere.cli.make:make_command",
-        "list": "voxel_sphere.cli.terrain:list_command",
-        "roll": "voxel_sphere.cli.roll:roll_command",
-        "accuracy": "voxel_sphere.cli.accuracy:accuracy_command",
-        "mesh": "voxel_sphere.cli.terrain:mesh_command",
-        "world": "voxel_sphere.cli.terrain:world_command",
-    }
+    cli = commands_of(
+        "voxel_sphere",
+        {"make": "make", "terrain": "list mesh world", "roll": "roll", "accuracy": "accuracy"},
+    )
     terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

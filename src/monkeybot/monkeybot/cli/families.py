@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, counted, make_table, progress
+from roboaccord.cli.console import COMPILING, counted, progress
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import INLINE, Quantity, Ratio, Seconds
@@ -37,6 +37,9 @@ from monkeybot.gaits.orbits import Orbit, find_orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Start = tuple[float, float, float, float]
+FIGURES = ("orbit.spectral_radius", "orbit.settings", "orbit.stride", "orbit.drop")
+STATES = ("orbit.start", "orbit.work", "asymmetry", "straight")
+MARKED = ("point.value", "point.orbit.settings", "point.orbit.spectral_radius", "kind", "outside")
 Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
 
 
@@ -45,8 +48,12 @@ class Found:
     """Hold a gait, how far a swing is from its mirror image, and how near it hangs straight."""
 
     orbit: Orbit = field(metadata=INLINE)
-    asymmetry: Annotated[float | None, Quantity("rad")] = None
-    straight: Annotated[float | None, Quantity("rad")] = None
+    asymmetry: Annotated[
+        float | None, Quantity("rad", "how far a swing is from its mirror image in time", "", ".2g")
+    ] = None
+    straight: Annotated[
+        float | None, Quantity("rad", "how near it comes to hanging straight", "", ".2g")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -115,41 +122,13 @@ def find_command(
     for orbit in found:
         apart = asymmetry(orbit, parameters)
         rows.append(Found(orbit, apart.mirror, apart.straight) if apart else Found(orbit))
+    numbers = [str(number) for number, _ in enumerate(rows, 1)]
+    shown = [tables_of(rows, *names, labels=numbers) for names in (FIGURES, STATES) if rows]
     return Result(
         Search(kind, samples, seed, rows),
-        [f"{len(found)} gaits from {samples} starts", *_tables(rows)],
+        [f"{len(found)} gaits from {samples} starts", *chain(*shown)],
         used={"at": [f"{name}={value:g}" for name, value in values.items()], "period": None},
     )
-
-
-def _tables(found: Sequence[Found]) -> list[RenderableType]:
-    """Return the gaits in two tables that fit 80 columns: their figures, and their states."""
-    if not found:
-        return []
-    controls = list(found[0].orbit.controls)
-    figures = make_table("gait", "radius", *controls, "stride\n[m]", "drop\n[mm]", "work\n[J]")
-    states = make_table(
-        "gait", "th1\n[rad]", "th2\n[rad]", "w1\n[rad/s]", "w2\n[rad/s]",
-        "asymmetry\n[rad]", "straight\n[rad]",
-    )  # fmt: skip
-    for number, row in enumerate(found, 1):
-        orbit, sizes = row.orbit, (row.asymmetry, row.straight)
-        figures.add_row(
-            str(number), f"{orbit.spectral_radius:.5g}",
-            *(f"{orbit.controls[name]:.6g}" for name in controls),
-            f"{orbit.stride:.4f}", f"{round(1e3 * orbit.drop, 3) + 0.0:.3f}", f"{orbit.work:.3f}",
-        )  # fmt: skip
-        states.add_row(
-            str(number), *(f"{value:.5f}" for value in orbit.start),
-            *(f"{size:.2g}" for size in sizes if size is not None),
-        )  # fmt: skip
-    explained = (
-        "radius: spectral radius of the multipliers, stable below 1; stride, drop and work: of a "
-        "cycle; times in s, torques in N m; below the state just after the change of hands; "
-        "asymmetry: how far a swing is from its mirror image in time; straight: how near it comes "
-        "to hanging straight"
-    )
-    return [figures, Text(explained), states]
 
 
 def continue_command(
@@ -211,7 +190,19 @@ def continue_command(
     stretches = [each.spans(along) for each in stable(branch, crossed)]
     found = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
     unused = ("start", "rise") if kind is None else ("gait",)
-    return Result(found, _shown(found), used=dict.fromkeys(unused))
+    values = [point.value for point in branch.points]
+    marked = [*crossed, Crossing("smallest radius", None, least)]
+    shown = [
+        f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}",
+        "ends: {}; {}".format(*branch.ends),
+        *(f"stable: {_ranges(spans)}" for spans in stretches or [{}]),
+        *tables_of(marked, *MARKED),
+    ]
+    return Result(found, shown, used=dict.fromkeys(unused))
+
+
+def _ranges(spans: Mapping[str, tuple[float, float]]) -> str:
+    return ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in spans.items()) or "nowhere"
 
 
 def _begin(
@@ -239,11 +230,7 @@ def write_csv(branch: Branch, along: str, file: Path) -> None:
     Raises:
         AccordError: if the file cannot be written.
     """
-    rows = list(_rows(branch, along))
-    write_rows(file, list(rows[0]), [list(row.values()) for row in rows])
-
-
-def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:
+    rows = list[dict[str, float]]()
     for point in branch.points:
         orbit = point.orbit
         row = {along: point.value, **orbit.controls}
@@ -251,28 +238,5 @@ def _rows(branch: Branch, along: str) -> Iterator[dict[str, float]]:
         for i, value in enumerate(orbit.multipliers, 1):
             row |= {f"real_{i}": float(value.real), f"imag_{i}": float(value.imag)}
         row |= {"spectral_radius": orbit.spectral_radius, "stride": orbit.stride}
-        yield {**row, "work": orbit.work, "drop": orbit.drop}
-
-
-def _shown(found: Continuation) -> list[RenderableType]:
-    """Return a branch for people."""
-    along, values = found.along, [point.value for point in found.orbits]
-    say = [f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}"]
-    say.append(f"ends: {found.ends[0]}; {found.ends[1]}")
-    for spans in found.stable:
-        each = (f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in spans.items())
-        say.append(f"stable: {', '.join(each)}")
-    if not found.stable:
-        say.append("stable: nowhere")
-    others = [name for name in found.best.orbit.controls if name != along]
-    table = make_table(along, *others, "radius", "crosses", "outside", words=["crosses"])
-    marked = [(c.point, c.kind, "{} to {}".format(*c.outside)) for c in found.crossings]
-    for point, what, count in [*marked, (found.best, "smallest radius", "")]:
-        rest = (f"{point.orbit.controls[name]:.6g}" for name in others)
-        radius = f"{point.orbit.spectral_radius:.6g}"
-        table.add_row(f"{point.value:.7g}", *rest, radius, what, count)
-    explained = (
-        "controls in s, N m and SI; radius: spectral radius of the multipliers, stable below 1; "
-        "crosses: what crosses the unit circle; outside: multipliers outside it, before and after"
-    )
-    return [*map(Text, say), table, Text(explained)]
+        rows.append({**row, "work": orbit.work, "drop": orbit.drop})
+    write_rows(file, list(rows[0]), [list(row.values()) for row in rows])

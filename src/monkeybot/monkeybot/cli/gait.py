@@ -1,4 +1,4 @@
-"""The report's gait: its error, the least one near it, gaits that repeat, and repetition."""
+"""The report's gait: its error, the least near it, gaits that repeat, repetition, and figures."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import numpy as np
 import typer
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import figure_lines, make_table
-from roboaccord.cli.rendering import lines_of, text_of
+from roboaccord.cli.console import counted, make_table
+from roboaccord.cli.folder import results
+from roboaccord.cli.options import Force, Out
+from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds, quantities
+from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds
 from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, Rates, Tolerance, Torque, robot_parameters
@@ -22,12 +24,7 @@ from monkeybot.gaits.collisionless import find_collisionless
 from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
 from monkeybot.gaits.repeat import repeat
 from monkeybot.gaits.search import FINE, minimise, missed, refine
-
-CONTROL = {
-    "state_triggered": "by its events",
-    "timed": "by a clock that each gait resets",
-    "clock": "by the clock alone",
-}
+from monkeybot.source.figures import RANGES, draw_all
 
 
 class Clock(StrEnum):
@@ -41,9 +38,9 @@ class Clock(StrEnum):
 class Final:
     """Hold the state at the end, with th1 = 0."""
 
-    th2: Annotated[float, Quantity("rad", name="final th2", form=".8f")]
-    w1: Annotated[float, Quantity("rad/s", name="final w1", form=".8f")]
-    w2: Annotated[float, Quantity("rad/s", name="final w2", form=".8f")]
+    th2: Annotated[float, Quantity("rad", form=".8f")]
+    w1: Annotated[float, Quantity("rad/s", form=".8f")]
+    w2: Annotated[float, Quantity("rad/s", form=".8f")]
 
 
 @dataclass(frozen=True)
@@ -58,10 +55,13 @@ class GaitError:
 class Repeating:
     """Hold a gait that repeats, and its multipliers by what changes its hands."""
 
-    rates: Annotated[Array, Quantity("rad/s")]
+    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
     torque: NewtonMetres
-    residual: float
-    multipliers: Mapping[str, Multipliers]
+    residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
+    multipliers: Annotated[
+        Mapping[str, Multipliers],
+        Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
+    ]
 
 
 def gait_command(
@@ -84,8 +84,7 @@ def gait_command(
     found = evaluate(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
     if not np.isfinite(found.error[0]):
         raise AccordError(missed(np.array(rates)))
-    figures = GaitError(found.figures, Final(*found.final[0, 1:].tolist()))
-    return Result(figures, lines_of(figures, *quantities(GaitError)))
+    return Result(GaitError(found.figures, Final(*found.final[0, 1:].tolist())))
 
 
 def minimise_command(
@@ -101,8 +100,7 @@ def minimise_command(
       accord monkeybot minimise --rates 1 12 --torque 2
     """
     parameters = robot_parameters(changes)
-    best = minimise(horizontal(torque), parameters, np.array(rates), tolerance=tolerance)
-    return Result(best, lines_of(best))
+    return Result(minimise(horizontal(torque), parameters, np.array(rates), tolerance=tolerance))
 
 
 def periodic_command(
@@ -119,13 +117,7 @@ def periodic_command(
     parameters, gait = robot_parameters(changes), horizontal(torque)
     found = refine(gait, parameters, np.array(rates))
     values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
-    rows = {
-        "rates": (text_of(found.rates, Quantity("rad/s", form=".8f")), "rad/s"),
-        "residual": (f"{found.residual:.2g}", ""),
-    }
-    for name, each in values.items():
-        rows[f"multipliers, {CONTROL[name]}"] = (text_of(each, Quantity("1", form=".5f")), "")
-    return Result(Repeating(found.rates, torque, found.residual, values), figure_lines(rows))
+    return Result(Repeating(found.rates, torque, found.residual, values))
 
 
 def collisionless_command(
@@ -142,8 +134,7 @@ def collisionless_command(
 
       accord monkeybot collisionless --angle 1.08 --json
     """
-    found = find_collisionless(robot_parameters(changes), angle)
-    return Result(found, lines_of(found))
+    return Result(find_collisionless(robot_parameters(changes), angle))
 
 
 def repeat_command(
@@ -179,3 +170,32 @@ def repeat_command(
         table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
     explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
     return Result(found, [table, Text(explained)])
+
+
+@in_pieces()
+def figures_command(
+    folder: Out = None,
+    force: Force = False,
+    count: Annotated[
+        int, typer.Option("--points", min=3, max=2001, help="Rates of each side of a landscape.")
+    ] = 301,
+    torque: Torque = 2.0,
+    changes: Changes = None,
+) -> Result:
+    """Draw the report's figures 1 to 10 from this code, with the data beside them.
+
+    Also repeats its two searches the way it did them: events on samples of 1 ms, and MATLAB's
+    fminsearch with its usual tolerances.
+
+    Examples:
+
+      accord monkeybot figures --out monkeybot_figures
+
+      accord monkeybot figures --points 101 --out monkeybot_figures --json
+    """
+    parameters = robot_parameters(changes)
+    with (
+        results(folder, "monkeybot_figures", force=force) as place,
+        counted(len(RANGES) * count**2, "landscapes") as done,
+    ):
+        return Result(draw_all(parameters, torque, count, place, done))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
@@ -12,34 +12,38 @@ import numpy as np
 import typer
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, counted, figure_lines, file_line
+from roboaccord.cli.console import command_line, counted, file_line
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import tables_of
+from roboaccord.cli.rendering import lines_of, tables_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity, Ratio, Seconds
+from roboaccord.contract.results import LEFT_OUT, Quantity, Ratio, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.run.output import write_text
 from roboaccord.run.pieces import held
 from roboaccord.run.versions import made_with
 
 from monkeybot.cli.options import Changes, Span, Tolerance, Torque, robot_parameters
+from monkeybot.gaits.clocked import shipped_level
 from monkeybot.gaits.gait import Gait, evaluate, horizontal
-from monkeybot.gaits.landscape import LIMIT, Landscape, landscape, save_map, span
-from monkeybot.gaits.level import shipped_level
+from monkeybot.gaits.landscape import LIMIT, Landscape, Lowest, landscape, save_map, span
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.design import MARGINS, Robot, better_robot, design_map, shipped_robot
-from monkeybot.stability.pictures import render_landscape, write_map, write_surface
+from monkeybot.stability.pictures import (
+    render_landscape,
+    write_design,
+    write_map,
+    write_stability,
+    write_surface,
+)
 from monkeybot.stability.stability_map import Best, stability_map
-from monkeybot.stability.stability_picture import write_design, write_stability
 
 MADE_WITH = ("roboaccord-monkeybot", "numba")
 COLUMNS = (
-    "name", "robot.shape.centre", "robot.shape.inertia", "robot.level.best.radius",
-    "robot.level.best.period", "robot.level.best.torque", "robot.level.stable",
-    "robot.level.width",
+    "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
+    "level.best.torque", "level.stable", "level.width",
 )  # fmt: skip
 
 
@@ -81,23 +85,30 @@ def landscape_command(
         raise AccordError(f"--limit is {limit:g}, and must be positive")
     parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
     with results(folder, "monkeybot_landscape", force=force) as place:
-        field, speed = measured(gait, parameters, *rates, tolerance)
-        files = write_all(field, place, torque, parameters)
-    w1_least, w2_least, error = field.lowest.tolist()
-    data = {
-        "gaits": field.error.size,
-        "gaits_per_second": speed,
-        "minimum": {"rates": [w1_least, w2_least], "error": error},
-        "files": [str(file) for file in files],
-    }
-    rows = {
-        "gaits": (f"{field.error.size}, of which {field.missed} miss an event", ""),
-        "speed": (f"{speed:.0f}", "gaits/s") if speed else ("not measured", ""),
-        "lowest error": (f"{error:.4g}", ""),
-        "at rates": (f"{w1_least:g}, {w2_least:g}", "rad/s"),
-        "minima": (f"{len(field.minima)}", ""),
-    }
-    return Result(data, [*figure_lines(rows), file_line(files)])
+        found, speed = measured(gait, parameters, *rates, tolerance)
+        files = write_all(found, place, torque, parameters)
+    return Result(
+        Mapped(
+            gaits=found.error.size,
+            missed=found.missed,
+            gaits_per_second=speed,
+            minimum=found.minimum,
+            minima=len(found.minima),
+            files=files,
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapped:
+    """Hold how many gaits a landscape has, and the least error."""
+
+    gaits: Annotated[int, Quantity("")]
+    missed: Annotated[int, Quantity("", "gaits that miss an event")] = field(metadata=LEFT_OUT)
+    gaits_per_second: Annotated[float | None, Quantity("gaits/s", name="speed", form=".0f")]
+    minimum: Lowest
+    minima: Annotated[int, Quantity("", "of the grid")] = field(metadata=LEFT_OUT)
+    files: list[Path]
 
 
 def measured(
@@ -173,39 +184,33 @@ def stability_command(
         results(folder, "monkeybot_stability", force=force) as place,
         counted(len(periods) * len(torques), "following") as done,
     ):
-        field = stability_map(parameters, periods, torques, done=done)
+        found = stability_map(parameters, periods, torques, done=done)
         level = shipped_level(parameters)
         files = [place / "stability.npz", place / "stability.svg"]
-        save_map(vars(field), files[0], parameters, made_with(*MADE_WITH))
-        write_stability(field, level, files[1])
+        save_map(vars(found), files[0], parameters, made_with(*MADE_WITH))
+        write_stability(found, level, files[1])
     best = level.best
-    found = Stability(
-        gaits=int(np.isfinite(field.radius).sum()),
-        stable=field.stable,
-        best=field.best,
-        best_horizontal=Best(best.period, best.torque, best.radius),
-        stable_periods=level.stable,
-        files=files,
+    return Result(
+        Stability(
+            gaits=int(np.isfinite(found.radius).sum()),
+            stable=found.stable,
+            best=found.best,
+            best_horizontal=Best(best.period, best.torque, best.radius),
+            stable_periods=level.stable,
+            files=files,
+        )
     )
-    rows = {
-        "gaits": (f"{found.gaits} of {field.radius.size}", ""),
-        "stable": (f"{found.stable}", ""),
-        "most stable": (str(found.best), ""),
-        "most stable horizontal": (str(found.best_horizontal), ""),
-        "stable horizontal": ("{:.5g} to {:.5g}".format(*found.stable_periods), "s"),
-    }
-    return Result(found, [*figure_lines(rows), file_line(files)])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Stability:
     """Hold how many gaits there are and are stable, and the best."""
 
-    gaits: int
-    stable: int
+    gaits: Annotated[int, Quantity("", "to which the shipped one was followed")]
+    stable: Annotated[int, Quantity("")]
     best: Best
     best_horizontal: Best
-    stable_periods: Annotated[tuple[float, float], Quantity("s")]
+    stable_periods: Annotated[tuple[float, float], Quantity("s", "of horizontal gaits", form=".5g")]
     files: list[Path]
 
 
@@ -251,40 +256,27 @@ def design_command(
         results(folder, "monkeybot_design", force=force) as place,
         counted(len(centres) * len(inertias), "following") as done,
     ):
-        field = design_map(parameters, centres, inertias, largest=largest, done=done)
+        found = design_map(parameters, centres, inertias, largest=largest, done=done)
         robots = {"this robot": shipped_robot(parameters, largest)}
-        robots |= {f"best {margin}": better_robot(field, margin) for margin in MARGINS}
+        robots |= {f"best {margin}": better_robot(found, margin) for margin in MARGINS}
         files = [place / "design.npz"]
-        save_map(field.arrays, files[0], parameters, made_with(*MADE_WITH))
+        save_map(found.arrays, files[0], parameters, made_with(*MADE_WITH))
         for margin in MARGINS:
             files.append(place / f"{margin}.svg")
-            write_design(field, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
-    rows = [Named(name, robot) for name, robot in robots.items()]
-    followed = field.robots.values()
+            write_design(found, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
+    followed = found.robots.values()
     stable = sum(robot.level.best.radius < 1.0 for robot in followed)
-    count = f"{len(followed)} of {len(centres) * len(inertias)} robots followed"
-    return Result(
-        Design(len(followed), stable, robots, files),
-        [
-            Text(f"{count}, {stable} stable at some period"), *tables_of(rows, *COLUMNS),
-            Text("L, m: length and mass of a link"), file_line(files),
-        ],
-    )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Named:
-    """Hold a robot, and what it is called."""
-
-    name: Annotated[str, Quantity("", name="robot")]
-    robot: Robot
+    design = Design(len(followed), stable, robots, files)
+    table = tables_of([*robots.values()], *COLUMNS, labels=robots)
+    explained = Text("L, m: length and mass of a link")
+    return Result(design, [*lines_of(design), *table, explained, file_line(files)])
 
 
 @dataclass(frozen=True)
 class Design:
     """Hold how many robots were followed and are stable, and the best by name."""
 
-    robots_followed: int
-    robots_stable: int
+    robots_followed: Annotated[int, Quantity("")]
+    robots_stable: Annotated[int, Quantity("", "at some period")]
     robots: Mapping[str, Robot]
     files: list[Path]

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.gathering import LARGEST
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.results import Metres, NewtonMetres, Quantity, Ratio
 from roboaccord.description.parameters import load_parameters
 from roboaccord.scenario.files import apply_change
@@ -42,13 +42,23 @@ def robot_parameters(changes: list[str] | None) -> MonkeyBotParameters:
     Raises:
         AccordError: for an unknown parameter, or a value that makes no robot.
     """
-    values: dict[str, float] = {}
+    return load_parameters(MonkeyBotParameters, "monkeybot", changed({}, changes, "parameters."))
+
+
+def changed(
+    values: dict[str, float], changes: list[str] | None, place: str = ""
+) -> dict[str, float]:
+    """Return numbers by name with `NAME=VALUE` changes; `place` is named before one.
+
+    Raises:
+        AccordError: for a value that is no number.
+    """
     for change in changes or ():
         apply_change(values, change)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise AccordError(f"parameters.{name}: {value!r} is no number")
-    return load_parameters(MonkeyBotParameters, "monkeybot", values)
+            raise AccordError(f"{place}{name}: {value!r} is no number")
+    return values
 
 
 DEFAULTS = {
@@ -72,8 +82,7 @@ def kind_of(name: str) -> Kind:
     Raises:
         AccordError: for an unknown one.
     """
-    if name not in KINDS:
-        raise AccordError(f"unknown kind of gait {name}{did_you_mean(name, KINDS)}")
+    check_known("unknown kind of gait ", name, KINDS)
     return KINDS[name]
 
 
@@ -83,14 +92,10 @@ def controls_of(kind: Kind, changes: list[str] | None) -> dict[str, float]:
     Raises:
         AccordError: for a control that the kind has not, or no number.
     """
-    controls = {name: DEFAULTS[name] for name in kind.controls}
-    for change in changes or ():
-        apply_change(controls, change)
+    controls = changed({name: DEFAULTS[name] for name in kind.controls}, changes)
     for name, value in controls.items():
         if name not in kind.controls:
             raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}, not {name}")
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise AccordError(f"{name}: {value!r} is no number")
         if not abs(value) <= LARGEST or (name in TIMES and value <= 0.0):
             raise AccordError(f"{name} is {value:g}; times are positive, and numbers finite")
     return {name: float(value) for name, value in controls.items()}

@@ -20,9 +20,6 @@ from monkeybot.stability.basin import Basin, Draws, basin
 from monkeybot.stability.lqr import held_gait, held_multipliers
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
-LINES = (
-    "period", "torque", "start", "multipliers", "stride", "work", "drop", "spectral_radius",
-)  # fmt: skip
 COLUMNS = (
     "name", "orbit.period", "orbit.stride", "orbit.drop", "orbit.work", "cost_of_transport",
     "orbit.spectral_radius", "survived",
@@ -46,7 +43,7 @@ def stable_command(
     found = clocked_gait(robot_parameters(changes), period)
     figures = found.to_json()
     del figures["controls"]
-    return Result({**found.controls, **figures}, lines_of(found, *LINES))
+    return Result({**found.controls, **figures}, lines_of(found))
 
 
 @in_pieces()

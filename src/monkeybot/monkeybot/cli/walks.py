@@ -2,41 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated
 
-import numpy as np
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted, figure_lines
+from roboaccord.cli.console import counted
 from roboaccord.cli.options import Seed
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import lines_of, tables_of
 from roboaccord.contract.results import INLINE, Quantity, Radians, RadiansPerSecond, Ratio, Seconds
-from roboaccord.contract.state import Array
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.gaits.kinds import shipped_gait
 from monkeybot.stability.basin import Basin, Draws, basin
-from monkeybot.stability.lqr import (
-    SAMPLE,
-    TimeLaw,
-    conditioning,
-    controllability,
-    held_gait,
-    held_multipliers,
-    linearise,
-    time_law,
-)
+from monkeybot.stability.lqr import SAMPLE, held, held_gait
 from monkeybot.stability.robustness import Disturbance, Robustness, robustness
 
-JITTERS = (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3)  # s
-TORQUE_ERRORS = (0.005, 0.01, 0.02, 0.05)
-PARAMETER_ERRORS = (0.001, 0.002, 0.005, 0.01)
-COLUMNS = (
-    "disturbance.words", "share.survived", "share.interval", "steps_lost", "rise", "rise_sd",
-)  # fmt: skip
+SIZES = {  # of each disturbance, where none is asked for
+    "jitter": (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3),  # s
+    "torque_error": (0.005, 0.01, 0.02, 0.05),
+    "parameter_error": (0.001, 0.002, 0.005, 0.01),
+}
 
 
 class Spread(StrEnum):
@@ -63,7 +51,7 @@ class Robust:
 
     gait: str
     draws: Draws = field(metadata=INLINE)
-    results: list[Robustness]
+    results: Annotated[list[Robustness], Quantity("", "walks that survive")]
 
 
 @in_pieces()
@@ -97,13 +85,7 @@ def basin_command(
             orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback, draws=draws,
             done=done,
         )  # fmt: skip
-    rows = {
-        "survived": (f"{found.survived:.3f}", f"of {samples} walks of {steps} steps"),
-        "95 % confidence": (f"{found.low:.3f} to {found.high:.3f}", "(Wilson)"),
-    }
-    if found.height_sd is not None:
-        rows["height of survivors"] = (f"{found.height_sd:.3f}", "m off the orbit's, deviation")
-    return Result(Walked(name, sd_angle, sd_rate, draws, found), figure_lines(rows))
+    return Result(Walked(name, sd_angle, sd_rate, draws, found))
 
 
 @in_pieces()
@@ -142,47 +124,26 @@ def robust_command(
       accord monkeybot robust --gait flying
     """
     parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
-    asked = disturbances(jitter, torque_error, parameter_error, spread.value)
+    sizes = {"jitter": jitter, "torque_error": torque_error, "parameter_error": parameter_error}
+    asked = disturbances(sizes, spread.value)
     orbit, feedback = held_gait(name, parameters)
     with counted(samples * len(asked), "walking") as done:
         rows = [
             robustness(orbit, parameters, each, draws=draws, feedback=feedback, done=done)
             for each in asked
         ]
-    table = tables_of(rows, *COLUMNS, title=f"{samples} walks of {steps} steps")
-    return Result(Robust(name, draws, rows), table)
+    return Result(Robust(name, draws, rows))
 
 
-def disturbances(
-    jitter: float | None, torque: float | None, parameter: float | None, spread: str
-) -> list[Disturbance]:
+def disturbances(asked: Mapping[str, float | None], spread: str) -> list[Disturbance]:
     """Return the disturbance that is asked for, or all there are to show."""
-    if any(value is not None for value in (jitter, torque, parameter)):
-        return [
-            Disturbance(
-                jitter=jitter or 0.0,
-                torque_error=torque or 0.0,
-                parameter_error=parameter or 0.0,
-                spread=spread,
-            )
-        ]
+    given = {name: size for name, size in asked.items() if size is not None}
+    if given:
+        return [Disturbance(**given, spread=spread)]
     return [
-        *(Disturbance(jitter=size, spread=spread) for size in JITTERS),
-        *(Disturbance(torque_error=size) for size in TORQUE_ERRORS),
-        *(Disturbance(parameter_error=size) for size in PARAMETER_ERRORS),
-    ]
-
-
-@dataclass(frozen=True)
-class Held:
-    """Hold the feedback of a gait, and what it changes."""
-
-    law: TimeLaw = field(metadata=INLINE)
-    open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]
-    closed_radius: Annotated[float, Quantity("1", "with feedback", form=".4f")]
-    controllability: Annotated[Array, Quantity("1", "singular values", form=".3g")]
-    three_inputs_condition: Annotated[
-        float, Quantity("1", "condition number", "three inputs at once", ".0f")
+        Disturbance(**{name: size}, spread=spread if name == "jitter" else Spread.uniform.value)
+        for name, sizes in SIZES.items()
+        for size in sizes
     ]
 
 
@@ -210,14 +171,4 @@ def lqr_command(
       accord monkeybot lqr --json
     """
     parameters = robot_parameters(changes)
-    orbit = shipped_gait(name, parameters)
-    law = time_law(orbit, parameters, sample=sample)
-    A, B = linearise(orbit, parameters)
-    found = Held(
-        law,
-        orbit.spectral_radius,
-        float(np.abs(held_multipliers(orbit, parameters)).max()),
-        controllability(A, B[:, 0]),
-        conditioning(B, law.torque),
-    )
-    return Result(found, lines_of(found))
+    return Result(held(shipped_gait(name, parameters), parameters, sample))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.state import Array, Command, RobotState, Target
@@ -13,11 +14,12 @@ from monkeybot.controllers.hands import HALF_TICK, command, other_hand, seen_fro
 from monkeybot.model import dynamics
 from monkeybot.model.coordinates import Mode, mode_of, pack
 from monkeybot.model.events import direction
-from monkeybot.model.parameters import L1, L2, MonkeyBotParameters
+from monkeybot.model.parameters import MonkeyBotParameters
 
 AT_VERTICAL = 1e-9  # rad: a start that is nearer has just passed the vertical
 
 
+@dataclass(eq=False, repr=False)
 class LqrController:
     """Change hands a while after the vertical, which depends on the state there.
 
@@ -35,26 +37,24 @@ class LqrController:
         largest: correction of the time, either way [s].
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        switch_t: float,
-        motor_t: float,
-        power: float,
-        nominal: Sequence[float],
-        gain: Sequence[float],
-        largest: float = 0.05,
-    ) -> None:
-        if len(nominal) != 3 or len(gain) != 3:
+    setup: Setup
+    switch_t: float
+    motor_t: float
+    power: float
+    nominal: Sequence[float]
+    gain: Sequence[float]
+    largest: float = 0.05
+
+    def __post_init__(self) -> None:
+        if len(self.nominal) != 3 or len(self.gain) != 3:
             raise ValueError("nominal and gain take three numbers: of th2, w1 and w2")
-        if motor_t < 0 or largest < 0 or switch_t <= largest:
+        if self.motor_t < 0 or self.largest < 0 or self.switch_t <= self.largest:
             raise ValueError("motor_t and largest must not be negative, switch_t above largest")
-        self._switch_t, self._motor_t, self._power = switch_t, motor_t, power
-        self._nominal, self._gain = np.array(nominal, float), np.array(gain, float)
-        if not np.isfinite([switch_t, motor_t, power, largest, *nominal, *gain]).all():
+        self._nominal, self._gain = np.array(self.nominal, float), np.array(self.gain, float)
+        numbers = self.switch_t, self.motor_t, self.power, self.largest
+        if not np.isfinite([*numbers, *self._nominal, *self._gain]).all():
             raise ValueError("the numbers of lqr must be finite")
-        self._largest = largest
-        self._half_period = 0.5 * setup.scenario.control_period
+        self._half_period = 0.5 * self.setup.scenario.control_period
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -69,9 +69,9 @@ class LqrController:
         if state.time + HALF_TICK >= self._next - self._half_period:
             mode = other_hand(mode)
             self._next, self._last = math.inf, None
-            self._motor_off = state.time + self._motor_t
+            self._motor_off = state.time + self.motor_t
         on = state.time + HALF_TICK < self._motor_off
-        return command(mode, self._power if on else 0.0, state)
+        return command(mode, self.power if on else 0.0, state)
 
     def _watch(self, state: RobotState, mode: Mode) -> None:
         """Plan the change of hands when the held link has passed the vertical."""
@@ -93,8 +93,8 @@ class LqrController:
         """Set the time of the change from the state at the vertical (4,)."""
         off = x[1:] - self._nominal
         off[0] = math.remainder(off[0], 2.0 * math.pi)
-        correction = float(np.clip(-self._gain @ off, -self._largest, self._largest))
-        self._next = passed + self._switch_t + correction
+        correction = float(np.clip(-self._gain @ off, -self.largest, self.largest))
+        self._next = passed + self.switch_t + correction
 
 
 class SearchController:
@@ -127,7 +127,7 @@ class SearchController:
             flipped = np.empty(8)
             dynamics.flip(p, u, flipped)
             p, u = self._rows[1], flipped
-        angle = float(direction(p[L1], p[L2], u[0], u[1])) - 0.5 * math.pi
+        angle = float(direction(p.l1, p.l2, u[0], u[1])) - 0.5 * math.pi
         if self._before < 0.0 <= angle:
             mode, self._motor, self._before = other_hand(mode), True, math.inf
             return command(mode, self._power, state)

@@ -10,7 +10,6 @@ from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
 from monkeybot.model.coordinates import Mode, mode_of, pack
 
 HALF_TICK = 5e-10  # s: a time that is due within this is due now
-SWINGS = (Mode.SWING_A, Mode.SWING_B)
 
 
 def other_hand(mode: Mode) -> Mode:

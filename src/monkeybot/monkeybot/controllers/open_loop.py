@@ -11,8 +11,8 @@ import numpy as np
 from roboaccord.contract.state import NO_SWITCHES, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
-from monkeybot.controllers.hands import HALF_TICK, SWINGS, command, other_hand, seen_from
-from monkeybot.model.coordinates import Mode, mode_of
+from monkeybot.controllers.hands import HALF_TICK, command, other_hand, seen_from
+from monkeybot.model.coordinates import SWINGS, Mode, mode_of
 
 Interval = tuple[float, float, float]
 

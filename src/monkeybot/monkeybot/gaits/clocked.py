@@ -2,6 +2,8 @@
 
 `orbits` finds a gait of any kind to the last digit. Maps need gaits of one kind, constant torque
 and hands that change by the clock, some ten thousand of them and each close to the one before.
+
+The horizontal ones of a robot over the period are a `Level`: the best, and how far they are stable.
 """
 
 from __future__ import annotations
@@ -162,6 +164,20 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
     return step
 
 
+def follow_to(
+    step: Step, end: Setting, longest: tuple[float, float] = (math.inf, math.inf)
+) -> Step | None:
+    """Follow a gait to another setting, in pieces no longer than `longest` [s, N m]."""
+    later = end.period - step.period
+    more = 0.0 if end.torque is None else end.torque - step.torque
+
+    def course(at: float) -> Setting:
+        torque = None if end.torque is None else step.torque + at * more
+        return Setting(end.parameters, step.period + at * later, torque)
+
+    return follow(step, course, pieces_of((later, longest[0]), (more, longest[1])))
+
+
 def pieces_of(*changes: tuple[float, float]) -> int:
     """Return in how many pieces to go, from changes and the longest that is done at once."""
     return max(1, *(math.ceil(abs(change) / longest - 1e-9) for change, longest in changes))
@@ -203,3 +219,90 @@ def _steps(setting: Setting, torque: float, starts: Array) -> Array:
     gait = clocked(setting.period, float(torque))
     found = evaluate(gait, setting.parameters, starts, tolerance=TOLERANCE)
     return np.column_stack([found.final, found.travel[:, ::-1]])
+
+
+PERIOD_STEP = 0.00115  # of a period: 1 ms for the report's robot, as fine as its range is sampled
+MOST = 80  # periods that are looked at, each way from the first
+GIVE_UP = 1.6  # radius beyond which a branch is left
+
+
+@dataclass(frozen=True)
+class Level:
+    """Hold the horizontal clocked gaits of one robot over the period.
+
+    Args:
+        steps: the gaits, by rising period.
+        largest: spectral radius up to which they count as stable, at most 1.
+    """
+
+    steps: tuple[Step, ...]
+    largest: float = 1.0
+
+    @property
+    def best(self) -> Step:
+        """The gait with the smallest spectral radius."""
+        return min(self.steps, key=lambda step: step.radius)
+
+    @property
+    def stable(self) -> Annotated[tuple[float, float], Quantity("s", form=".4f")]:
+        """First and last period of the stable gaits about the best; NaN without any.
+
+        None between them has a spectral radius beyond `largest`.
+        """
+        radii, largest = [step.radius for step in self.steps], self.largest
+        if min(radii) >= largest:
+            return math.nan, math.nan
+        at = int(np.argmin(radii))
+        low = high = at
+        while low > 0 and radii[low - 1] < largest:
+            low -= 1
+        while high < len(radii) - 1 and radii[high + 1] < largest:
+            high += 1
+        return self._edge(low, low - 1), self._edge(high, high + 1)
+
+    @property
+    def width(
+        self,
+    ) -> Annotated[float, Quantity("1", "of the stable periods", form=".2f", shown="%")]:
+        """Range of stable periods over their middle; 0 without any."""
+        low, high = self.stable
+        return 0.0 if math.isnan(low) else 2.0 * (high - low) / (high + low)
+
+    def _edge(self, inside: int, outside: int) -> float:
+        """Return the period between two gaits where the radius is `largest`, or of the last one."""
+        here = self.steps[inside]
+        if not 0 <= outside < len(self.steps):
+            return here.period
+        there = self.steps[outside]
+        part = (self.largest - here.radius) / (there.radius - here.radius)
+        return here.period + part * (there.period - here.period)
+
+
+def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.0) -> Level:
+    """Return the horizontal gaits of a robot, followed over the period both ways from one.
+
+    Args:
+        parameters: of the robot.
+        step: a gait of it.
+        largest: spectral radius up to which they count as stable.
+    """
+    down, up = (_walk(parameters, step, sign * PERIOD_STEP * step.period) for sign in (-1, 1))
+    return Level((*reversed(down), step, *up), largest)
+
+
+def shipped_level(parameters: MonkeyBotParameters, largest: float = 1.0) -> Level:
+    """Return the horizontal gaits about the shipped one; arguments as of `level_gaits`."""
+    return level_gaits(parameters, shipped_step(parameters), largest)
+
+
+def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
+    """Return the gaits one way along the period, until far from stability."""
+    steps: list[Step] = []
+    at = step
+    for k in range(1, MOST + 1):
+        found = follow_to(at, Setting(parameters, step.period + k * by))
+        if found is None or found.radius > max(GIVE_UP, step.radius + 0.1):
+            break
+        steps.append(found)
+        at = found
+    return steps

@@ -10,19 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, LEFT_OUT
+from roboaccord.contract.results import INLINE, LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.parameters import parameter_file
+from roboaccord.numerics.newton import central_slope
 
-from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.orbits import Kind, Orbit, describe, gait_of
+from monkeybot.gaits.orbits import Closing, Kind, Orbit, describe
 from monkeybot.model.parameters import MonkeyBotParameters
 
 ALIKE = ("mass", "inertia", "length", "centre")  # of both links at once
-FINE = 1e-13  # tolerance of the integrator
 DIFFERENCE = 1e-6  # of the unknowns; of the value along it is a part of the range
 SLIGHT = 1e-5
 CLOSED, EXACT = 1e-10, 1e-12  # what a residual must be below, and is wanted to be
@@ -37,7 +37,7 @@ Done = Callable[[str], None]
 class Point:
     """Hold an orbit of a family: the value along it, the unknowns (n,), the robot, the orbit."""
 
-    value: float
+    value: Annotated[float, Quantity("", "of what is varied, in SI units", form=".7g")]
     y: Array = field(metadata=LEFT_OUT)
     parameters: MonkeyBotParameters = field(metadata=LEFT_OUT)
     orbit: Orbit = field(metadata=INLINE)
@@ -126,20 +126,13 @@ class Family:
             parameters, controls = self.at(y)
         except ValueError:  # no such robot
             return np.full(len(y) - 1, np.nan)
-        found = evaluate(gait_of(self.kind, controls), parameters, y[:4], tolerance=FINE)
-        change = found.final[0] - y[:4]
-        change[:2] = wrap(change[:2])
-        return np.array([*change, *[found.travel[0, 1] - self.rise] * len(self.kind.solved)])
+        return Closing(self.kind, parameters, controls, self.rise).residual(y[:4])
 
     def slope(self, y: Array) -> Array:
         """Return the derivative of the residual by the scaled unknowns (n - 1, n)."""
         steps = np.full(len(y), DIFFERENCE)
         steps[-1] = SLIGHT
-        columns = [
-            (self.residual(y + side * self.scale) - self.residual(y - side * self.scale)) / step
-            for side, step in zip(np.diag(steps), 2.0 * steps, strict=True)
-        ]
-        return np.array(columns).T
+        return central_slope(self.residual, y, steps, self.scale)
 
     def tangent(self, y: Array) -> Array:
         """Return the scaled direction of the family (n,), of length 1."""

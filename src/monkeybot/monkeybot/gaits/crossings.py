@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.results import INLINE
+from roboaccord.contract.results import INLINE, Quantity
 
 from monkeybot.gaits.continuation import Branch, Family, Point
 
@@ -29,8 +30,10 @@ class Crossing:
         point: the orbit.
     """
 
-    kind: str
-    outside: tuple[int, int]
+    kind: Annotated[str, Quantity("", "what crosses the unit circle", "crosses", "s")]
+    outside: Annotated[
+        tuple[int, int] | None, Quantity("", "multipliers outside it, before and after")
+    ]
     point: Point = field(metadata=INLINE)
 
 

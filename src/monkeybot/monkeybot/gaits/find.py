@@ -19,18 +19,17 @@ from dataclasses import dataclass
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.numerics.newton import bounded_step
 from roboaccord.run.pieces import run_pieces
 
-from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.orbits import FINE, Kind, Orbit, find_orbit, gait_of
+from monkeybot.gaits.gait import wrap
+from monkeybot.gaits.orbits import FINE, Closing, Kind, Orbit, find_orbit, gait_of
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 
 COARSE = 1e-8  # tolerance of the integrator
 DIFFERENCE = 1e-5
-STEPS = 25
+STEPS = 24
 LONGEST_STEP = 0.3  # rad, rad/s, s and N m alike
 NEAR = 1e-3  # what a residual must be below to be refined
 SAME = 1e-6  # largest difference of starts and controls of one gait
@@ -125,53 +124,19 @@ def _search(
     rise: float,
 ) -> list[Orbit]:
     """Return the orbits that a block of guesses leads to."""
-    orbits = []
+    orbits, closing = [], Closing(kind, parameters, controls, rise, COARSE)
     for guess in guesses:
-        z = _coarse(kind, parameters, controls, guess, rise)
+        path = closing.newton(guess, DIFFERENCE, longest=LONGEST_STEP, steps=STEPS)
+        z = next((z for z, residual in path if np.linalg.norm(residual) < NEAR), None)
         if z is None:
             continue
-        given = {**controls, **dict(zip(kind.solved, z[4:].tolist(), strict=True))}
         try:
-            orbit = find_orbit(kind, parameters, given, z[:4], rise=rise)
+            orbit = find_orbit(kind, parameters, closing.controls_at(z), z[:4], rise=rise)
         except (AccordError, np.linalg.LinAlgError):
             continue
         if abs(orbit.stride) > STANDS:
             orbits.append(orbit)
     return orbits
-
-
-def _coarse(
-    kind: Kind,
-    parameters: MonkeyBotParameters,
-    controls: Mapping[str, float],
-    z: Array,
-    rise: float,
-) -> Array | None:
-    """Return where Newton's method leads, at a coarse tolerance; None if nowhere."""
-
-    def residuals(zs: Array) -> Array:
-        given = {**controls, **dict(zip(kind.solved, zs[0, 4:].tolist(), strict=True))}
-        found = evaluate(gait_of(kind, given), parameters, zs[:, :4], tolerance=COARSE)
-        change = found.final - zs[:, :4]
-        change[:, :2] = wrap(change[:, :2])
-        more = [found.travel[:, 1] - rise] * len(kind.solved)
-        return np.column_stack([change, *more])
-
-    sides = DIFFERENCE * np.eye(len(z))
-    for _ in range(STEPS):
-        starts = np.vstack([z, z + sides[:4], z - sides[:4]])  # of one gait: one call
-        r, *rest = residuals(starts)
-        ahead, behind = np.array(rest[:4]), np.array(rest[4:])
-        for side in sides[4:]:
-            ahead = np.vstack([ahead, residuals((z + side)[None])])
-            behind = np.vstack([behind, residuals((z - side)[None])])
-        slope = (ahead - behind).T / (2.0 * DIFFERENCE)
-        if not (np.isfinite(slope).all() and np.isfinite(r).all()):
-            return None
-        if np.linalg.norm(r) < NEAR:
-            return z
-        z = z + bounded_step(slope, r, LONGEST_STEP)
-    return None
 
 
 SAMPLES = 200  # intervals of a swing in which its halves are compared

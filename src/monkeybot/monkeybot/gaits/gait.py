@@ -269,5 +269,10 @@ def _eigenvalues(
     gait: Gait, parameters: MonkeyBotParameters, start: Array, moved: tuple[int, ...]
 ) -> Multipliers:
     """Return the eigenvalues of the map's derivative for some of the coordinates."""
-    values = np.linalg.eigvals(map_slope(gait, parameters, start)[np.ix_(moved, moved)])
+    return eigenvalues(map_slope(gait, parameters, start)[np.ix_(moved, moved)])
+
+
+def eigenvalues(matrix: Array) -> Multipliers:
+    """Return the eigenvalues of a matrix, the largest first."""
+    values = np.linalg.eigvals(matrix)
     return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 
@@ -102,8 +102,7 @@ def shipped_gait(name: str, parameters: MonkeyBotParameters) -> Orbit:
         AccordError: for an unknown name, or parameters with which there is no such gait near by.
     """
     gaits = shipped_data()
-    if name not in gaits:
-        raise AccordError(f"unknown gait {name}{did_you_mean(name, gaits)}")
+    check_known("unknown gait ", name, gaits)
     data = gaits[name]
     return find_orbit(
         KINDS[data["kind"]],

@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
@@ -23,6 +25,14 @@ LIMIT = 1.0  # s: a first swing that reaches the line takes about 0.5 s; later o
 NEIGHBOURS = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 
 Done = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class Lowest:
+    """Hold the lowest error of a landscape, and where it is."""
+
+    rates: Annotated[Array, Quantity("rad/s")]
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2")]
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,11 @@ class Landscape:
         return np.array([self.w1[i], self.w2[j], self.error[i, j]])
 
     @property
+    def minimum(self) -> Lowest:
+        """That point as a result; errors as of `lowest`."""
+        return Lowest(self.lowest[:2], self.lowest[2])
+
+    @property
     def minima(self) -> Array:
         """The points below all of their eight neighbours: rows w1, w2, error, lowest first (m, 3).
 
@@ -87,19 +102,17 @@ def landscape(
     w2: Array,
     *,
     tolerance: float = TOLERANCE,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> Landscape:
     """Evaluate a gait over a grid of rates at th1 = th2 = 0.
 
-    The result does not depend on the number of threads.
+    The result does not depend on the number of cores.
 
     Args:
         gait: any; give its phases a `LIMIT`, or starts that miss an event take long.
         parameters: of the robot.
         w1, w2: rates of th1 (n1,) and of th2 (n2,) [rad/s].
         tolerance: of each step of the integrator.
-        threads: to work in; the kernels run side by side. As many as there are cores by default.
         done: called with the number of gaits that a block has added.
 
     Raises:
@@ -113,7 +126,6 @@ def landscape(
         _evaluate,
         ((gait, parameters, block, tolerance) for block in blocks),
         threads=True,
-        workers=threads,
         done=lambda part: done(part.shape[1]) if done else None,
     )
     fields = np.concatenate(found, axis=1).reshape(3, len(w1), len(w2))

@@ -8,17 +8,18 @@ it an orbit, and the eigenvalues of dP/dx, the multipliers, say whether disturba
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array
-from roboaccord.numerics.newton import newton
+from roboaccord.numerics.newton import central_slope, newton
 
-from monkeybot.gaits.gait import Gait, Multipliers, evaluate, map_slope, wrap
+from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
 from monkeybot.model.events import linear
 from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
@@ -87,6 +88,11 @@ class Orbit:
         return gait_of(self.kind, self.controls)
 
     @property
+    def settings(self) -> Annotated[str, Quantity("", "in s and N m", "controls", "text")]:
+        """The controls, to be read."""
+        return _text(self.controls)
+
+    @property
     def torque(self) -> Annotated[float | None, Quantity("N m", form=".6f")]:
         """The torque of a gait that has one."""
         return self.controls.get("torque")
@@ -142,15 +148,8 @@ def find_orbit(
         AccordError: if none is found.
     """
     z = np.concatenate([start, [controls[name] for name in kind.solved]])
-    problem = _Problem(kind, parameters, dict(controls), rise)
-    size = math.inf
-    for found, residual in newton(
-        lambda x: problem.residual(x[None])[0],
-        problem.slope,
-        z,
-        longest=LONGEST_STEP,
-        steps=NEWTON_STEPS,
-    ):
+    closing, size = Closing(kind, parameters, controls, rise), math.inf
+    for found, residual in closing.newton(z, SMALL, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         off = float(np.linalg.norm(residual))
         if size < CLOSED and not off < size:
             break
@@ -161,7 +160,7 @@ def find_orbit(
         raise AccordError(
             f"no gait of kind {kind.name} was found near the guess: {_text(controls)}"
         )
-    return describe(kind, parameters, problem.controls(z), z[:4], residual=size)
+    return describe(kind, parameters, closing.controls_at(z), z[:4], residual=size)
 
 
 def describe(
@@ -178,8 +177,6 @@ def describe(
     if not np.isfinite(found.times).all():
         raise AccordError(f"the gait of kind {kind.name} misses an event: {_text(controls)}")
     changes = sum(p.then in (Then.CHANGE, Then.GRIP_OTHER) for p in gait.phases)
-    slope = map_slope(gait, parameters, np.asarray(start, dtype=float))
-    values = np.linalg.eigvals(slope)
     return Orbit(
         kind=kind,
         controls=dict(controls),
@@ -190,7 +187,7 @@ def describe(
         stride=float(found.travel[0, 0]) / changes,
         drop=-float(found.travel[0, 1]) / changes,
         work=work_of(gait, parameters, start, found.times[0]) / changes,
-        multipliers=np.asarray(values[np.argsort(-np.abs(values))], dtype=complex),
+        multipliers=eigenvalues(map_slope(gait, parameters, np.asarray(start, dtype=float))),
         residual=residual,
     )
 
@@ -214,36 +211,46 @@ def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Ar
     return work
 
 
-class _Problem:
-    """Residual of the search: P(x) - x, and the rise less the required one."""
+@dataclass(frozen=True)
+class Closing:
+    """State what makes a gait repeat: P(x) = x, and the rise of a cycle that is asked for.
 
-    def __init__(
-        self, kind: Kind, parameters: MonkeyBotParameters, given: dict[str, float], rise: float
-    ) -> None:
-        self._kind, self._parameters, self._given, self._rise = kind, parameters, given, rise
+    Args:
+        kind: of the gait.
+        parameters: of the robot.
+        controls: all of the kind's.
+        rise: of a cycle [m], where the kind has a control to meet it.
+        tolerance: of the integrator.
+    """
 
-    def controls(self, z: Array) -> dict[str, float]:
+    kind: Kind
+    parameters: MonkeyBotParameters
+    controls: Mapping[str, float]
+    rise: float
+    tolerance: float = FINE
+
+    def residual(self, start: Array) -> Array:
+        """Return P(x) - x, and the rise less the one that is asked for, (4 + solved,)."""
+        gait = gait_of(self.kind, self.controls)
+        found = evaluate(gait, self.parameters, start, tolerance=self.tolerance)
+        change = found.final[0] - start
+        change[:2] = wrap(change[:2])
+        return np.array([*change, *[found.travel[0, 1] - self.rise] * len(self.kind.solved)])
+
+    def controls_at(self, z: Array) -> dict[str, float]:
         """Return all controls for the unknowns (start, then the solved controls)."""
-        solved = zip(self._kind.solved, z[4:].tolist(), strict=True)
-        return {**self._given, **dict(solved)}
+        return {**self.controls, **dict(zip(self.kind.solved, z[4:].tolist(), strict=True))}
 
-    def residual(self, zs: Array) -> Array:
-        """Return the residuals (k, 4 + solved) of unknowns (k, 4 + solved)."""
-        rows = []
-        for z in zs:
-            gait = gait_of(self._kind, self.controls(z))
-            found = evaluate(gait, self._parameters, z[:4], tolerance=FINE)
-            change = found.final[0] - z[:4]
-            change[:2] = wrap(change[:2])
-            more = [found.travel[0, 1] - self._rise] * len(self._kind.solved)
-            rows.append([*change, *more])
-        return np.array(rows)
+    def newton(
+        self, z: Array, step: float, *, longest: float, steps: int
+    ) -> Iterator[tuple[Array, Array]]:
+        """Yield the unknowns of Newton's method and their residuals; `step` is of differences."""
 
-    def slope(self, z: Array) -> Array:
-        """Return the derivative of the residual by central differences."""
-        sides = SMALL * np.eye(len(z))
-        ahead, behind = self.residual(z + sides), self.residual(z - sides)
-        return np.asarray((ahead - behind).T / (2.0 * SMALL))
+        def residual(z: Array) -> Array:
+            return replace(self, controls=self.controls_at(z)).residual(z[:4])
+
+        slope = partial(central_slope, residual, steps=step)
+        return newton(residual, slope, z, longest=longest, steps=steps)
 
 
 def _text(controls: Mapping[str, float]) -> str:

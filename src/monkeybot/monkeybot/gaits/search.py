@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -11,7 +13,7 @@ import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import INLINE, Quantity
 from roboaccord.contract.state import Array
-from roboaccord.numerics.newton import newton
+from roboaccord.numerics.newton import central_slope, newton
 
 from monkeybot.gaits.gait import Evaluation, Figures, Gait, evaluate, wrap
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -20,6 +22,7 @@ FINE = 1e-12  # tolerance of the integrator where digits count
 NEWTON_STEPS = 25
 LONGEST_STEP = 0.15  # rad/s
 ALONG_VALLEY = (0.0, 0.2, -0.2, 0.4, -0.4, 0.6, -0.6, 0.8, -0.8, 1.0, -1.0)  # rad/s
+SMALL = 1e-6  # rad/s: of the differences
 PERIODIC = 1e-9  # rad, rad/s: a gait that repeats to this is periodic
 
 
@@ -85,13 +88,18 @@ def refine(
         AccordError: if none is found.
     """
     guess = np.asarray(rates, dtype=float)
-    slope = _slope(gait, parameters, guess, tolerance)
+
+    def residual_at(x: Array) -> Array:
+        final = evaluate(gait, parameters, x, tolerance=tolerance).final[0]
+        return np.array([float(wrap(final[1])), *(final[2:] - x)])
+
+    slope = central_slope(residual_at, guess, SMALL)
     if not np.isfinite(slope).all():
         raise AccordError(missed(rates))
     valley = np.linalg.svd(slope)[2][1]
     nearest, least = guess, math.inf
     for shift in ALONG_VALLEY:
-        x, residual = _newton(gait, parameters, guess + shift * valley, tolerance)
+        x, residual = _newton(residual_at, guess + shift * valley)
         if residual < PERIODIC:
             return Periodic(x, residual, evaluate(gait, parameters, x, tolerance=tolerance))
         if residual < least:
@@ -102,37 +110,15 @@ def refine(
     )
 
 
-def _newton(
-    gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float
-) -> tuple[Array, float]:
+def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, float]:
     """Return where Newton's steps lead, and the residual there."""
     best, least = x, math.inf
+    slope = partial(central_slope, residual_at, steps=SMALL)
     # Steps may lead uphill: downhill alone never leaves the valley's floor.
-    for found, r in newton(
-        lambda x: _residual(gait, parameters, x, tolerance),
-        lambda x: _slope(gait, parameters, x, tolerance),
-        x,
-        longest=LONGEST_STEP,
-        steps=NEWTON_STEPS,
-    ):
+    for found, r in newton(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         residual = float(np.linalg.norm(r))
         if least < PERIODIC and not residual < least:
             break
         if residual < least:
             best, least = found, residual
     return best, least
-
-
-def _residual(gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float) -> Array:
-    final = evaluate(gait, parameters, x, tolerance=tolerance).final[0]
-    return np.array([float(wrap(final[1])), *(final[2:] - x)])
-
-
-def _slope(gait: Gait, parameters: MonkeyBotParameters, x: Array, tolerance: float) -> Array:
-    small = 1e-6
-    columns = [
-        _residual(gait, parameters, x + small * side, tolerance)
-        - _residual(gait, parameters, x - small * side, tolerance)
-        for side in np.eye(2)
-    ]
-    return np.array(columns).T / (2.0 * small)

@@ -33,6 +33,10 @@ class Mode(IntEnum):
         return {MAGNET_A: both or self is Mode.SWING_A, MAGNET_B: both or self is Mode.SWING_B}
 
 
+SWINGS = (Mode.SWING_A, Mode.SWING_B)
+MOVING = (*SWINGS, Mode.FLIGHT)
+
+
 def mode_of(switches: Mapping[str, bool]) -> Mode:
     """Return the mode that the magnets make."""
     a, b = switches[MAGNET_A], switches[MAGNET_B]

@@ -15,23 +15,7 @@ import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
-from monkeybot.model.parameters import (
-    DRY_1,
-    DRY_2,
-    DRY_SPEED,
-    GRAVITY,
-    I1,
-    I2,
-    L1,
-    L2,
-    M1,
-    M2,
-    R1,
-    R2,
-    ROTOR,
-    VISCOUS_1,
-    VISCOUS_2,
-)
+from monkeybot.model.parameters import Row
 
 
 @kernel
@@ -45,25 +29,25 @@ def friction(viscous, dry, speed, w):
 @kernel
 def inertia(p, c2):
     """Return M11, M12, M22 of the angles for the cosine of th2: the mass matrix of the swing."""
-    m2, l1, r1, r2 = p[M2], p[L1], p[R1], p[R2]
+    m2, l1, r1, r2 = p.m2, p.l1, p.r1, p.r2
     d = m2 * l1 * r2 * c2
-    m22 = p[I2] + m2 * r2 * r2
-    return p[I1] + p[M1] * r1 * r1 + m2 * l1 * l1 + m22 + 2.0 * d, m22 + d, m22 + p[ROTOR]
+    m22 = p.i2 + m2 * r2 * r2
+    return p.i1 + p.m1 * r1 * r1 + m2 * l1 * l1 + m22 + 2.0 * d, m22 + d, m22 + p.rotor
 
 
 @kernel
 def coupling(p, th1, th12):
     """Return the four entries of the mass matrix between (x, y) and (th1, th2)."""
-    a, b = p[M1] * p[R1] + p[M2] * p[L1], p[M2] * p[R2]
+    a, b = p.m1 * p.r1 + p.m2 * p.l1, p.m2 * p.r2
     x2, y2 = b * math.cos(th12), b * math.sin(th12)
     return a * math.cos(th1) + x2, x2, a * math.sin(th1) + y2, y2
 
 
-def mass_matrix(p: tuple[float, ...], u: Array) -> Array:
+def mass_matrix(p: Row, u: Array) -> Array:
     """Return the mass matrix of (x, y, th1, th2), nothing held (4, 4); the report's M(q)."""
     x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
     m11, m12, m22 = inertia(p, math.cos(u[1]))
-    m = p[M1] + p[M2]
+    m = p.m1 + p.m2
     return np.array([[m, 0.0, x1, x2], [0.0, m, y1, y2], [x1, y1, m11, m12], [x2, y2, m12, m22]])
 
 
@@ -76,14 +60,14 @@ def derivative(p, flight, torque, u, slopes, i):
     """
     th1, th2, w1, w2 = u[0], u[1], u[2], u[3]
     s1, s12, s2 = math.sin(th1), math.sin(th1 + th2), math.sin(th2)
-    a, b = p[M1] * p[R1] + p[M2] * p[L1], p[M2] * p[R2]
+    a, b = p.m1 * p.r1 + p.m2 * p.l1, p.m2 * p.r2
     m11, m12, m22 = inertia(p, math.cos(th2))
-    d = p[L1] * b * s2
+    d = p.l1 * b * s2
     f1 = d * (2.0 * w1 + w2) * w2
-    f2 = torque + friction(p[VISCOUS_2], p[DRY_2], p[DRY_SPEED], w2) - d * w1 * w1
+    f2 = torque + friction(p.viscous_2, p.dry_2, p.dry_speed, w2) - d * w1 * w1
     if flight:
         x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
-        m, w12 = p[M1] + p[M2], w1 + w2
+        m, w12 = p.m1 + p.m2, w1 + w2
         hx = -(y1 - y2) * w1 * w1 - y2 * w12 * w12
         hy = (x1 - x2) * w1 * w1 + x2 * w12 * w12
         f1 += (x1 * hx + y1 * hy) / m
@@ -92,16 +76,16 @@ def derivative(p, flight, torque, u, slopes, i):
         m12 -= (x1 * x2 + y1 * y2) / m
         m22 -= (x2 * x2 + y2 * y2) / m
     else:
-        f1 += friction(p[VISCOUS_1], p[DRY_1], p[DRY_SPEED], w1)
-        f1 -= p[GRAVITY] * (a * s1 + b * s12)
-        f2 -= p[GRAVITY] * b * s12
+        f1 += friction(p.viscous_1, p.dry_1, p.dry_speed, w1)
+        f1 -= p.gravity * (a * s1 + b * s12)
+        f2 -= p.gravity * b * s12
     det = m11 * m22 - m12 * m12
     a1, a2 = (m22 * f1 - m12 * f2) / det, (m11 * f2 - m12 * f1) / det
     slopes[i, 0], slopes[i, 1], slopes[i, 2], slopes[i, 3] = w1, w2, a1, a2
     if flight:
         slopes[i, 4], slopes[i, 5] = u[6], u[7]
         slopes[i, 6] = -(hx + x1 * a1 + x2 * a2) / m
-        slopes[i, 7] = -(hy + y1 * a1 + y2 * a2) / m - p[GRAVITY]
+        slopes[i, 7] = -(hy + y1 * a1 + y2 * a2) / m - p.gravity
 
 
 @kernel
@@ -110,11 +94,11 @@ def energies(p, u):
     th1, th2, w1, w2, vx, vy = u[0], u[1], u[2], u[3], u[6], u[7]
     m11, m12, m22 = inertia(p, math.cos(th2))
     x1, x2, y1, y2 = coupling(p, th1, th1 + th2)
-    m = p[M1] + p[M2]
+    m = p.m1 + p.m2
     kinetic = 0.5 * (m11 * w1 * w1 + m22 * w2 * w2) + m12 * w1 * w2
     kinetic += 0.5 * m * (vx * vx + vy * vy)
     kinetic += vx * (x1 * w1 + x2 * w2) + vy * (y1 * w1 + y2 * w2)
-    return kinetic, p[GRAVITY] * (m * u[5] - x1)
+    return kinetic, p.gravity * (m * u[5] - x1)
 
 
 @kernel
@@ -124,7 +108,7 @@ def flip(p, u, out):
     The angle th1 is brought into (-pi, pi]. `p` is that of `u`.
     """
     th1, th12, w1, w12 = u[0], u[0] + u[1], u[2], u[2] + u[3]
-    l1, l2 = p[L1], p[L2]
+    l1, l2 = p.l1, p.l2
     s1, c1, s12, c12 = math.sin(th1), math.cos(th1), math.sin(th12), math.cos(th12)
     x, y = u[4] + l1 * s1 + l2 * s12, u[5] - l1 * c1 - l2 * c12
     vx = u[6] + l1 * c1 * w1 + l2 * c12 * w12
@@ -144,7 +128,7 @@ def impact(p, u):
     """
     x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])
     m11, m12, m22 = inertia(p, math.cos(u[1]))
-    vx, vy, m = u[6], u[7], p[M1] + p[M2]
+    vx, vy, m = u[6], u[7], p.m1 + p.m2
     f1, f2 = x1 * vx + y1 * vy, x2 * vx + y2 * vy
     det = m11 * m22 - m12 * m12
     d1, d2 = (m22 * f1 - m12 * f2) / det, (m11 * f2 - m12 * f1) / det

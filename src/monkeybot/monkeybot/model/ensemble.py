@@ -30,10 +30,9 @@ from roboaccord.numerics.lanes import (
 )
 
 from monkeybot.model.dynamics import energies, impact
-from monkeybot.model.events import ENERGY, LEVEL, LINEAR
+from monkeybot.model.events import ENERGY, LEVEL, LINEAR, event_of
 from monkeybot.model.hybrid import NOTHING, change_frame
 from monkeybot.model.integrator import EVENT, MAX_STEPS, STOP, TIME
-from monkeybot.model.parameters import GRAVITY, I1, I2, L1, M1, M2, R1, R2
 
 ORDER = 16  # of the series; its 16th root is four square roots
 SAFETY = 0.85
@@ -259,23 +258,18 @@ def _set_event(m, row, lane, event, base, energy, torque, th2):
 
 
 @kernel
-def _event_of(phase):
-    return phase[5], phase[6], phase[7], phase[8], phase[9], phase[10]
-
-
-@kernel
 def _begin(p, u, phase, stop, base, lane, x, m):
     """Put a lane at the start of a phase in the state u (8,)."""
-    first = p[M1] * p[R1] + p[M2] * p[L1]
-    m[MA, lane] = p[I1] + p[M1] * p[R1] * p[R1] + p[M2] * p[L1] * p[L1]
-    m[MB, lane] = p[I2] + p[M2] * p[R2] * p[R2]
-    m[MC, lane] = p[M2] * p[L1] * p[R2]
-    m[G1, lane], m[G2, lane] = p[GRAVITY] * first, p[GRAVITY] * p[M2] * p[R2]
+    first = p.m1 * p.r1 + p.m2 * p.l1
+    m[MA, lane] = p.i1 + p.m1 * p.r1 * p.r1 + p.m2 * p.l1 * p.l1
+    m[MB, lane] = p.i2 + p.m2 * p.r2 * p.r2
+    m[MC, lane] = p.m2 * p.l1 * p.r2
+    m[G1, lane], m[G2, lane] = p.gravity * first, p.gravity * p.m2 * p.r2
     m[TORQUE, lane], m[LEFT, lane] = phase[0], phase[1]
     kinetic, potential = energies(p, u)
     energy = kinetic + potential
     halt = stop if phase[4] != 0.0 else (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-    _set_event(m, WATCH, lane, _event_of(phase), base, energy, phase[0], u[1])
+    _set_event(m, WATCH, lane, event_of(phase), base, energy, phase[0], u[1])
     _set_event(m, HALT, lane, halt, base, energy, phase[0], u[1])
     x[A, lane], x[B, lane] = u[0], u[0] + u[1]
     x[P, lane], x[Q, lane] = u[2], u[2] + u[3]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from roboaccord.numerics.jit import kernel
 
 from monkeybot.model.dynamics import energies, friction
-from monkeybot.model.parameters import DRY_1, DRY_2, DRY_SPEED, L1, L2, VISCOUS_1, VISCOUS_2
 
 NEVER, LINEAR, LEVEL, ENERGY = 0.0, 1.0, 2.0, 3.0
 
@@ -41,7 +40,7 @@ def value(p, event, base, u):
     if kind == LINEAR:
         return event[1] * u[0] + event[2] * u[1] + event[3] * u[2] + event[4] * u[3] - event[5]
     if kind == LEVEL:
-        return direction(p[L1], p[L2], u[0], u[1]) - 0.5 * math.pi - event[5]
+        return direction(p.l1, p.l2, u[0], u[1]) - 0.5 * math.pi - event[5]
     kinetic, potential = energies(p, u)
     return kinetic + potential - base - event[5]
 
@@ -53,15 +52,21 @@ def rate(p, flight, torque, event, u, slopes, i):
     if event[0] == LINEAR:
         return event[1] * w1 + event[2] * w2 + event[3] * a1 + event[4] * a2
     if event[0] == LEVEL:
-        l1, l2 = p[L1], p[L2]
+        l1, l2 = p.l1, p.l2
         if l1 == l2:
             return w1 + 0.5 * w2
         c = l1 * l2 * math.cos(u[1])
         return w1 + w2 * (l2 * l2 + c) / (l1 * l1 + l2 * l2 + 2.0 * c)
-    power = (torque + friction(p[VISCOUS_2], p[DRY_2], p[DRY_SPEED], w2)) * w2
+    power = (torque + friction(p.viscous_2, p.dry_2, p.dry_speed, w2)) * w2
     if not flight:
-        power += friction(p[VISCOUS_1], p[DRY_1], p[DRY_SPEED], w1) * w1
+        power += friction(p.viscous_1, p.dry_1, p.dry_speed, w1) * w1
     return power
+
+
+@kernel
+def event_of(phase):
+    """Return the event that ends a phase (11,)."""
+    return phase[5], phase[6], phase[7], phase[8], phase[9], phase[10]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 
 from monkeybot.model.dynamics import energies, flip, impact
-from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, value
+from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, event_of, value
 from monkeybot.model.integrator import EVENT, FAILED, SCRATCH, STOP, TIME, advance
 
 TOLERANCE = 1e-8  # of each step of the integrator
@@ -94,9 +94,7 @@ def run(both, u, hand, flight, phases, stop, tolerance, work, times, states, mar
     h = min(0.05, 0.5 * tolerance**0.2)
     for i in range(phases.shape[0]):
         p = both[hand]
-        event = (
-            phases[i, 5], phases[i, 6], phases[i, 7], phases[i, 8], phases[i, 9], phases[i, 10],
-        )  # fmt: skip
+        event = event_of(phases[i])
         torque, duration = phases[i, 0], phases[i, 1]
         then = int(phases[i, 3])
         end = stop if phases[i, 4] != 0.0 else never

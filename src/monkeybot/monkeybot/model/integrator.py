@@ -9,37 +9,13 @@ import math
 
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.runge_kutta import (
-    A21,
-    A31,
-    A32,
-    A41,
-    A42,
-    A43,
-    A51,
-    A52,
-    A53,
-    A54,
-    A61,
-    A62,
-    A63,
-    A64,
-    A65,
-    B1,
-    B3,
-    B4,
-    B5,
-    B6,
-    E1,
-    E3,
-    E4,
-    E5,
-    E6,
-    E7,
     GROW,
     SAFETY,
     SHRINK,
     dense_rows,
     dense_state,
+    fill_stage,
+    step_error,
 )
 
 from monkeybot.model.dynamics import derivative
@@ -53,36 +29,10 @@ SCRATCH = 14  # rows of the work space: 7 slopes, 5 of dense output, 2 states
 @kernel
 def _step(p, flight, torque, u, n, h, k, new, tolerance):
     """Fill `new` and the slopes k[1:7] of one step from u, k[0] being there; return the error."""
-    for i in range(n):
-        new[i] = u[i] + h * A21 * k[0, i]
-    derivative(p, flight, torque, new, k, 1)
-    for i in range(n):
-        new[i] = u[i] + h * (A31 * k[0, i] + A32 * k[1, i])
-    derivative(p, flight, torque, new, k, 2)
-    for i in range(n):
-        new[i] = u[i] + h * (A41 * k[0, i] + A42 * k[1, i] + A43 * k[2, i])
-    derivative(p, flight, torque, new, k, 3)
-    for i in range(n):
-        new[i] = u[i] + h * (A51 * k[0, i] + A52 * k[1, i] + A53 * k[2, i] + A54 * k[3, i])
-    derivative(p, flight, torque, new, k, 4)
-    for i in range(n):
-        new[i] = u[i] + h * (
-            A61 * k[0, i] + A62 * k[1, i] + A63 * k[2, i] + A64 * k[3, i] + A65 * k[4, i]
-        )
-    derivative(p, flight, torque, new, k, 5)
-    for i in range(n):
-        new[i] = u[i] + h * (
-            B1 * k[0, i] + B3 * k[2, i] + B4 * k[3, i] + B5 * k[4, i] + B6 * k[5, i]
-        )
-    derivative(p, flight, torque, new, k, 6)
-    worst = 0.0
-    for i in range(n):
-        error = h * (
-            E1 * k[0, i] + E3 * k[2, i] + E4 * k[3, i] + E5 * k[4, i] + E6 * k[5, i] + E7 * k[6, i]
-        )
-        error /= tolerance * (1.0 + max(abs(u[i]), abs(new[i])))
-        worst += error * error
-    return math.sqrt(worst / n)
+    for stage in range(1, 7):
+        fill_stage(stage, u, n, h, k, new)
+        derivative(p, flight, torque, new, k, stage)
+    return step_error(u, n, h, k, new, tolerance)
 
 
 @kernel

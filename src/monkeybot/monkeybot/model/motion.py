@@ -11,19 +11,11 @@ from roboaccord.contract.trajectory import Event
 
 from monkeybot.model import dynamics, hybrid, integrator
 from monkeybot.model.arm import Arm
-from monkeybot.model.coordinates import MAGNETS, Mode
+from monkeybot.model.coordinates import MAGNETS, SWINGS, Mode
 from monkeybot.model.events import NO_EVENT, StateEvent
 from monkeybot.model.hybrid import Then
-from monkeybot.model.parameters import (
-    DRY_1,
-    DRY_2,
-    DRY_SPEED,
-    VISCOUS_1,
-    VISCOUS_2,
-    MonkeyBotParameters,
-)
+from monkeybot.model.parameters import MonkeyBotParameters
 
-SWINGS = (Mode.SWING_A, Mode.SWING_B)
 FIRST_STEP = 1e-3  # s
 TOLERANCE = 1e-12
 
@@ -92,9 +84,9 @@ class Motion:
         """The power that the friction of the joints takes [W]: the elbow's, and the held hand's."""
         p, power = self._rows[self.hand], 0.0
         _, _, w1, w2 = self._u[:4]
-        power -= dynamics.friction(p[VISCOUS_2], p[DRY_2], p[DRY_SPEED], w2) * w2
+        power -= dynamics.friction(p.viscous_2, p.dry_2, p.dry_speed, w2) * w2
         if self.mode in SWINGS:
-            power -= dynamics.friction(p[VISCOUS_1], p[DRY_1], p[DRY_SPEED], w1) * w1
+            power -= dynamics.friction(p.viscous_1, p.dry_1, p.dry_speed, w1) * w1
         return float(power)
 
     def advance(self, duration: float, torque: float = 0.0, until: StateEvent = NO_EVENT) -> bool:

@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+from roboaccord.contract.checks import check_positive
 from roboaccord.description.parameters import Parameters
 
-# Places in the tuple that the kernels take; the held link is first, the other second.
-M1, I1, L1, R1, M2, I2, L2, R2, GRAVITY, VISCOUS_1, VISCOUS_2, DRY_1, DRY_2, DRY_SPEED, ROTOR = (
-    range(15)
-)
+
+class Row(NamedTuple):
+    """Hold the parameters as the kernels take them; the held link is first, the other second."""
+
+    m1: float
+    i1: float
+    l1: float
+    r1: float
+    m2: float
+    i2: float
+    l2: float
+    r2: float
+    gravity: float
+    viscous_1: float
+    viscous_2: float
+    dry_1: float
+    dry_2: float
+    dry_speed: float
+    rotor: float
 
 
 class MonkeyBotParameters(Parameters):
@@ -28,11 +46,9 @@ class MonkeyBotParameters(Parameters):
 
     def check(self) -> None:
         """Refuse values that make no robot."""
-        for name in ("mass", "inertia", "length"):
-            for link in "ab":
-                value = getattr(self, f"{name}_{link}")
-                if not value > 0:
-                    raise ValueError(f"{name}_{link} is {value:g}, and must be positive")
+        of_links = (f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+        names = (*of_links, "effort_limit", "friction_speed")
+        check_positive({name: getattr(self, name) for name in names})
         for link in "ab":
             centre, length = getattr(self, f"centre_{link}"), getattr(self, f"length_{link}")
             if not 0 <= centre <= length:
@@ -40,9 +56,6 @@ class MonkeyBotParameters(Parameters):
                     f"centre_{link} is {centre:g} m, outside link {link.upper()} "
                     f"of length {length:g} m"
                 )
-        for name in ("effort_limit", "friction_speed"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive")
         for name in ("viscous_hand", "viscous_elbow", "constant_hand", "constant_elbow", "gravity"):
             if getattr(self, name) < 0:
                 raise ValueError(f"{name} must not be negative")
@@ -59,7 +72,7 @@ class MonkeyBotParameters(Parameters):
             self.viscous_hand, self.viscous_elbow, self.constant_hand, self.constant_elbow
         ))  # fmt: skip
 
-    def row(self, hand: int = 0, rotor: float = 0.0) -> tuple[float, ...]:
+    def row(self, hand: int = 0, rotor: float = 0.0) -> Row:
         """Return the kernels' arguments (15,), with the link of hand A (0) or B (1) first.
 
         Seen from hand B the links change places: its centre of gravity is L2 - r2 from the hand,
@@ -72,13 +85,13 @@ class MonkeyBotParameters(Parameters):
             links = (*a, self.centre_a, *b, self.centre_b)
         else:
             links = (*b, self.length_b - self.centre_b, *a, self.length_a - self.centre_a)
-        return (
+        return Row(
             *links, self.gravity, self.viscous_hand, self.viscous_elbow,
             self.constant_hand, self.constant_elbow, self.friction_speed, rotor,
         )  # fmt: skip
 
     @property
-    def rows(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    def rows(self) -> tuple[Row, Row]:
         """Arguments of the kernels, with hand A first and with hand B first."""
         # Tuples, because numba counts references to arrays: an event's value took 40 ns, not 9.
         return self.row(0), self.row(1)

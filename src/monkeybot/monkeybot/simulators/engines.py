@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import check_known
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
@@ -23,11 +23,10 @@ from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 from roboaccord.simulators.losses import CHANNELS, IMPACTS
 
 from monkeybot.model.arm import RATES, Arm
-from monkeybot.model.coordinates import MAGNETS, Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import MAGNETS, MOVING, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 
 HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
-MOVING = (Mode.SWING_A, Mode.SWING_B, Mode.FLIGHT)
 PLANE = [1, 2, 3, 6]  # y, z, roll and elbow of a free base's three, three, and the joint
 
 
@@ -173,9 +172,7 @@ class EngineMonkeyBot(Simulator):
 
     def _switch(self, switches: Mapping[str, bool]) -> None:
         """Release and grip as a command says, at once; a hand that grips comes to rest."""
-        for name in switches:
-            if name not in MAGNETS:
-                raise AccordError(f"unknown switch {name}{did_you_mean(name, MAGNETS)}")
+        check_known("unknown switch ", switches, MAGNETS)
         before = self._mode.switches
         after = {**before, **switches}
         changed = [name for name in MAGNETS if after[name] is not before[name]]

@@ -17,7 +17,7 @@ from roboaccord.simulators.reference import Reference
 from monkeybot.model import dynamics, hybrid
 from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
 from monkeybot.model.motion import Motion, frictionless
-from monkeybot.model.parameters import L1, L2, MonkeyBotParameters
+from monkeybot.model.parameters import MonkeyBotParameters, Row
 
 
 class MonkeyBotReference(Reference):
@@ -91,10 +91,10 @@ class MonkeyBotReference(Reference):
         return {"base_link": self.parameters.mass_a, "arm_b_link": self.parameters.mass_b}
 
 
-def _free_hand(p: tuple[float, ...], u: Array, a1: float, a2: float) -> tuple[float, float]:
+def _free_hand(p: Row, u: Array, a1: float, a2: float) -> tuple[float, float]:
     """Return the acceleration of the free hand, to the right and up [m/s^2]."""
     w1, w12, a12 = u[2], u[2] + u[3], a1 + a2
     s1, c1, s12, c12 = math.sin(u[0]), math.cos(u[0]), math.sin(u[0] + u[1]), math.cos(u[0] + u[1])
-    right = p[L1] * (c1 * a1 - s1 * w1 * w1) + p[L2] * (c12 * a12 - s12 * w12 * w12)
-    up = p[L1] * (s1 * a1 + c1 * w1 * w1) + p[L2] * (s12 * a12 + c12 * w12 * w12)
+    right = p.l1 * (c1 * a1 - s1 * w1 * w1) + p.l2 * (c12 * a12 - s12 * w12 * w12)
+    up = p.l1 * (s1 * a1 + c1 * w1 * w1) + p.l2 * (s12 * a12 + c12 * w12 * w12)
     return right, up

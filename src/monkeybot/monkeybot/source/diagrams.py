@@ -63,7 +63,9 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
             f"I{i} = {getattr(p, f'inertia_{k}'):.3g} kg m^2" for i, k in enumerate(links, 1)
         )  # fmt: skip
         axes.text(0.97, 0.55, words, transform=axes.transAxes, ha="right")
-        _gravity(axes, p.gravity)
+        arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.5}
+        axes.annotate("", (0.03, 0.05), (0.03, 0.25), xycoords="axes fraction", arrowprops=arrow)
+        axes.text(0.05, 0.15, f"g = {p.gravity:g} m/s^2", transform=axes.transAxes, va="center")
         bare(axes)
         axes.set(xlim=(-0.85, 0.95), ylim=(-1.05, 0.14))
 
@@ -148,9 +150,3 @@ def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> Non
 
 def _say(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:
     axes.annotate(words, tuple(at), place, textcoords="offset points", ha=side, va="center")
-
-
-def _gravity(axes: Axes, size: float) -> None:
-    arrow = {"arrowstyle": "-|>", "color": INK, "lw": 1.5}
-    axes.annotate("", (0.03, 0.05), (0.03, 0.25), xycoords="axes fraction", arrowprops=arrow)
-    axes.text(0.05, 0.15, f"g = {size:g} m/s^2", transform=axes.transAxes, va="center")

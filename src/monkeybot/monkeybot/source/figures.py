@@ -11,20 +11,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 import scipy
+from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, RED
 from roboaccord.report.drawing import legend, picture
-from roboaccord.run.output import write_rows
+from roboaccord.run.output import write_columns
+from roboaccord.run.versions import made_with
 
 from monkeybot.controllers import other_hand
-from monkeybot.gaits.gait import distance, full_starts, horizontal
+from monkeybot.gaits.gait import distance, evaluate, full_starts, horizontal
 from monkeybot.gaits.landscape import LIMIT as FIRST_SWING
-from monkeybot.gaits.landscape import Landscape, landscape, save_map
+from monkeybot.gaits.landscape import Landscape, Lowest, landscape, save_map
 from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import LIMIT
@@ -43,10 +46,10 @@ TOLERANCE = 1e-9
 class SampledGait:
     """Hold one gait on the controller's samples: rates (2,) [rad/s], error, and times [s]."""
 
-    rates: Array
-    error: float
-    switch_time: float
-    motor_time: float
+    rates: Annotated[Array, Quantity("rad/s", form=".4f")]
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2", form=".3g")]
+    switch_time: Seconds
+    motor_time: Seconds
 
 
 def sampled_gait(
@@ -101,6 +104,7 @@ FIRST, SECOND = (0.902, 10.935), (0.768, 11.094)  # rad/s: what the report calls
 # Switch and motor [s] as printed, and where the second `fminsearch` stops.
 TIMES = {FIRST: (0.428, 0.025), SECOND: (0.425, 0.033)}
 STEPS = 20  # gaits
+GUESSES = (1.0, 12.0), (0.5, 11.75)  # rad/s: where the report's search began
 GAIT, GAP = "gait", " (a gap: it never hung straight down)"
 # By kind of repetition: colour and words.
 CURVES = {
@@ -110,22 +114,14 @@ CURVES = {
 }
 
 
-@dataclass(frozen=True)
-class Range:
-    """Hold the rates of one of the report's landscapes, from and to [rad/s]."""
-
-    name: str
-    w1: tuple[float, float]
-    w2: tuple[float, float]
-
-
-# The axes are lost with the scan. From the text: about (0.5, 11.5) and both guesses; "higher dth2",
-# with a minimum near 20; "lower dth2 and higher dth1".
-RANGES = (
-    Range("figure_3_4", (0.0, 3.0), (8.0, 14.0)),
-    Range("figure_9", (0.0, 6.0), (14.0, 25.0)),
-    Range("figure_10", (2.0, 8.0), (0.0, 8.0)),
-)
+# The rates of the report's landscapes [rad/s], from and to. The axes are lost with the scan. From
+# the text: about (0.5, 11.5) and both guesses; "higher dth2", with a minimum near 20; "lower dth2
+# and higher dth1".
+RANGES = {
+    "figure_3_4": ((0.0, 3.0), (8.0, 14.0)),
+    "figure_9": ((0.0, 6.0), (14.0, 25.0)),
+    "figure_10": ((2.0, 8.0), (0.0, 8.0)),
+}
 
 
 @dataclass(frozen=True)
@@ -147,6 +143,56 @@ PLOTS = (
 )
 
 Done = Callable[[int], None]
+
+
+@dataclass(frozen=True)
+class ReportSearch:
+    """Hold where a search of the report's began, and where it stops."""
+
+    guess: Annotated[Array, Quantity("rad/s")]
+    found: SampledGait = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """Hold what the figures show, and their files."""
+
+    torque: NewtonMetres
+    lowest: Annotated[Mapping[str, Lowest], Quantity("", "lowest error of each landscape")]
+    searches: Annotated[list[ReportSearch], Quantity("", "where the report's searches stop")]
+    printed: Annotated[list[SampledGait], Quantity("", "what the report prints, on its samples")]
+    files: list[Path]
+    versions: Mapping[str, str]
+
+
+def draw_all(
+    parameters: MonkeyBotParameters, torque: float, count: int, folder: Path, done: Done
+) -> Figures:
+    """Draw all figures, and repeat the report's two searches.
+
+    Args:
+        parameters: of the robot.
+        torque: of the motor [N m].
+        count: rates of each side of a landscape.
+        folder: for the files.
+        done: called with the number of gaits of the landscapes that a block has added.
+    """
+    evaluate(horizontal(torque), parameters, np.array(FIRST))  # compiles
+    versions = made_with("roboaccord-monkeybot", "numba")
+    files = write_diagrams(parameters, torque, folder)
+    more, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
+    files += [*more, *write_repetitions(parameters, torque, folder)]
+    return Figures(
+        torque=torque,
+        lowest={name: each.minimum for name, each in fields.items()},
+        searches=[
+            ReportSearch(guess, fminsearch(parameters, guess, torque))
+            for guess in map(np.array, GUESSES)
+        ],
+        printed=[sampled_gait(parameters, np.array(rates), torque) for rates in (FIRST, SECOND)],
+        files=sorted(files, key=_number),
+        versions=versions,
+    )
 
 
 def write_diagrams(parameters: MonkeyBotParameters, torque: float, folder: Path) -> list[Path]:
@@ -173,19 +219,20 @@ def write_landscapes(
     """
     gait = horizontal(torque, limit=FIRST_SWING)
     files, fields = [], {}
-    for part in RANGES:
-        w1, w2 = np.linspace(*part.w1, count), np.linspace(*part.w2, count)
-        field = fields[part.name] = landscape(gait, parameters, w1, w2, done=done)
-        data = folder / f"{part.name}.npz"
+    for name, spans in RANGES.items():
+        field = landscape(
+            gait, parameters, *(np.linspace(*span, count) for span in spans), done=done
+        )
+        fields[name], data = field, folder / f"{name}.npz"
         save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
         files.append(data)
-        if part.name == "figure_3_4":
-            write_surface(field, folder / "figure_3.svg")
-            write_map(field, folder / "figure_4.svg", np.array([FIRST, SECOND]))
-            files += [folder / "figure_3.svg", folder / "figure_4.svg"]
-        else:
-            write_map(field, folder / f"{part.name}.svg")
-            files.append(folder / f"{part.name}.svg")
+        flat, marks = folder / f"{name}.svg", None
+        if name == "figure_3_4":
+            files.append(folder / "figure_3.svg")
+            write_surface(field, files[-1])
+            flat, marks = folder / "figure_4.svg", np.array([FIRST, SECOND])
+        write_map(field, flat, marks)
+        files.append(flat)
     return files, fields
 
 
@@ -230,12 +277,15 @@ def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
     Raises:
         AccordError: if the file cannot be written.
     """
-    columns = [(clock, name) for clock in runs for name in ("error", "kinetic_energy", "height")]
     units = {"error": "", "kinetic_energy": "_J", "height": "_m"}
-    head = ["gait", *(f"{clock}_{name}{units[name]}" for clock, name in columns)]
-    values = [getattr(runs[clock], name) for clock, name in columns]
-    rows = (
-        [str(number), *("" if np.isnan(v) else repr(float(v)) for v in row)]
-        for number, row in enumerate(zip(*values, strict=True), 1)
-    )
-    write_rows(path, head, rows)
+    columns = {
+        f"{clock}_{name}{unit}": getattr(run, name)
+        for clock, run in runs.items()
+        for name, unit in units.items()
+    }
+    write_columns(path, {"gait": np.arange(1, STEPS + 1, dtype=np.int64), **columns})
+
+
+def _number(file: Path) -> tuple[int, str]:
+    """Return the number of the (first) figure that a file belongs to, and its name."""
+    return int(file.stem.split("_")[1]), file.name

@@ -10,15 +10,14 @@ from typing import Annotated
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import LEFT_OUT, Quantity, Ratio
+from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
-from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.events import VERTICAL
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.stability.rollouts import BLOCK, Feedback, Walks, joined, walk
+from monkeybot.stability.rollouts import BLOCK, Feedback, Walks, run_walks, walk
 
 
 @dataclass(frozen=True)
@@ -56,14 +55,12 @@ class Share:
         low, high: its 95 % confidence interval, by Wilson.
     """
 
-    survived: Annotated[
-        float, Quantity("1", "share of the walks, and its 95 % confidence", form=".3f")
-    ]
-    low: Ratio
-    high: Ratio
+    survived: Annotated[float, Quantity("1", "share of the walks", form=".3f")]
+    low: float
+    high: float
 
     @property
-    def interval(self) -> Annotated[str, Quantity("", name="95 %")]:
+    def interval(self) -> Annotated[str, Quantity("", "confidence, by Wilson", "95 %")]:
         """The confidence of the share."""
         return f"{self.low:.3f}-{self.high:.3f}"
 
@@ -94,12 +91,11 @@ def basin(
     sd_rate: float,
     draws: Draws = DRAWS,
     feedback: Feedback | None = None,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> Basin:
     """Walk from starts that are normally distributed about an orbit's.
 
-    The result does not depend on the number of threads.
+    The result does not depend on the number of cores.
 
     Args:
         orbit: the gait.
@@ -109,7 +105,6 @@ def basin(
         sd_rate: of both rates [rad/s].
         draws: how many starts.
         feedback: on the times of the gait.
-        threads: as many as there are cores by default.
         done: called with the number of walks that a block has added.
 
     Raises:
@@ -128,8 +123,7 @@ def basin(
     parts = np.array_split(starts, -(-draws.samples // BLOCK))
     cycles = cycles_of(orbit, draws.steps)
     calls = ((orbit, parameters, part, cycles, feedback) for part in parts)
-    count = (lambda walks: done(len(walks.cycles))) if done else None
-    walks = joined(run_pieces(walk, calls, threads=True, workers=threads, done=count))
+    walks = run_walks(walk, calls, done)
     cycles_walked, way = walks.cycles[walks.survived], walks.way[walks.survived, 1]
     height = way + orbit.drop * orbit.changes * cycles_walked
     share = share_of(walks.survived.tolist())

@@ -19,9 +19,16 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
 from roboaccord.contract.state import Array
 
-from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of
+from monkeybot.gaits.clocked import (
+    Level,
+    Setting,
+    Step,
+    follow,
+    level_gaits,
+    pieces_of,
+    shipped_level,
+)
 from monkeybot.gaits.landscape import Done
-from monkeybot.gaits.level import Level, level_gaits, shipped_level
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.stability_map import SIDES, Cell, flood
 
@@ -152,20 +159,6 @@ def shaped(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParameters
     )
 
 
-def scaled(
-    parameters: MonkeyBotParameters, *, length: float = 1.0, mass: float = 1.0
-) -> MonkeyBotParameters:
-    """Return a robot of the same shape, so many times as long and as heavy."""
-    p = parameters
-    inertia = mass * length**2
-    return p.replace(
-        mass_a=mass * p.mass_a, mass_b=mass * p.mass_b,
-        inertia_a=inertia * p.inertia_a, inertia_b=inertia * p.inertia_b,
-        length_a=length * p.length_a, length_b=length * p.length_b,
-        centre_a=length * p.centre_a, centre_b=length * p.centre_b,
-    )  # fmt: skip
-
-
 def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robot:
     """Return a robot as it is, with the gaits about the shipped one.
 
@@ -211,18 +204,16 @@ def design_map(
     inertia: Array,
     *,
     largest: float = 1.0,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> DesignMap:
     """Follow the best horizontal gait of a robot over a grid of shapes.
 
-    The result does not depend on the number of threads.
+    The result does not depend on the number of cores.
 
     Args:
         parameters: of the robot where it starts; links alike, no friction.
         centre, inertia: of the grid (n,), (m,), as in `Shape`.
         largest: spectral radius up to which a gait counts as stable, in the ranges of periods.
-        threads: as many as there are cores by default.
         done: called with the number of robots that were finished.
 
     Raises:
@@ -236,7 +227,7 @@ def design_map(
         raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
     found = flood(
         (len(centre), len(inertia)), cell, first,
-        partial(_reshaped, centre, inertia), threads=threads, done=done,
+        partial(_reshaped, centre, inertia), done=done,
     )  # fmt: skip
     return DesignMap(centre, inertia, found)
 

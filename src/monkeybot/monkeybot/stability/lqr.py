@@ -11,16 +11,16 @@ Riccati equation. The motor's time and torque stay what they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
+from roboaccord.contract.results import INLINE, Quantity
 from roboaccord.contract.state import Array
 
-from monkeybot.gaits.gait import Multipliers, evaluate, map_slope
+from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
 from monkeybot.gaits.kinds import REPORT, shipped_gait
 from monkeybot.gaits.orbits import FINE, Orbit, gait_of
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -106,18 +106,15 @@ def controllability(A: Array, b: Array) -> Array:
     return np.asarray(np.linalg.svd(np.column_stack([b, A @ b, A @ A @ b]))[1])
 
 
-def lqr_gain(
-    A: Array, b: Array, state_cost: Array | None = None, time_cost: float = TIME_COST
-) -> Array:
+def lqr_gain(A: Array, b: Array) -> Array:
     """Return the gain K (3,) of u = -K x that costs least: sum of x' Q x + R u^2.
 
     Raises:
         AccordError: if the input does not reach what is unstable.
     """
-    column, R = b[:, None], np.array([[time_cost]])
-    Q = np.diag(STATE_COST) if state_cost is None else state_cost
+    column, R = b[:, None], np.array([[TIME_COST]])
     try:
-        S = scipy.linalg.solve_discrete_are(A, column, Q, R)
+        S = scipy.linalg.solve_discrete_are(A, column, np.diag(STATE_COST), R)
     except np.linalg.LinAlgError:
         raise AccordError("the time of the change cannot hold this gait") from None
     return np.asarray(np.linalg.solve(R + column.T @ S @ column, column.T @ S @ A)[0])
@@ -157,8 +154,7 @@ def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multiplie
     """Return the multipliers of the section map with the feedback, not rounded (3,)."""
     A, B = linearise(orbit, parameters)
     column = B[:, 0]
-    values = np.linalg.eigvals(A - np.outer(column, lqr_gain(A, column)))
-    return np.asarray(values[np.argsort(-np.abs(values))], dtype=complex)
+    return eigenvalues(A - np.outer(column, lqr_gain(A, column)))
 
 
 def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
@@ -169,3 +165,29 @@ def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedba
     """
     orbit = shipped_gait(name, parameters)
     return orbit, time_law(orbit, parameters).feedback if orbit.kind is REPORT else None
+
+
+@dataclass(frozen=True)
+class Held:
+    """Hold the feedback of a gait, and what it changes."""
+
+    law: TimeLaw = field(metadata=INLINE)
+    open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]
+    closed_radius: Annotated[float, Quantity("1", "with feedback", form=".4f")]
+    controllability: Annotated[Array, Quantity("1", "singular values", form=".3g")]
+    three_inputs_condition: Annotated[
+        float, Quantity("1", "condition number", "three inputs at once", ".0f")
+    ]
+
+
+def held(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
+    """Return the feedback of a gait, and what it changes; arguments and errors as of `time_law`."""
+    law = time_law(orbit, parameters, sample=sample)
+    A, B = linearise(orbit, parameters)
+    return Held(
+        law,
+        orbit.spectral_radius,
+        float(np.abs(held_multipliers(orbit, parameters)).max()),
+        controllability(A, B[:, 0]),
+        conditioning(B, law.torque),
+    )

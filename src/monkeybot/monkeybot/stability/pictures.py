@@ -1,4 +1,7 @@
-"""Pictures of a landscape: a surface and a map of its root, and the page on which both turn."""
+"""Pictures of a landscape, its root as a surface and a map, on paper and on a page; of stability.
+
+Maps of stability have the radius as colours, its border of 1, and another line.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,15 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
-from roboaccord.report.colours import AMBER, INK, PAGE, RED
+from roboaccord.report.colours import AMBER, BLUE, INK, PAGE, RED
 from roboaccord.report.curves import axis, plain
-from roboaccord.report.drawing import SQUARE, heat_map, legend, picture
+from roboaccord.report.drawing import SQUARE, contour, heat_map, legend, picture
 from roboaccord.report.plots import Plot, render_plots
 
+from monkeybot.gaits.clocked import Level
 from monkeybot.gaits.landscape import Landscape
+from monkeybot.stability.design import DesignMap, Robot
+from monkeybot.stability.stability_map import StabilityMap
 
 CUT = 5.0  # as in the report
 HEIGHT = "root of the error"
@@ -67,6 +73,7 @@ def write_surface(field: Landscape, path: Path) -> None:
         legend(axes)
 
 
+SOLID = {6: 4, 12: 6}  # sizes of dots in space [pixels], by those on the map
 MOST = 201  # points of a side that the page holds: the browser has to turn them
 EYE = {"x": 1.15, "y": -1.75, "z": 0.95}  # over the starts of too little energy, into the valley
 WORDS = (
@@ -87,57 +94,81 @@ def render_landscape(
     scale = {"colorscale": "Viridis", "zmin": 0, "zmax": CUT, "colorbar": {"title": HEIGHT}}
     grid = {"x": plain(w1), "y": plain(w2), "z": [plain(row, 4) for row in height.T]}
     surface = {"type": "surface", "colorscale": "Viridis", "cmin": 0, "cmax": CUT, **grid}
-    scene: dict[str, Json] = {
-        name: axis(words) for name, words in zip(("xaxis", "yaxis"), TITLES, strict=True)
+    x, y = axis(TITLES[0]), axis(TITLES[1])
+    scene = {"xaxis": x, "yaxis": y, "zaxis": {**axis(HEIGHT), "range": [0, CUT]}}
+    flat = {
+        "data": [{"type": "heatmap", **scale, **grid}, *_marks(field)],
+        "layout": {"xaxis": x, "yaxis": y},
     }
-    scene["zaxis"] = {**axis(HEIGHT), "range": [0, CUT]}
-    scene["camera"] = {"eye": EYE}
-    map_layout = {"xaxis": axis(TITLES[0]), "yaxis": axis(TITLES[1])}
-    return render_plots(
-        title,
-        lead,
-        [
-            Plot(
-                "Intensity map",
-                WORDS,
-                {
-                    "data": [{"type": "heatmap", **scale, **grid}, *_marks(field)],
-                    "layout": map_layout,
-                },
-            ),
-            Plot(
-                "Surface",
-                "The same as heights. Drag to turn it.",
-                {"data": [surface, *_marks(field, solid=True)], "layout": {"scene": scene}},
-                height=680,
-            ),
-        ],
-        command=command,
-        facts=facts,
-    )
+    solid = {
+        "data": [surface, *_marks(field, solid=True)],
+        "layout": {"scene": {**scene, "camera": {"eye": EYE}}},
+    }
+    plots = [
+        Plot("Intensity map", WORDS, flat),
+        Plot("Surface", "The same as heights. Drag to turn it.", solid, height=680),
+    ]
+    return render_plots(title, lead, plots, command=command, facts=facts)
 
 
 def _marks(field: Landscape, *, solid: bool = False) -> list[dict[str, Json]]:
     """Return the minima and the lowest point as dots."""
-    return [
-        _dots("minima", field.minima[:MARKED], {"symbol": "x", "size": 4 if solid else 6}, solid),
-        _dots(
-            "lowest", field.lowest[None], {"symbol": "circle", "size": 6 if solid else 12}, solid
-        ),
-    ]
+    found = list[dict[str, Json]]()
+    for name, points, symbol, size, colour in (
+        ("minima", field.minima[:MARKED], "x", 6, "#ffffff"),
+        ("lowest", field.lowest[None], "circle", 12, "#d1495b"),
+    ):
+        dots: dict[str, Json] = {
+            "type": "scatter3d" if solid else "scatter",
+            "mode": "markers",
+            "name": name,
+            "x": plain(points[:, 0]),
+            "y": plain(points[:, 1]),
+            "text": [f"error {error:.3g}" for error in points[:, 2]],
+            "marker": {"symbol": symbol, "size": SOLID[size] if solid else size, "color": colour},
+            "showlegend": False,
+        }
+        if solid:
+            dots["z"] = plain(np.minimum(np.sqrt(points[:, 2]), CUT))
+        found.append(dots)
+    return found
 
 
-def _dots(name: str, points: Array, marker: dict[str, Json], solid: bool) -> dict[str, Json]:
-    dots: dict[str, Json] = {
-        "type": "scatter3d" if solid else "scatter",
-        "mode": "markers",
-        "name": name,
-        "x": plain(points[:, 0]),
-        "y": plain(points[:, 1]),
-        "text": [f"error {error:.3g}" for error in points[:, 2]],
-        "marker": {**marker, "color": "#d1495b" if name == "lowest" else "#ffffff"},
-        "showlegend": False,
-    }
-    if solid:
-        dots["z"] = plain(np.minimum(np.sqrt(points[:, 2]), CUT))
-    return dots
+LARGEST = 2.0  # radius in colours
+GAIT_TITLES = ("period [s]", "torque [N m]")
+SHAPE_TITLES = ("hand to centre of gravity, c [lengths]", "inertia, k [m L^2]")
+CUTS = {
+    "radius": (LARGEST, "smallest spectral radius"),
+    "width": (0.06, "range of stable periods over their middle"),
+}
+BORDER = {"color": PAGE, "label": "border of stability"}
+DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
+
+
+def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
+    """Write the map of a robot's clocked gaits as SVG, with its horizontal gaits."""
+    x, y, best = field.period, field.torque, level.best
+    stable = [(step.period, step.torque) for step in level.steps if step.radius < 1.0]
+    with picture(path, SQUARE) as axes:
+        heat_map(axes, x, y, field.radius, "spectral radius", cut=LARGEST)
+        contour(axes, x, y, field.radius, 1.0, **BORDER)
+        contour(axes, x, y, field.drop, 0.0, color=RED, label="horizontal")
+        axes.plot(*zip(*stable, strict=True), color=AMBER, lw=3.0, label="and stable")
+        axes.plot(best.period, best.torque, color=RED, label=f"the best, {best.radius:.4f}", **DOT)
+        axes.set(xlabel=GAIT_TITLES[0], ylabel=GAIT_TITLES[1])
+        legend(axes)
+
+
+def write_design(field: DesignMap, margin: str, robot: Robot, better: Robot, path: Path) -> None:
+    """Write the map of a margin over the shape of the links as SVG, with two robots on it."""
+    x, y = field.centre, field.inertia
+    cut, name = CUTS[margin]
+    with picture(path, SQUARE) as axes:
+        heat_map(axes, x, y, field.arrays[margin], name, cut=cut)
+        contour(axes, x, y, field.arrays["radius"], 1.0, **BORDER)
+        for one, colour, words in (
+            (robot, BLUE, "this robot"), (better, RED, "the best by this"),
+        ):  # fmt: skip
+            axes.plot(one.shape.centre, one.shape.inertia, color=colour, label=words, **DOT)
+        axes.set(xlabel=SHAPE_TITLES[0], ylabel=SHAPE_TITLES[1])
+        legend(axes)

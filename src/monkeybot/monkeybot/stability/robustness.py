@@ -10,13 +10,12 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import INLINE, LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
-from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.basin import Draws, Share, cycles_of, share_of
-from monkeybot.stability.rollouts import Feedback, Walks, joined, walk
+from monkeybot.stability.rollouts import Feedback, Walks, run_walks, walk
 
 SPREADS = ("uniform", "normal")
 DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
@@ -92,13 +91,12 @@ def robustness(
     *,
     draws: Draws = DRAWS,
     feedback: Feedback | None = None,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> Robustness:
     """Walk from the orbit with disturbances, which every walk draws from a stream of its own.
 
     The gait's times and torques are those of the undisturbed robot. The result does not depend on
-    the number of threads.
+    the number of cores.
 
     Args:
         orbit: the gait.
@@ -106,7 +104,6 @@ def robustness(
         disturbance: what is wrong.
         draws: how many walks.
         feedback: on the times of the gait.
-        threads: as many as there are cores by default.
         done: called with 1 after each walk.
     """
     cycles = cycles_of(orbit, draws.steps)
@@ -114,9 +111,7 @@ def robustness(
         (orbit, parameters, disturbance, cycles, feedback, draws.seed, i)
         for i in range(draws.samples)
     )
-    count = (lambda walks: done(len(walks.cycles))) if done else None
-    found = run_pieces(_one, calls, threads=True, workers=threads, done=count)
-    return _figures(orbit, disturbance, joined(found))
+    return _figures(orbit, disturbance, run_walks(_one, calls, done))
 
 
 def _one(

@@ -8,25 +8,27 @@ hand that grips is not further forwards. It is still on the orbit's way if at th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVarTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
+from roboaccord.run.pieces import run_pieces
 
 from monkeybot.gaits.gait import ENSEMBLE, full_starts, has_series, wrap
+from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, run
 from monkeybot.model.integrator import SCRATCH
-from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.model.parameters import MonkeyBotParameters, Row
 
 BLOCK = 256  # walks that a thread takes at once: some 0.1 s of work with 100 steps
 NEAR = np.array([0.2, 0.2, 1.0, 1.0])  # rad, rad/s: how far from the orbit a walk may end
 
-T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 
 @kernel
@@ -85,7 +87,7 @@ def walk_block(
 class Block(NamedTuple):
     """Hold the arguments of `walk_block`."""
 
-    both: tuple[tuple[float, ...], ...]
+    both: tuple[Row, Row]
     starts: Array
     phases: Array
     stop: tuple[float, ...]
@@ -193,14 +195,13 @@ def walk(
     k, n = len(full), len(phases)
     law = feedback or Feedback(np.zeros((n, 4)))
     walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
-    together = k >= ENSEMBLE and has_series(orbit.gait, parameters)
     block = Block(
         parameters.rows, full, phases, orbit.gait.stop.row, orbit.start, law.gains, law.sample,
         np.zeros((k, cycles, n)) if jitter is None else jitter,
         np.ones(k) if factors is None else factors,
         math.copysign(1.0, orbit.stride), tolerance, walked, finals,
     )  # fmt: skip
-    if together:
+    if k >= ENSEMBLE and has_series(orbit.gait, parameters):
         walk_together(block)
     else:
         walk_block(*block)
@@ -214,11 +215,16 @@ def walk(
     )
 
 
-def joined(parts: Sequence[Walks]) -> Walks:
-    """Return the walks of several blocks as one."""
-    return Walks(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("cycles", "final", "way", "survived")
-        )
-    )
+def run_walks(
+    function: Callable[[*Ts], Walks], calls: Iterable[tuple[*Ts]], done: Done | None
+) -> Walks:
+    """Return the walks of several calls of a function as one.
+
+    Args:
+        function: of a module.
+        calls: its arguments.
+        done: called with the number of walks that a call has added.
+    """
+    count = (lambda walks: done(len(walks.cycles))) if done else None
+    parts = run_pieces(function, calls, threads=True, done=count)
+    return Walks(*map(np.concatenate, zip(*(vars(part).values() for part in parts), strict=True)))

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import NewtonMetres, Ratio, Seconds
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.run.pieces import run_pieces
 
-from monkeybot.gaits.clocked import Setting, Step, follow, pieces_of, shipped_step
+from monkeybot.gaits.clocked import Setting, Step, follow_to, shipped_step
 from monkeybot.gaits.landscape import Done
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -33,13 +33,12 @@ def flood(
     value: T,
     go: Callable[[T, Cell], T | None],
     *,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> dict[Cell, T]:
     """Fill a grid from its first cell outwards; return the cells that were reached.
 
     A cell is tried from every neighbour that a ring has added, in a fixed order, until one leads
-    there. So the result does not depend on the number of threads.
+    there. So the result does not depend on the number of cores.
 
     Args:
         shape: of the grid.
@@ -47,7 +46,6 @@ def flood(
         value: what is there.
         go: leads from a value and a neighbouring cell to the neighbour's; None if it leads
             nowhere. It is of a module, as what it is part of.
-        threads: as many as there are cores by default.
         done: called with the number of cells that a ring has added.
     """
     found = {first: value}
@@ -59,7 +57,7 @@ def flood(
         ways = _ways(ring, shape, found)
         # The ring is finished before any of it is entered: `found` stands still meanwhile.
         calls = ((go, cell, [found[way] for way in sides]) for cell, sides in ways.items())
-        values = run_pieces(_reach, calls, threads=True, workers=threads)
+        values = run_pieces(_reach, calls, threads=True)
         ring = []
         for cell, reached in zip(ways, values, strict=True):
             if reached is not None:
@@ -92,12 +90,9 @@ LONGEST = 0.004, 0.04  # s, N m: done at once, if all goes well
 class Best:
     """Hold the gait with the smallest spectral radius."""
 
-    period: Seconds
-    torque: NewtonMetres
-    spectral_radius: Ratio
-
-    def __str__(self) -> str:
-        return f"{self.period:.5g} s, {self.torque:.5g} N m, radius {self.spectral_radius:.4f}"
+    period: Annotated[float, Quantity("s", form=".5g")]
+    torque: Annotated[float, Quantity("N m", form=".5g")]
+    spectral_radius: Annotated[float, Quantity("1", "stable below 1", "radius", ".4f")]
 
 
 @dataclass(frozen=True)
@@ -137,18 +132,16 @@ def stability_map(
     period: Array,
     torque: Array,
     *,
-    threads: int | None = None,
     done: Done | None = None,
 ) -> StabilityMap:
     """Follow the shipped clocked gait over a grid of periods and torques.
 
-    The result does not depend on the number of threads.
+    The result does not depend on the number of cores.
 
     Args:
         parameters: of the robot.
         period: (n,) [s], rising.
         torque: (m,) [N m], rising.
-        threads: as many as there are cores by default.
         done: called with the number of gaits that were found.
 
     Raises:
@@ -163,7 +156,7 @@ def stability_map(
             f"the clocked gait at {first.period:g} s and {first.torque:.4g} N m cannot be followed "
             f"to {period[cell[0]]:g} s and {torque[cell[1]]:g} N m; choose a grid that is closer"
         )
-    found = flood((len(period), len(torque)), cell, step, go, threads=threads, done=done)
+    found = flood((len(period), len(torque)), cell, step, go, done=done)
     return _gathered(period, torque, found)
 
 
@@ -176,12 +169,8 @@ def _follow(
     parameters: MonkeyBotParameters, period: Array, torque: Array, step: Step, cell: Cell
 ) -> Step | None:
     """Return the gait of a cell of the grid, followed from another one."""
-    later, more = float(period[cell[0]]) - step.period, float(torque[cell[1]]) - step.torque
-
-    def course(at: float) -> Setting:
-        return Setting(parameters, step.period + at * later, step.torque + at * more)
-
-    return follow(step, course, pieces_of((later, LONGEST[0]), (more, LONGEST[1])))
+    end = Setting(parameters, float(period[cell[0]]), float(torque[cell[1]]))
+    return follow_to(step, end, LONGEST)
 
 
 def _gathered(period: Array, torque: Array, found: dict[Cell, Step]) -> StabilityMap:

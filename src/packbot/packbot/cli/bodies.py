@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -13,26 +14,24 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import file_line, make_table, progress, warn
+from roboaccord.cli.console import counted, file_line, make_table, warn
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import Changes, Force, Out, load_setup
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import Metres, Quantity, Radians, Ratio
-from roboaccord.contract.state import Array
+from roboaccord.cli.rendering import grid_of, tables_of
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity, Radians
 from roboaccord.description.resources import share
 from roboaccord.report.colours import BLUE, INK
 from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_columns
 
-from packbot.hulls.bodies import Body, complaints, fit, make_bodies, read_shapes, write_bodies
+from packbot.hulls.bodies import Body, complaints, make_bodies, read_shapes, write_bodies
 from packbot.hulls.solids import write_shapes
-from packbot.model.parameters import JOINTS
 from packbot.model.reduced import (
     Inertia,
     MergedLinks,
-    ReducedTable,
+    Table,
     camera_table,
     hand_table,
     reduce_table,
@@ -62,8 +61,6 @@ def reduced_command(
 
       accord packbot reduced --joint elbow2 --angle -1.2 --knots 24 --json
     """
-    if joint not in JOINTS:
-        raise AccordError(f"unknown joint {joint}{did_you_mean(joint, JOINTS)}")
     setup = load_setup("packbot", "collapse", changes)
     p, merged = setup.parameters, MergedLinks(setup.tree, joint)
     low, high = merged.limits
@@ -78,7 +75,14 @@ def reduced_command(
     angles = np.linspace(*merged.limits, SAMPLES)
     centres, tensors = merged.errors(angles, knots)
     with results(folder, f"packbot_reduced_{joint}", force=force) as place:
-        files = draw(place, joint, angles, centres, tensors)
+        path = place / f"reduced_{joint}.svg"
+        with picture(path) as axes:
+            axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
+            axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
+            axes.set(xlabel=f"angle of {joint} [rad]", ylabel="error of the interpolation")
+            legend(axes)
+        table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
+        write_columns(path.with_suffix(".csv"), table)
     found = Reduced(
         joint=joint,
         angle=angle,
@@ -89,20 +93,17 @@ def reduced_command(
         interpolated=near,
         error=Off(off, tensor_off),
         largest=Off(centres.max(), tensors.max()),
-        files=files,
+        files=[path, path.with_suffix(".csv")],
     )
-    return Result(found, [*shown_of(found), file_line(files)])
+    return Result(found, shown_of(found))
 
 
 @dataclass(frozen=True)
 class Off:
     """Hold what the interpolation is off: the centre, and the share of the inertia."""
 
-    centre: Metres
-    inertia: Ratio
-
-    def __str__(self) -> str:
-        return f"{1e3 * self.centre:.2f} mm and {100 * self.inertia:.2f} %"
+    centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
+    inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,7 +114,7 @@ class Reduced:
     angle: Radians
     links: Sequence[str]
     knots: int
-    tables: Mapping[str, ReducedTable]
+    tables: Mapping[str, Table]
     exact: Inertia
     interpolated: Inertia
     error: Off
@@ -121,34 +122,22 @@ class Reduced:
     files: list[Path]
 
 
-def draw(folder: Path, joint: str, angles: Array, centres: Array, tensors: Array) -> list[Path]:
-    """Write the error over the angle as SVG and CSV."""
-    path = folder / f"reduced_{joint}.svg"
-    with picture(path) as axes:
-        axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
-        axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
-        axes.set(xlabel=f"angle of {joint} [rad]", ylabel="error of the interpolation")
-        legend(axes)
-    table = path.with_suffix(".csv")
-    write_columns(table, {"angle_rad": angles, "centre_m": centres, "inertia": tensors})
-    return [path, table]
-
-
 def shown_of(found: Reduced) -> list[RenderableType]:
     """Return the tables for people."""
     exact, near = found.exact, found.interpolated
-    shown: list[RenderableType] = []
-    for name, reduced in found.tables.items():
-        shown += [*tables_of(reduced.rows, title=name), ""]
-    title = f"{' and '.join(found.links)} as one link, {exact.mass:.4g} kg"
-    table = make_table("", "exact", f"of {found.knots} knots", title=title)
-    for k, axis in enumerate("xyz"):
-        table.add_row(f"centre {axis} [m]", f"{exact.centre[k]:.6f}", f"{near.centre[k]:.6f}")
+    shown = [*chain(*([*tables_of(t.rows, title=name), ""] for name, t in found.tables.items()))]
+    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(exact.centre, near.centre))}
     for i, k in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)):
-        values = exact.inertia[i, k], near.inertia[i, k]
-        table.add_row(f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]", *(f"{value:.6f}" for value in values))
-    off = f"the interpolation is off by {found.error} here"
-    return [*shown, table, off, f"and by {found.largest} at most"]
+        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = exact.inertia[i, k], near.inertia[i, k]
+    headings = "", "exact", f"of {found.knots} knots"
+    title = f"{' and '.join(found.links)} as one link, {exact.mass:.4g} kg"
+    off = {f"at {found.angle:g} rad": found.error, "at most": found.largest}
+    return [
+        *shown,
+        grid_of(headings, rows, Quantity("", form=".6f"), title),
+        *tables_of([*off.values()], title="the interpolation is off by", labels=off),
+        file_line(found.files),
+    ]
 
 
 def hulls_command(
@@ -184,10 +173,12 @@ def hulls_command(
         raise AccordError(f"--density is {density:g}, and must be positive")
     given = dict(map(_mass, masses or ()))
     shapes = read_shapes(source)
-    with results(folder, "packbot_hulls", force=force) as place, progress() as bar:
-        task = bar.add_task("hulls", total=len(shapes))
+    with (
+        results(folder, "packbot_hulls", force=force) as place,
+        counted(len(shapes), "hulls") as advance,
+    ):
         bodies = make_bodies(
-            shapes, density=density, masses=given, whole=whole, done=lambda: bar.advance(task)
+            shapes, density=density, masses=given, whole=whole, done=lambda: advance(1)
         )
         links = write_bodies(bodies, place)
     for line in complaints(bodies):
@@ -209,7 +200,7 @@ def table_of(bodies: Iterable[Body]) -> list[RenderableType]:
             body.name, str(len(body.hulls)), f"{body.mass:.4g}",
             " ".join(f"{v:.0f}" for v in 1e3 * (upper - lower)),
             " ".join(f"{v:.3g}" for v in body.inertia.diagonal()),
-            f"{np.min([*map(fit, body.shapes, body.hulls)]):.2f}",
+            f"{np.min([shape.fit for shape in body.shapes]):.2f}",
         )  # fmt: skip
     explained = "inertia: about the centre; fit: how much of its hull a shape fills, the least"
     return [table, Text(explained)]

@@ -3,41 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import (
-    ProgressObserver,
-    command_line,
-    file_line,
-    make_table,
-    progress,
-)
+from roboaccord.cli.console import ProgressObserver, command_line, counted, file_line, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Engine, Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import IF_ANY, INLINE, Seconds
+from roboaccord.contract.errors import check_known
+from roboaccord.contract.results import Seconds
 from roboaccord.report.plots import render_plots
 from roboaccord.run.output import write_text
+from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import made_with
 
 from packbot.source.collapse import (
     CONTACTS,
-    LINKS,
     Collapse,
-    Draw,
     Drawn,
     collapse_setup,
+    draw_changes,
     run_collapse,
-    run_draws,
+    run_draw,
 )
-from packbot.source.figures import Collapses, write_figures
+from packbot.source.figures import write_figures
 
 SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
@@ -78,53 +70,19 @@ def collapse_command(
 
       accord packbot collapse --set friction.restitution=0.3 --duration 8
     """
-    if contact not in CONTACTS:
-        raise AccordError(f"unknown contact {contact}{did_you_mean(contact, CONTACTS)}")
+    check_known("unknown contact ", contact, CONTACTS)
     setup = collapse_setup(contact, duration, changes or ())
     with progress() as bar:
         watch = ProgressObserver(bar, f"collapse in {engine}", setup.scenario.duration)
         found = run_collapse(setup, engine, [watch])
-        draws: list[Draw] = []
         if perturb:
             task = bar.add_task("drawn arms", total=perturb)
-            draws = run_draws(
-                perturb, seed, engine=engine, contact=contact, duration=duration,
-                changes=changes or (), done=lambda draw: bar.advance(task),
-            )  # fmt: skip
-    data = Fall(found, Drawn.of(draws, seed) if draws else None)
+            drawn = draw_changes(perturb, seed)  # what --set sets stays so, whatever is drawn
+            calls = [([*each, *(changes or ())], engine, contact, duration) for each in drawn]
+            draws = run_pieces(run_draw, calls, done=lambda draw: bar.advance(task))
+            found = replace(found, perturbed=Drawn.of(draws, seed))
     used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None, "perturb": None})
-    return Result(data, shown_of(data, f"collapse in {engine}, contact {contact}"), used=used)
-
-
-@dataclass(frozen=True)
-class Fall:
-    """Hold a collapse, and those of drawn arms."""
-
-    collapse: Collapse = field(metadata=INLINE)
-    perturbed: Drawn | None = field(metadata=IF_ANY)
-
-
-def shown_of(found: Fall, title: str) -> list[RenderableType]:
-    """Return the figures for people."""
-    fall, drawn = found.collapse, found.perturbed
-    words = ("mean", "std", "min", "max") if drawn else ()
-    table = make_table("link", "angle\n[deg]", *words, title=title)
-    for link in LINKS:
-        row = drawn.absolute_deg[link].values() if drawn else ()
-        table.add_row(link, f"{fall.absolute_deg[link]:.2f}", *(f"{value:.2f}" for value in row))
-    say = (
-        f"links {fall.rest}, the fastest joint at {fall.last_speed:.2g} rad/s in the end; "
-        f"{len(fall.events)} events; energy rose by {fall.energy_rise:.2g} J in all; "
-        f"hulls overlapped by {1e3 * fall.worst_penetration:.3g} mm at most"
-    )
-    lines = [Text("angle: of each link over the horizontal at the end"), Text(say)]
-    if drawn:
-        of_drawn = (
-            f"mean, std, min, max: of {drawn.count} drawn arms (seed {drawn.seed}), "
-            f"{drawn.at_rest} at rest, {len(drawn.refused)} touched something at the start"
-        )
-        lines.append(Text(of_drawn))
-    return [table, *lines]
+    return Result(found, used=used)
 
 
 def figures_command(
@@ -146,14 +104,15 @@ def figures_command(
     """
     setup = collapse_setup("normal", duration)
     runs: dict[str, Collapse] = {}
-    with results(folder, "packbot_figures", force=force) as place, progress() as bar:
-        task = bar.add_task("collapses and figures", total=len(CONTACTS) + 1)
+    with (
+        results(folder, "packbot_figures", force=force) as place,
+        counted(len(CONTACTS), "collapses") as advance,
+    ):
         for contact in CONTACTS:
             runs[contact] = run_collapse(collapse_setup(contact, duration), "reference")
-            bar.advance(task)
-        stills = write_figures(setup, Collapses(**runs), place)
+            advance(1)
+        stills = write_figures(setup, runs, place)
         files = [place / "index.html", *(file for still in stills for file in still.files)]
-        bar.advance(task)
         page = render_plots(
             "The Packbot's arm falls",
             f"The figures of {SOURCE}, done again.",
@@ -177,7 +136,9 @@ class Figures:
 def words_of(found: Collapse) -> str:
     """Return the figures of a collapse as a sentence."""
     angles = ", ".join(f"{link} {angle:.2f}" for link, angle in found.absolute_deg.items())
+    settled = found.settle_time
+    rest = "not at rest" if settled is None else f"at rest after {settled:.2f} s"
     return (
-        f"{angles} degrees; {found.rest}; energy rose by {found.energy_rise:.2g} J; "
+        f"{angles} degrees; {rest}; energy rose by {found.energy_rise:.2g} J; "
         f"overlap at most {1e3 * found.worst_penetration:.2g} mm; {len(found.events)} events"
     )

@@ -10,17 +10,16 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import file_line, progress
+from roboaccord.cli.console import counted, file_line
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import fault_of
-from roboaccord.contract.results import Kilograms, Minutes, to_json
+from roboaccord.contract.results import Kilograms, Minutes, Quantity, to_json
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, RED
 from roboaccord.report.drawing import label_dots, legend, picture
@@ -76,11 +75,14 @@ def detect_command(
 def _study(count: int, minutes: float, seed: int, folder: Path | None, *, force: bool) -> Result:
     """Run the study of detection, or what is left of it, and draw its figure."""
     arms = max(1, round(count / FAILURES))
-    with results(folder, "packbot_detection", force=force) as place, kept(place), progress() as bar:
-        task = bar.add_task("arms", total=arms)
+    with (
+        results(folder, "packbot_detection", force=force) as place,
+        kept(place),
+        counted(arms, "arms") as advance,
+    ):
         nominal, share = 60.0 * minutes / arms, np.diff(np.linspace(0, count, arms + 1).round())
         calls = [(seed + i, int(n), nominal, THRESHOLDS) for i, n in enumerate(share)]
-        judged = run_pieces(judge_arm, calls, done=lambda arm: bar.advance(task))
+        judged = run_pieces(judge_arm, calls, done=lambda _: advance(1))
         rows = [
             summary([outcome for arm in judged for outcome in arm[k]], threshold)
             for k, threshold in enumerate(THRESHOLDS)
@@ -88,9 +90,8 @@ def _study(count: int, minutes: float, seed: int, folder: Path | None, *, force:
         data = Study([seed, seed + arms - 1], rows)
         write_text(place / "detection.json", json.dumps(to_json(data), indent=1))
         _draw(rows, place / "detection.svg")
-    say = "delay: after the first 0.05 rad of missing motion of the joint that failed"
     table = tables_of(rows, *COLUMNS, title=f"{count} failures")
-    return Result(data, [*table, say, file_line([place / "detection.svg"])])
+    return Result(data, [*table, file_line([place / "detection.svg"])])
 
 
 @dataclass(frozen=True)
@@ -125,26 +126,19 @@ def _of_bag(run: BagRun, payload: float) -> Result:
     efforts = efforts_in_force(run)
     found = detections(detector, motion.time, motion.q, motion.qd, efforts)
     recorded = {f.joint: f.time for f in map(fault_of, motion.events) if f}
-    faults = {
-        each.joint: replace(
-            each, delay=each.time - recorded.get(each.joint, each.time - each.delay)
-        )
-        for each in found
-    }
+    last = {each.joint: each for each in found}.values()
+    began = {each.joint: recorded.get(each.joint, each.time - each.delay) for each in last}
+    faults = [replace(each, delay=each.time - began[each.joint]) for each in last]
     doubts = Prober(setup, payload).doubts(motion.q[-1], detector.open_explanations())
-    data = Findings([*faults.values()], doubts)
-    shown: list[RenderableType] = ["no joint was found failed"]
-    if faults:
-        shown = tables_of(data.faults, "joint", "time", "delay", "kind", title="failed joints")
-    return Result(data, [*shown, *map(str, doubts)])
+    return Result(Findings(faults, doubts))
 
 
 @dataclass(frozen=True)
 class Findings:
     """Hold the failed joints of a motion, and what cannot be told apart."""
 
-    faults: list[Detection]
-    undetermined: Sequence[Doubt]
+    faults: Annotated[list[Detection], Quantity("", "failed joints")]
+    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be told apart")]
 
 
 def efforts_in_force(run: BagRun) -> Array:

@@ -8,10 +8,11 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.gathering import quantity
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.results import Quantity, Radians
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
+from typer.models import OptionInfo
 
 from packbot.model.parameters import JOINTS, check_limits
 
@@ -56,8 +57,7 @@ def joint_values(words: str, option: str) -> Array:
     if any("=" in part for part in parts):
         pairs = [part.partition("=")[::2] for part in parts]
         for name, _ in pairs:
-            if name not in JOINTS:
-                raise AccordError(f"{option}: unknown joint {name}{did_you_mean(name, JOINTS)}")
+            check_known(f"{option}: unknown joint ", name, JOINTS)
             if [other for other, _ in pairs].count(name) > 1:
                 raise AccordError(f"{option}: {name} is given twice")
     else:
@@ -86,6 +86,7 @@ def point(words: str, option: str = "--target") -> Array:
     return np.array(values)
 
 
-def rounded(digits: int, *values: float) -> list[str]:
-    """Return numbers with so many decimals, and no sign before 0."""
-    return [f"{round(float(value), digits) + 0.0:.{digits}f}" for value in values]
+def draws(what: str) -> OptionInfo:
+    """Return an option that names the file of a picture."""
+    found: OptionInfo = typer.Option(metavar="FILE", help=f"Draw {what}, as .svg or .png.")
+    return found

@@ -9,27 +9,15 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Changes, load_setup
-from roboaccord.cli.rendering import tables_of
+from roboaccord.cli.rendering import grid_of, lines_of, tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Degrees, Metres, Quantity, to_json
 from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
 
-from packbot.cli.options import (
-    Angles,
-    Pitch,
-    ScenarioName,
-    Target,
-    angles_of,
-    joint_values,
-    point,
-    rounded,
-)
+from packbot.cli.options import Angles, Pitch, ScenarioName, Target, angles_of, joint_values, point
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm, Kinematics
 from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
@@ -72,79 +60,51 @@ def pose_command(
     if sum(map(bool, (name, target, q))) > 1:
         raise AccordError("pose takes one of NAME, --target and --q")
     if not (name or target or q):
-        table = make_table("pose", *JOINTS, title="named poses [rad]")
-        for each, values in named_poses().items():
-            table.add_row(each, *(f"{angle:g}" for angle in values))
-        return Result({"poses": to_json(named_poses())}, [table], used=dict.fromkeys(UNUSED))
+        named = named_poses()
+        table = grid_of(("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]")
+        return Result({"poses": to_json(named)}, [table], used=dict.fromkeys(UNUSED))
     setup = load_setup("packbot", scenario, changes)
-    angles = find(setup, name, target, q, pitch, near, margin)
-    found = Pose.of(setup, name or None, angles)
-    used = {} if target else {"near": None, "margin": None}
-    return Result(found, shown_of(found), used=used)
-
-
-def find(
-    setup: Setup, name: str, target: str, q: str, pitch: float | None, near: str, margin: float
-) -> Array:
-    """Return the angles (7,) [rad] that words ask for."""
     if pitch is not None and (not target or not np.isfinite(pitch)):
         raise AccordError("--pitch takes a finite number, and goes with --target")
     if target:
         inverse = Inverse(setup.parameters, Clearance.of(setup))
-        return inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
-    angles = pose(name) if name else joint_values(q, "--q")
-    check_limits(setup.parameters, angles)
-    return angles
+        angles = inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
+    else:
+        angles = pose(name) if name else joint_values(q, "--q")
+        check_limits(setup.parameters, angles)
+    kinematics, clearance = Kinematics(setup), Clearance.of(setup)
+    tip, camera = (kinematics.placement(frame, angles) for frame in ("tip", "camera"))
+    pair, distance = clearance.closest(angles)
+    found = Pose(
+        name=name or None,
+        q=angles,
+        tip=tip.position,
+        hand=tip.rotation[:, 0],
+        camera=camera.position,
+        sight=camera.rotation[:, 0],
+        clearance=distance,
+        closest=clearance.pair_names(pair),
+    )
+    rows = {joint: (angle, math.degrees(angle)) for joint, angle in zip(JOINTS, angles.tolist())}
+    table = grid_of(("joint", "rad", "degrees"), rows, Quantity("", form=".6f"))
+    return Result(
+        found, [table, *lines_of(found)], used={} if target else dict.fromkeys(UNUSED[:2])
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pose:
-    """Hold the angles of a pose, where finger tips and camera are, and how clear it is."""
+    """Hold the angles of a pose [rad], where finger tips and camera are, and how clear it is."""
 
     name: str | None
     joints: Sequence[str] = JOINTS
-    q: Annotated[Array, Quantity("rad")]
-    tip: Annotated[Array, Quantity("m")]
-    hand: Array
-    camera: Annotated[Array, Quantity("m")]
-    sight: Array
-    clearance: Metres
-    closest: tuple[str, str]
-
-    @classmethod
-    def of(cls, setup: Setup, name: str | None, q: Array) -> Pose:
-        """Return what is said of angles."""
-        kinematics, clearance = Kinematics(setup), Clearance.of(setup)
-        tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))
-        pair, distance = clearance.closest(q)
-        return cls(
-            name=name,
-            q=q,
-            tip=tip.position,
-            hand=tip.rotation[:, 0],
-            camera=camera.position,
-            sight=camera.rotation[:, 0],
-            clearance=distance,
-            closest=clearance.pair_names(pair),
-        )
-
-
-def shown_of(found: Pose) -> list[RenderableType]:
-    """Return a pose for people."""
-    table = make_table("joint", "rad", "degrees")
-    for joint, angle in zip(JOINTS, found.q, strict=True):
-        table.add_row(joint, *rounded(6, angle), *rounded(3, np.degrees(angle)))
-    a, b = found.closest
-    tip, hand, camera, sight = (
-        ", ".join(rounded(4, *values))
-        for values in (found.tip, found.hand, found.camera, found.sight)
-    )
-    return [
-        table,
-        f"finger tips at {tip} m, the hand along {hand}",
-        f"camera at {camera} m, sees along {sight}",
-        f"clearance {1e3 * found.clearance:.2f} mm, {a} to {b}",
-    ]
+    q: Array
+    tip: Annotated[Array, Quantity("m", "finger tips", form=".4f")]
+    hand: Annotated[Array, Quantity("1", "its direction", form=".4f")]
+    camera: Annotated[Array, Quantity("m", form=".4f")]
+    sight: Annotated[Array, Quantity("1", "its direction", form=".4f")]
+    clearance: Annotated[float, Quantity("m", "of the closest pair", form=".2f", shown="mm")]
+    closest: Annotated[tuple[str, str], Quantity("")]
 
 
 @gathers("--q", "--qd", "--tau")
@@ -180,26 +140,24 @@ def dynamics_command(
     check_limits(setup.parameters, angles)
     arm = Arm.of(setup)
     found = Dynamics(
-        JOINTS,
-        arm.acceleration(angles, rates, efforts),
-        arm.mass_matrix(angles),
-        arm.bias(angles, rates),
+        qdd=arm.acceleration(angles, rates, efforts),
+        mass_matrix=arm.mass_matrix(angles),
+        bias=arm.bias(angles, rates),
     )
-    table = make_table("joint", "qdd [rad/s^2]", "bias [N m]")
-    matrix = make_table("", *JOINTS, title="mass matrix [kg m^2]")
-    for name, change, effort, row in zip(
-        JOINTS, found.qdd, found.bias, found.mass_matrix, strict=True
-    ):
-        table.add_row(name, *rounded(6, change, effort))
-        matrix.add_row(name, *rounded(5, *row))
-    return Result(found, [table, "", matrix])
+    both = dict(zip(JOINTS, zip(found.qdd, found.bias), strict=True))
+    matrix = dict(zip(JOINTS, found.mass_matrix, strict=True))
+    title, form = "mass matrix [kg m^2]", Quantity("", form=".6f")
+    return Result(found, [
+        grid_of(("joint", "qdd [rad/s^2]", "bias [N m]"), both, form), "",
+        grid_of(("", *JOINTS), matrix, Quantity("", form=".5f"), title),
+    ])  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dynamics:
     """Hold accelerations, mass matrix and bias in a state."""
 
-    joints: Sequence[str]
+    joints: Sequence[str] = JOINTS
     qdd: Annotated[Array, Quantity("rad/s^2")]
     mass_matrix: Annotated[Array, Quantity("kg m^2")]
     bias: Annotated[Array, Quantity("N m")]
@@ -281,9 +239,5 @@ def sight_command(
       accord packbot sight --target 0 -1 0 --q 0 1.2 -0.5 0.3 0.4 -1.5 0 --view-deg 60
     """
     setup = load_setup("packbot", scenario, changes)
-    found = Sight.of(setup, math.radians(view), width).look(angles_of(setup, q), point(target))
-    words = "visible" if found.visible else "not visible"
-    if found.blocked_by:
-        words += f"; in the way: {', '.join(found.blocked_by)}"
-    off = f"{math.degrees(found.off_axis):.1f} degrees off the axis"
-    return Result(found, [words, f"{found.distance:.3f} m away, {off}"])
+    sight = Sight.of(setup, math.radians(view), width)
+    return Result(sight.look(angles_of(setup, q), point(target)))

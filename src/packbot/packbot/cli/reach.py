@@ -1,30 +1,39 @@
-"""`accord packbot plan` and `reach`: a collision-free path, and a reach whose joints may fail."""
+"""`accord packbot plan`, `reach`, `recover` and `equilibria`: paths, also of failed arms."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
-from rich.console import RenderableType
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, log, make_table, progress
+from roboaccord.cli.console import ProgressObserver, counted, log, progress
+from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import gathers
-from roboaccord.cli.options import Changes, Engine, Faults, Seed, load_setup
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds
+from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
+from roboaccord.cli.pieces import in_pieces, kept
+from roboaccord.cli.rendering import grid_of, lines_of, tables_of
+from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract.files import check_target
+from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds, to_json
 from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
 
-from packbot.cli.options import Pitch, ScenarioName, Target, point, rounded
+from packbot.cli.options import Pitch, ScenarioName, Target, draws, point
+from packbot.model import compiled
 from packbot.model.parameters import JOINTS, pose
+from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
-from packbot.source.reaching import LONGEST, Reach, clear_start, run_reach
+from packbot.source.equilibria import KINDS, draw_equilibria, find_equilibria
+from packbot.source.reaching import LONGEST, clear_start, run_reach
 
 CONTROLLERS = ("recover", "ignore")
+COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
 
 @gathers("--target")
@@ -59,12 +68,24 @@ def plan_command(
     setup = load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
     with log.status("looking for a way"):
-        found = plan(setup, goal, begin, margin, speed, seed)
-    table = make_table("time", *JOINTS, title="corners of the way, s and rad")
-    for time, q in zip(found.times, found.corners, strict=True):
-        table.add_row(*rounded(3, time), *rounded(4, *q))
-    apart = f"the closest pair is {1e3 * found.clearance:.1f} mm apart"
-    return Result(found, [table, f"{found.duration:.3f} s; {apart}"])
+        planner = Planner(setup, margin=margin)
+        end = goal.angles(setup, planner.clearance, planner.margin, begin)
+        path = in_time(setup, planner.plan(begin, end, seed), speed)
+        closest = min(
+            planner.clearance.closest(path.at(t)[0])[1]
+            for t in np.linspace(0.0, path.duration, 200)
+        )
+    found = Plan(
+        corners=path.corners,
+        times=path.times,
+        duration=path.duration,
+        margin=margin,
+        clearance=closest,
+    )
+    rows = {f"{time:.3f}": q for time, q in zip(path.times, path.corners, strict=True)}
+    title = "corners of the way, s and rad"
+    table = grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)
+    return Result(found, [table, *lines_of(found)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,27 +93,11 @@ class Plan:
     """Hold the corners of a path, when it is there, and how close the arm comes to anything."""
 
     joints: Sequence[str] = JOINTS
-    corners: Annotated[Array, Quantity("rad")]
-    times: Annotated[Array, Quantity("s")]
+    corners: Array
+    times: Array
     duration: Seconds
     margin: Metres
-    clearance: Metres
-
-
-def plan(setup: Setup, goal: Goal, start: Array, margin: float, speed: float, seed: int) -> Plan:
-    """Plan a path to a goal."""
-    planner = Planner(setup, margin=margin)
-    corners = planner.plan(
-        start, goal.angles(setup, planner.clearance, planner.margin, start), seed
-    )
-    path = in_time(setup, corners, speed)
-    return Plan(
-        corners=path.corners,
-        times=path.times,
-        duration=path.duration,
-        margin=margin,
-        clearance=min(planner.clearance.closest(path.at(t)[0])[1] for t in path.sampled(200)),
-    )
+    clearance: Annotated[float, Quantity("m", "of the closest pair", shown="mm")]
 
 
 @gathers("--target")
@@ -126,30 +131,94 @@ def reach_command(
 
       accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
     """
-    if controller not in CONTROLLERS:
-        raise AccordError(f"unknown controller {controller}{did_you_mean(controller, CONTROLLERS)}")
+    check_known("unknown controller ", controller, CONTROLLERS)
     given = load_setup("packbot", scenario, [*(changes or []), f"seed={seed}"], faults)
     aim, setup = point(target), clear_start(given)
     with progress() as bar:
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
         found = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
-    return Result(found, shown_of(found), used=used_by(setup, "control_period", "physics_step"))
+    return Result(found, used=used_by(setup, "control_period", "physics_step"))
 
 
-def shown_of(found: Reach) -> list[RenderableType]:
-    """Return a reach for people."""
-    words = "reached" if found.reached else f"not reached: {found.reason}"
-    lines: list[RenderableType] = [
-        f"{words}; the finger tips ended {1e3 * found.error:.1f} mm from the target, "
-        f"after {found.duration:.2f} s"
-    ]
-    if not found.reached and found.nearest is not None:
-        nearest = ", ".join(f"{x:.3f}" for x in found.nearest)
-        lines.append(f"nearest point with a way: {nearest} m")
-    lines += [
-        f"detected: {each.joint} {each.kind}, after {each.delay:.2f} s" for each in found.failures
-    ]
-    lines.append(f"greatest effort over its limit: {found.load:.2f}")
-    lines.append(f"the camera sees {100.0 * found.seen:.0f} % of the target")
-    lines += [f"touched: {a} and {b}" for a, b in found.touched]
-    return lines
+@in_pieces(own=True, grows=("targets",))
+def recover_command(
+    faults: Faults = None,
+    targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 200,
+    engine: Engine = "reference",
+    seed: Seed = 0,
+    plot: Annotated[Path | None, draws("the counts")] = None,
+    changes: Changes = None,
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
+    """Reach for random targets with failed joints, and count.
+
+    The targets are finger tips of random clear poses of the healthy arm; with a failed turret, in
+    the plane that it leaves. Reachable are those to which there is a way: each is reached for in
+    the engine, also by the controller that ignores failures (baseline). Without --fault all of a
+    study: each joint loose and frozen at three angles, and five pairs. A study that was ended goes
+    on in the same --out.
+
+    Examples:
+
+      accord packbot recover --fault elbow1=frozen:0.4 --targets 20
+
+      accord packbot recover --fault elbow2=loose --targets 200 --engine mujoco --seed 1 --json
+
+      accord packbot recover --targets 200 --engine dart --out study --plot study.svg
+    """
+    with compiled("accord packbot recover"):
+        from packbot.source.recovery import all_cases, counts, draw_recovery, study
+    check_target(plot)
+    setups = [load_setup("packbot", "reach", changes, faults)]
+    if not faults:
+        cases = all_cases(setups[0])
+        setups = [load_setup("packbot", "reach", changes, [*case]) for case in cases]
+    with (
+        results(folder, "packbot_recovery", force=force) as place,
+        kept(place),
+        counted(targets * len(setups), f"targets in {engine}") as advance,
+    ):
+        done = study(setups, targets, engine, seed, lambda attempt: advance(1))
+    found = [counts(setup.faults, tried) for setup, tried in zip(setups, done, strict=True)]
+    if plot:
+        draw_recovery(found, plot)
+    table = tables_of(found, "faults", *COUNTS, "refused", title="targets reached")
+    if faults:
+        return Result(found[0], table)
+    refused = sum((Counter(case.refused) for case in found), Counter[str]())
+    total = {key: sum(getattr(case, key) for case in found) for key in COUNTS}
+    return Result({**total, "refused": refused, "cases": to_json(found)}, table)
+
+
+def equilibria_command(
+    faults: Faults = None,
+    count: Annotated[int, typer.Option("--poses", min=1, help="Drawn.")] = 100,
+    plot: Annotated[Path | None, draws("them")] = None,
+    seed: Seed = 0,
+    changes: Changes = None,
+) -> Result:
+    """Find equilibria of an arm with loose joints, and those that it can come to.
+
+    Of poses drawn at random: in how many loose joints hang stably, in how many they would be
+    balanced, and how many lean on something. Linked are those at rest to which the active joints
+    lead from the start, slowly.
+
+    Examples:
+
+      accord packbot equilibria --fault elbow2=loose
+
+      accord packbot equilibria --fault elbow1=loose --poses 50 --plot elbow1.svg
+    """
+    setup = load_setup("packbot", "reach", changes, faults)
+    check_target(plot)
+    arm = FailedArm(setup, setup.faults)
+    if not len(arm.loose):
+        raise AccordError("equilibria takes a --fault JOINT=loose")
+    with log.status("looking for equilibria"):
+        found = find_equilibria(arm, setup.initial.q, count, seed)
+    if plot:
+        draw_equilibria(arm, found, plot)
+    data = {kind: len(getattr(found, kind)) for kind in KINDS} | {"linked": found.linked}
+    words = ", ".join(f"{number} {kind}" for kind, number in data.items())
+    return Result(data, [f"equilibria: {words}"])

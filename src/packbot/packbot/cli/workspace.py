@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
 from roboaccord.cli import pieces
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import file_line, make_table, progress
+from roboaccord.cli.console import counted
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
-from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import IF_ANY, Kilograms, Quantity, Ratio
 from roboaccord.scenario.setup import Setup
 
+from packbot.cli.options import draws
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
-from packbot.source.failure_figures import draw_kept, draw_torques, draw_workspace
 from packbot.source.workspace import (
     ANGLES,
     PLANE,
@@ -33,6 +32,9 @@ from packbot.source.workspace import (
     Guard,
     Kept,
     angles_of,
+    draw_kept,
+    draw_torques,
+    draw_workspace,
     guard,
     kept,
     loads,
@@ -71,9 +73,7 @@ def workspace_command(
     sight: Annotated[
         bool, typer.Option("--sight", help="Find what the camera still sees.")
     ] = False,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the cells, as .svg or .png.")
-    ] = None,
+    plot: Annotated[Path | None, draws("the cells")] = None,
     torques: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw the torques needed over their limits.")
     ] = None,
@@ -112,148 +112,89 @@ def workspace_command(
       accord packbot workspace --study --poses 60000 --out workspaces
     """
     setup = load_setup("packbot", "collapse", changes)
-    how = How(poses, seed, sight)
+    measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
     if study:
         if faults or payload or plot or torques or keep is not None:
             raise AccordError("--study has joints, payloads and pictures of its own")
-        return _study(setup, angles, how, folder, force=force)
+        with results(folder, "packbot_workspace", force=force) as place, pieces.kept(place):
+            return Result(_study(measure, _cases(setup, JOINTS, angles), place))
     if folder or force:
         raise AccordError("--out and --force go with --study")
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
-    cases = _cases(setup, given, angles)
+    spread = (
+        angles_of(setup, fault, angles) if fault == Fault(fault.joint, "frozen") else [fault]
+        for fault in given
+    )
+    planar = [JOINTS[i] for i in PLANE]
+    cases = list(map(list, product(*spread))) if given else _cases(setup, planar, angles)
     if keep is not None and (len(given) != 1 or len(cases) < 2):
         raise AccordError("--keep takes one --fault JOINT=frozen")
     for picture in (plot, torques):
         check_target(picture)
-    found = _measured(setup, cases, [payload], how, workers=1)  # of some seconds in all
+    with counted(1 + len(cases), "workspaces") as advance:  # of some seconds in all
+        found = measure(cases, payloads=[payload], workers=1, done=lambda _: advance(1))
     if plot:
         (draw_workspace if given else draw_kept)(found, plot)
     if torques:
         arms = [FailedArm(setup, case, payload=payload) for case in cases]
-        failed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
-        draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(failed), torques)
-    limits = None if keep is None else guard(setup, given[0].joint, found, keep, poses)
-    workspace = Workspace.of(found, limits)
-    return Result(workspace, shown_of(workspace))
+        needed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
+        draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(needed), torques)
+    healthy, *failed = found
+    seen = [each.seen for each in failed if each.seen is not None]
+    return Result(Workspace(
+        retained=float(np.median([each.retained for each in failed])),
+        cases=failed,
+        seen=float(np.mean(seen)) if sight else None,
+        sees=healthy.seen,
+        cells=len(healthy.cells),
+        guard=None if keep is None else guard(setup, given[0].joint, found, keep, poses),
+    ))  # fmt: skip
 
 
-@dataclass(frozen=True)
-class How:
-    """Say how workspaces are measured: poses drawn, their seed, and whether with the camera."""
-
-    poses: int
-    seed: int
-    sight: bool
-
-
-@dataclass(frozen=True)
-class Case:
-    """Hold what an arm with failed joints keeps, and what its camera sees."""
-
-    faults: Annotated[list[str], Quantity("", name="failed")]
-    retained: Annotated[float, Quantity("1", name="kept", form=".3f")]
-    seen: Annotated[float | None, Quantity("1", form=".2f")] = None
+def _cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]]:
+    """Return each joint frozen at so many angles."""
+    faults = [Fault(joint, "frozen") for joint in joints]
+    return [[one] for fault in faults for one in angles_of(setup, fault, angles)]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
     """Hold the median and each case; with the camera also what both arms see."""
 
-    retained: Ratio
-    cases: list[Case]
-    seen: float | None = field(default=None, metadata=IF_ANY)
-    sees: float | None = field(default=None, metadata=IF_ANY)
-    cells: int
-    guard: Guard | None = field(default=None, metadata=IF_ANY)
-
-    @classmethod
-    def of(cls, found: list[Kept], limits: Guard | None) -> Workspace:
-        """Return it, the first of what was found being the healthy arm."""
-        healthy, *failed = found
-        seen = [each.seen for each in failed if each.seen is not None]
-        return cls(
-            retained=float(np.median([each.retained for each in failed])),
-            cases=[Case([*map(str, each.faults)], each.retained, each.seen) for each in failed],
-            seen=None if healthy.seen is None else float(np.mean(seen)),
-            sees=healthy.seen,
-            cells=len(healthy.cells),
-            guard=limits,
-        )
+    retained: Annotated[float, Quantity("1", "median", name="kept", form=".3f")]
+    cases: Annotated[list[Kept], Quantity("", "workspace kept in the arm's plane")]
+    seen: Annotated[float | None, Quantity("1", "of targets", form=".2f")] = field(metadata=IF_ANY)
+    sees: Annotated[float | None, Quantity("1", "by the healthy arm", form=".2f")] = field(
+        metadata=IF_ANY
+    )
+    cells: Annotated[int, Quantity("", "of the healthy arm")]
+    guard: Annotated[Guard | None, Quantity("", "limits that keep that")] = field(metadata=IF_ANY)
 
 
-def _measured(
-    setup: Setup, cases: list[list[Fault]], payloads: Sequence[float], how: How,
-    workers: int | None = None,
-) -> list[Kept]:  # fmt: skip
-    """Return the workspaces of `kept`, and show how far they are."""
-    with progress() as bar:
-        task = bar.add_task("workspaces", total=1 + len(cases) * len(payloads))
-        return kept(
-            setup,
-            cases,
-            payloads=payloads,
-            workers=workers,
-            **vars(how),
-            done=lambda _: bar.advance(task),
-        )
-
-
-def _study(setup: Setup, angles: int, how: How, folder: Path | None, *, force: bool) -> Result:
+def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], place: Path) -> Study:
     """Measure all joints with all payloads, or what is left of them, and draw pictures."""
-    cases = [[one] for joint in JOINTS for one in angles_of(setup, Fault(joint, "frozen"), angles)]
-    files = list[Path]()
-    with results(folder, "packbot_workspace", force=force) as place, pieces.kept(place):
-        healthy, *found = _measured(setup, cases, PAYLOADS, how)
-        for payload in PAYLOADS:
-            some = [healthy, *(each for each in found if each.payload == payload)]
-            files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
-            draw_workspace(some, files[-2])
-            draw_kept(some, files[-1])
-    title = "workspace kept in the arm's plane, median over angles"
-    table = make_table("frozen", *(f"{payload:g} kg" for payload in PAYLOADS), title=title)
-    medians = dict[str, dict[str, float]]()
-    for joint in JOINTS:
-        of_joint = [each for each in found if each.faults[0].joint == joint]
-        medians[joint] = {
-            f"{payload:g}": float(
-                np.median([each.retained for each in of_joint if each.payload == payload])
-            )
-            for payload in PAYLOADS
-        }
-        table.add_row(joint, *(f"{share:.3f}" for share in medians[joint].values()))
-    return Result(Study(medians, len(healthy.cells), files), [table, file_line(files)])
+    files, shares = list[Path](), dict[str, dict[str, float]]()
+    with counted(1 + len(cases) * len(PAYLOADS), "workspaces") as advance:
+        healthy, *found = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
+    for payload in PAYLOADS:
+        some = [each for each in found if each.payload == payload]
+        files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
+        draw_workspace([healthy, *some], files[-2])
+        draw_kept([healthy, *some], files[-1])
+        for joint in JOINTS:
+            of_joint = [each.retained for each in some if each.failed[0].joint == joint]
+            shares.setdefault(joint, {})[f"{payload:g}"] = float(np.median(of_joint))
+    return Study(shares, len(healthy.cells), files)
 
 
 @dataclass(frozen=True)
 class Study:
     """Hold the median share by frozen joint and payload [kg], and the pictures."""
 
-    medians: Mapping[str, Mapping[str, float]]
-    cells: int
+    medians: Annotated[
+        Mapping[str, Mapping[str, float]],
+        Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f"),
+    ]
+    cells: Annotated[int, Quantity("", "of the healthy arm")]
     files: list[Path]
-
-
-def _cases(setup: Setup, given: list[Fault], angles: int) -> list[list[Fault]]:
-    """Return all combinations of faults, a joint frozen anywhere at so many angles."""
-    if not given:
-        joints = [Fault(JOINTS[i], "frozen") for i in PLANE]
-        return [[one] for fault in joints for one in angles_of(setup, fault, angles)]
-    anywhere = [fault.kind == "frozen" and fault.angle is None for fault in given]
-    spread = (angles_of(setup, f, angles) if wide else [f] for f, wide in zip(given, anywhere))
-    return [list(case) for case in product(*spread)]
-
-
-def shown_of(found: Workspace) -> list[RenderableType]:
-    """Return the figures for people."""
-    rows = [*found.cases, Case(["median"], found.retained)]
-    lines = tables_of(rows, title="workspace kept in the arm's plane")
-    if found.seen is not None:
-        words = f"the camera sees {found.seen:.2f} of targets, that of the healthy arm"
-        lines.append(f"{words} {found.sees:.2f}")
-    if limits := found.guard:
-        lines.append(
-            f"limits {limits.lower:.3f} to {limits.upper:.3f} rad keep that; they cost "
-            f"{100.0 * limits.cost:.1f} % of the healthy workspace"
-        )
-    return lines

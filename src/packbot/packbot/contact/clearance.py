@@ -13,13 +13,12 @@ from operator import attrgetter
 import coal
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.contact import Fixture, Index, MeshFixture
+from roboaccord.contract.contact import ContactPoint, Fixture, Index, MeshFixture
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.law import normal
-from packbot.hulls.collisions import Shape, read_collisions
-from packbot.hulls.environment import Environment
+from packbot.hulls.collisions import Fixtures, Shape, read_collisions
 from packbot.hulls.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
 
@@ -57,7 +56,7 @@ class Clearance:
     Args:
         model: pinocchio's, of the arm.
         shapes: collision shapes of the links.
-        environment: what stands around.
+        fixtures: what stands around.
         link_pairs: names of links or fixtures that can touch.
 
     Attributes:
@@ -65,6 +64,7 @@ class Clearance:
         hulls: in the frames of their links, or in the world.
         bodies: the hulls as coal has them.
         links: to which they belong; a fixture belongs to itself.
+        owners: joints that carry them, by pinocchio's numbers; 0 is the world (h,).
         pairs: of indices of hulls (p, 2).
         reaches: the most by which a distance changes with a joint (p, 7) [m/rad]; 0 for a joint
             that moves both hulls or none.
@@ -74,19 +74,20 @@ class Clearance:
         self,
         model: pin.Model,
         shapes: Sequence[Shape],
-        environment: Environment,
+        fixtures: Fixtures,
         link_pairs: Sequence[tuple[str, str]],
     ) -> None:
         self.model = model
         self._data = model.createData()
-        fixtures = environment.fixtures
         self.names = tuple(thing.name for thing in (*shapes, *fixtures))
         self.links = (*(shape.link for shape in shapes), *(f.name for f in fixtures))
         self.hulls = [*(shape.hull for shape in shapes), *map(hull_of, fixtures)]
         self.bodies = [convex(hull) for hull in self.hulls]
         self._geometry = geometry_model(model, self.names, self.links, self.bodies)
         self.pairs = add_pairs(self._geometry, self.links, link_pairs)
-        self._moves = motions(model, self._geometry, self.pairs)
+        bodies = [thing.parentJoint for thing in self._geometry.geometryObjects]
+        self.owners = np.array(bodies, dtype=np.int64)
+        self._moves = motions(model, self.owners, self.pairs)
         a, b = reaches(model, self._geometry, self.hulls)[self.pairs.T]
         self.reaches = np.where(self._moves > 0.0, b, np.where(self._moves < 0.0, a, 0.0))
         self._results = self._measuring()
@@ -97,10 +98,8 @@ class Clearance:
     @classmethod
     def of(cls, setup: Setup) -> Clearance:
         """Return the clearance of a setup: its arm in its terrain."""
-        urdf, parameters = setup.urdf(base="fixed"), setup.parameters
-        arm = Arm(urdf, parameters.of_joints("reflected_inertia"), parameters.gravity)
-        contact = setup.contact or normal(setup)
-        return cls(arm.model, read_collisions(urdf), setup.terrain, contact.pairs)
+        shapes, contact = read_collisions(setup.urdf(base="fixed")), setup.contact or normal(setup)
+        return cls(Arm.of(setup).model, shapes, setup.terrain, contact.pairs)
 
     def pair_names(self, i: int) -> tuple[str, str]:
         """Return the names of the two hulls of pair `i`."""
@@ -111,6 +110,10 @@ class Clearance:
         """Return the links, or fixtures, of the two hulls of pair `i`."""
         a, b = self.pairs[i]
         return self.links[a], self.links[b]
+
+    def full_name(self, hull: int) -> str:
+        """Return the names of a hull's link and of the hull."""
+        return f"{self.links[hull]}/{self.names[hull]}"
 
     def places(self, q: Array) -> Sequence[pin.SE3]:
         """Return where the links of all hulls are in the world, until the next pose is asked for.
@@ -162,6 +165,15 @@ class Clearance:
             index, rows[:, 0], rows[:, 1:4], rows[:, 4:7], lines[:, :3],
             (lines @ self._data.J) * self._moves[index],
         )  # fmt: skip
+
+    def contact_points(self, q: Array, pairs: Sequence[int] | Index) -> list[ContactPoint]:
+        """Return where pairs are closest, as contacts whose forces are not known."""
+        w = self.witness(q, pairs)
+        rows = zip(w.pairs.tolist(), w.distances.tolist(), w.on_a, w.on_b, w.normals, strict=True)
+        return [
+            ContactPoint(self.pair_links(pair), 0.5 * (a + b), normal, 0.0, -distance)
+            for pair, distance, a, b, normal in rows
+        ]
 
     def touches(self, q: Array, margin: float = 0.0) -> bool:
         """Return whether any pair overlaps, or is closer than `margin` [m]."""
@@ -258,14 +270,14 @@ def add_pairs(
     return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
-def motions(model: pin.Model, geometry: pin.GeometryModel, pairs: Index) -> Array:
+def motions(model: pin.Model, owners: Index, pairs: Index) -> Array:
     """Return which joints move pairs (p, n): 1 the second hull, -1 the first, 0 both or none."""
-    moved = np.zeros((len(geometry.geometryObjects), model.nv))
-    for row, thing in zip(moved, geometry.geometryObjects, strict=True):
-        for joint in list(model.supports[thing.parentJoint])[1:]:  # the first is the world
+    moved = np.zeros((model.njoints, model.nv))
+    for row, supports in zip(moved, model.supports, strict=True):
+        for joint in list(supports)[1:]:  # the first is the world
             first = model.idx_vs[joint]
             row[first : first + model.nvs[joint]] = 1.0
-    a, b = moved[pairs.T]
+    a, b = moved[owners[pairs.T]]
     return np.asarray(b - a)
 
 

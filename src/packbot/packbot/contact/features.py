@@ -74,6 +74,14 @@ def edge_gap(shape, owner, turn, place, a, edge_a, b, edge_b, work, on_a, on_b, 
 
 
 @kernel
+def add_rows(chain, owner, place, axis, feature, witness, direction, row):
+    """Add to `row` (n,) how fast both points of a feature part along a direction."""
+    b, a = owner[feature[3]], owner[feature[1]]
+    add_row(chain, place, axis, b, witness[3:6], direction, 1.0, row)
+    add_row(chain, place, axis, a, witness[:3], direction, -1.0, row)
+
+
+@kernel
 def measure(
     chain, shape, owner, limits, margins, features, q, v, shifts, gaps, rows, witnesses, bias
 ):
@@ -118,8 +126,7 @@ def measure(
             else:
                 distance = edge_gap(shape, owner, turn, place, a, i, b, j, work, on_a, on_b, normal)
             gaps[f] = distance - margins[pair]
-            add_row(chain, place, axis, owner[b], on_b, normal, 1.0, rows[f])
-            add_row(chain, place, axis, owner[a], on_a, normal, -1.0, rows[f])
+            add_rows(chain, owner, place, axis, features[f], witnesses[f], normal, rows[f])
             for k in range(len(q)):
                 bias[f] += shift * rows[f, k] * v[k] / (2.0 * LOOK_AHEAD)
 

@@ -36,13 +36,9 @@ class Proximity:
 
     def __init__(self, clearance: Clearance, near: float) -> None:
         self.clearance, self.near = clearance, near
-        model = clearance.model
-        self.chain = Chain.of(model)
+        self.chain = Chain.of(clearance.model)
         self.shapes = Polyhedra.pack(clearance.hulls)
-        links = set(clearance.links)
-        bodies = {f.name: f.parentJoint for f in model.frames if f.name in links}
-        self.owner = np.array([bodies.get(name, 0) for name in clearance.links], dtype=np.int64)
-        self.reach = clearance.reaches
+        self.owner, self.reach = clearance.owners, clearance.reaches
         self.bounds = np.zeros(len(clearance.pairs))
         self._found = np.zeros((ROOM, WIDTH), dtype=np.int64)
 
@@ -131,21 +127,9 @@ class GapFunctions:
         self, features: Index, q: Array, v: Array, shifts: Array
     ) -> tuple[Array, Array, Array, Array]:
         m, n = len(features), len(q)
-        gaps, rows, witnesses, bias = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
-        measure(
-            *self._fixed,
-            self.limits,
-            self.margins,
-            features,
-            q,
-            v,
-            shifts,
-            gaps,
-            rows,
-            witnesses,
-            bias,
-        )
-        return gaps, rows, witnesses, bias
+        found = np.empty(m), np.empty((m, n)), np.zeros((m, 9)), np.empty(m)
+        measure(*self._fixed, self.limits, self.margins, features, q, v, shifts, *found)
+        return found
 
     def name(self, feature: Array) -> str:
         """Return the name of a contact: `link/hull link/hull`, or the joint at its limit."""
@@ -153,7 +137,7 @@ class GapFunctions:
         kind, a, _, b = feature[:4]
         if kind >= LOWER:
             return str(clearance.model.names[int(a) + 1])
-        return " ".join(f"{clearance.links[h]}/{clearance.names[h]}" for h in sorted((a, b)))
+        return " ".join(map(clearance.full_name, sorted((a, b))))
 
     def points(self, closed: ClosedGaps, q: Array, forces: Array) -> list[ContactPoint]:
         """Return closed features of hulls as contact points."""

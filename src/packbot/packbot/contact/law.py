@@ -12,7 +12,7 @@ from roboaccord.contract.contact import Contact
 from roboaccord.description.resources import share
 from roboaccord.scenario.setup import Setup
 
-from packbot.hulls.environment import Environment
+from packbot.hulls.collisions import Fixtures
 
 LEAST_MARGIN = 1e-4  # m: the least at which the reference keeps hulls apart
 
@@ -87,13 +87,13 @@ def never_touching() -> frozenset[frozenset[str]]:
 def _touching(setup: Setup, mu: float) -> dict[str, Any]:
     """Return colliding pairs (no link with its parent, none of the SRDF), friction and fixtures."""
     tree = setup.tree
-    environment: Environment = setup.terrain
+    fixtures: Fixtures = setup.terrain
     links = [link.name for link in tree.links if link.name != "world"]
-    fixtures = [fixture.name for fixture in environment.fixtures]
+    names = [fixture.name for fixture in fixtures]
     never = {frozenset((j.parent, j.child)) for j in tree.joints} | never_touching()
-    pairs = [*combinations(links, 2), *((a, b) for a in links[1:] for b in fixtures)]
+    pairs = [*combinations(links, 2), *((a, b) for a in links[1:] for b in names)]
     return {
         "pairs": tuple(pair for pair in pairs if frozenset(pair) not in never),
-        "friction": dict.fromkeys([*links, *fixtures], mu),
-        "fixtures": environment.fixtures,
+        "friction": dict.fromkeys([*links, *names], mu),
+        "fixtures": fixtures,
     }

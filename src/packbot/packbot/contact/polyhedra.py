@@ -60,17 +60,11 @@ class Polyhedra:
     @property
     def arrays(self) -> tuple[Array | Index, ...]:
         """Arguments of the kernels."""
-        return (
-            self.vertices, self.vertex_start, self.planes, self.plane_start, self.edges,
-            self.edge_start,
-        )  # fmt: skip
+        return tuple(vars(self).values())
 
 
 def _planes(hull: Hull) -> Array:
-    a, b, c = hull.vertices[hull.faces].transpose(1, 0, 2)
-    normals = np.cross(b - a, c - a)
-    normals /= np.linalg.norm(normals, axis=1)[:, None]
-    return np.column_stack([normals, a, b, c])
+    return np.column_stack([hull.normals, *hull.vertices[hull.faces].transpose(1, 0, 2)])
 
 
 def _edges(hull: Hull, planes: Array) -> Index:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.checks import check_positive, clip_efforts
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
@@ -42,10 +42,7 @@ class VelocityController:
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
             from packbot.controllers.reach import ComputedTorque
-        if not acceleration > 0.0:
-            raise ValueError("acceleration must be positive")
-        if not approach > 0.0:
-            raise ValueError("approach must be positive")
+        check_positive({"acceleration": acceleration, "approach": approach})
         if not clearance >= 0.0:
             raise ValueError("clearance must not be negative")
         p = setup.parameters

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -28,20 +30,21 @@ class Probe:
     size: float
 
     def __str__(self) -> str:
-        return f"turn {self.joint} by {self.direction * self.size:+g} rad to tell"
+        return f"turn {self.joint} by {self.direction * self.size:+g} rad"
 
 
 @dataclass(frozen=True)
 class Doubt:
     """Hold what a joint may be, and what would tell; None where no small safe motion does."""
 
-    joint: str
-    explanations: tuple[str, ...]
+    joint: Annotated[str, Quantity("")]
+    explanations: Annotated[tuple[str, ...], Quantity("", name="may be", form="s")]
     probe: Probe | None
 
-    def __str__(self) -> str:
-        tells = self.probe or "no small safe motion would tell"
-        return f"{self.joint}: {' or '.join(self.explanations)}; {tells}"
+    @property
+    def motion(self) -> Annotated[str, Quantity("", name="what would tell", form="text")]:
+        """The motion in words."""
+        return str(self.probe or "no small safe motion")
 
 
 class Prober:
@@ -56,16 +59,16 @@ class Prober:
         p = setup.parameters
         self._clearance, self._arm = Clearance.of(setup), Arm.of(setup)
         self._arm.carry(payload, p.gripper_length)
-        self._limits = p.of_joints("lower"), p.of_joints("upper")
+        self._limits = p.limits
         self._viscous = p.of_joints("viscous")
 
-    def doubts(self, q: Array, open_: Mapping[str, tuple[str, ...]]) -> tuple[Doubt, ...]:
+    def doubts(self, q: Array, open_: Mapping[str, tuple[str, ...]]) -> list[Doubt]:
         """Return the doubts at angles q (7,) [rad], with explanations by joint."""
         failed = {joint for joint, kinds in open_.items() if "healthy" not in kinds}
-        return tuple(
+        return [
             Doubt(joint, kinds, self._probe(q, JOINTS.index(joint), "healthy" in kinds, failed))
             for joint, kinds in open_.items()
-        )
+        ]
 
     def _probe(self, q: Array, joint: int, healthy: bool, failed: set[str]) -> Probe | None:
         """Return the smallest motion: of the joint itself, or one by which gravity turns it."""

@@ -12,8 +12,8 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER
+from packbot.contact.forces import across
 from packbot.contact.gaps import GapFunctions, Proximity
-from packbot.contact.sliding import across
 
 NEAR = 0.03  # m: gaps are looked at from there on
 MARGIN = 2e-3  # m: hulls touch below it, with what noise and motion in a tick add
@@ -32,9 +32,9 @@ class Touching:
     """
 
     def __init__(self, setup: Setup, noise: float) -> None:
-        p, contact = setup.parameters, setup.contact
+        contact = setup.contact
         self._clearance, self._noise = Clearance.of(setup), noise
-        self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
+        self._limits = setup.parameters.limits
         proximity = Proximity(self._clearance, NEAR)
         self._gaps = GapFunctions(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
         self._rough = contact is not None and any(contact.friction.values())

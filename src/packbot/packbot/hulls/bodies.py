@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.files import is_file, read_text
 from roboaccord.contract.results import Json, to_json
 from roboaccord.contract.state import Array
@@ -31,15 +31,18 @@ class Body:
 
     Args:
         name: of the link.
-        shapes: what the hulls are made of, in the link's frame.
-        hulls: one for each.
+        shapes: what the hulls are made of, one each, in the link's frame.
         mass: [kg].
     """
 
     name: str
-    shapes: tuple[Shape, ...]
-    hulls: tuple[Hull, ...]
+    shapes: list[Shape]
     mass: float
+
+    @property
+    def hulls(self) -> list[Hull]:
+        """The hulls of its shapes."""
+        return [shape.hull for shape in self.shapes]
 
     @property
     def box(self) -> tuple[Array, Array]:
@@ -85,39 +88,29 @@ def make_bodies(
     Raises:
         AccordError: for a shape without volume, or a mass of a link that is not there.
     """
-    made: dict[str, list[tuple[Shape, Hull]]] = {}
+    made, volumes = dict[str, list[Shape]](), dict[str, float]()
     for shape in shapes:
         for part in [shape] if whole else split(shape):
-            made.setdefault(part.link, []).append((part, part.hull))
+            made.setdefault(part.link, []).append(part)
+            volumes[part.link] = volumes.get(part.link, 0.0) + part.hull.volume
         done()
-    for name in masses:
-        if name not in made:
-            raise AccordError(f"no link {name}{did_you_mean(name, made)}")
-    bodies = []
-    for link, both in made.items():
-        parts, hulls = zip(*both, strict=True)
-        mass = masses.get(link, density * sum(hull.volume for hull in hulls))
-        bodies.append(Body(link, parts, hulls, mass))
-    return bodies
-
-
-def fit(shape: Shape, hull: Hull) -> float:
-    """Return the volume of a shape over that of its hull; nan for a mesh that is not closed."""
-    return shape.volume / hull.volume
+    check_known("no link ", masses, made)
+    return [
+        Body(link, parts, masses.get(link, density * volumes[link])) for link, parts in made.items()
+    ]
 
 
 def complaints(bodies: Iterable[Body]) -> list[str]:
     """Return a line for every shape that its convex hull approximates badly."""
     lines = []
     for body in bodies:
-        for shape, hull in zip(body.shapes, body.hulls, strict=True):
-            filled = fit(shape, hull)
-            if np.isnan(filled):
+        for shape in body.shapes:
+            if np.isnan(shape.fit):
                 lines.append(f"{shape.name} of {body.name} is not closed: its fit is not known")
-            elif filled < FAR:
+            elif shape.fit < FAR:
                 lines.append(
                     f"{shape.name} of {body.name} is far from convex: it fills "
-                    f"{100.0 * filled:.0f} % of its hull; split it"
+                    f"{100.0 * shape.fit:.0f} % of its hull; split it"
                 )
     return lines
 
@@ -171,11 +164,11 @@ def figures_of(body: Body, files: Sequence[str]) -> dict[str, Json]:
         "hulls": [
             {
                 "file": file,
-                "volume": hull.volume,
-                "centre": hull.centre.tolist(),
-                "fit": fit(shape, hull),
+                "volume": shape.hull.volume,
+                "centre": shape.hull.centre.tolist(),
+                "fit": shape.fit,
             }
-            for file, shape, hull in zip(files, body.shapes, body.hulls, strict=True)
+            for file, shape in zip(files, body.shapes, strict=True)
         ],
     }
 

@@ -61,15 +61,14 @@ def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
     at = np.array(shape.get("at", (0.0, 0.0, 0.0)), dtype=float)
     if "box" in shape:
         corners = box_corners(np.array(shape["box"], dtype=float))
-        return np.asarray(at + corners)
-    if "prism" in shape:
+    elif "prism" in shape:
         prism = shape["prism"]
         corners = prism_corners(prism["axis"], prism["radius"], prism["length"], SIDES)
-        return np.asarray(at + corners)
-    if "hull" in shape:
-        parts = [vertices_of(part, name) for part in shape["hull"]]
-        return np.asarray(at + np.concatenate(parts))
-    raise AccordError(f"shape {name} is no box, prism or hull")
+    elif "hull" in shape:
+        corners = np.concatenate([vertices_of(part, name) for part in shape["hull"]])
+    else:
+        raise AccordError(f"shape {name} is no box, prism or hull")
+    return np.asarray(at + corners)
 
 
 def box_corners(size: Array) -> Array:

@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ET
 from functools import cache
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.state import Array
 from roboaccord.description.parameters import Parameters
 from roboaccord.description.resources import share
@@ -37,6 +37,11 @@ class PackbotParameters(Parameters):
             if not getattr(self, f"lower_{joint}") < getattr(self, f"upper_{joint}"):
                 raise ValueError(f"lower_{joint} must be below upper_{joint}")
 
+    @property
+    def limits(self) -> Array:
+        """Lower and upper angles of the joints (2, 7) [rad]."""
+        return np.array([self.of_joints("lower"), self.of_joints("upper")])
+
     def of_joints(self, kind: str) -> Array:
         """Return the parameter `KIND_JOINT` of every joint (7,)."""
         return np.array([getattr(self, f"{kind}_{joint}") for joint in JOINTS])
@@ -49,8 +54,7 @@ def pose(name: str) -> Array:
         AccordError: if there is none of that name.
     """
     poses = named_poses()
-    if name not in poses:
-        raise AccordError(f"unknown pose {name}{did_you_mean(name, poses)}")
+    check_known("unknown pose ", name, poses)
     return np.array(poses[name])
 
 
@@ -76,8 +80,7 @@ def check_limits(parameters: PackbotParameters, q: Array, where: str = "") -> No
     Raises:
         AccordError: naming the first joint that is outside.
     """
-    lower, upper = parameters.of_joints("lower"), parameters.of_joints("upper")
-    for name, angle, low, high in zip(JOINTS, q, lower, upper, strict=True):
+    for name, angle, low, high in zip(JOINTS, q, *parameters.limits, strict=True):
         if not low <= angle <= high:
             raise AccordError(
                 f"{where}{name}: {angle:g} rad is outside its limits, {low:g} to {high:g}"

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import check_known
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
@@ -63,10 +63,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Hold a chain: where it begins in `base_link` (3,) [m], and its rows."""
+    """Hold a chain.
+
+    Args:
+        base: from `base_link` to the frame of the first row (4, 4) [m].
+        rows: of the joints that turn.
+        tool: from the frame of the last row to the end of the chain (4, 4) [m].
+    """
 
     base: Array
     rows: tuple[Row, ...]
+    tool: Array
 
     def frames(self, q: Array) -> Array:
         """Return the frame behind each row, in `base_link`.
@@ -77,9 +84,7 @@ class Table:
         Returns:
             transforms (..., rows, 4, 4) [m].
         """
-        place = np.eye(4)
-        place[:3, 3] = self.base
-        frames = []
+        place, frames = self.base, []
         for row in self.rows:
             place = place @ row.frame(q[..., JOINTS.index(row.joint)])
             frames.append(place)
@@ -99,7 +104,7 @@ def camera_table(p: PackbotParameters) -> Table:
         Row("tilt", math.pi - rise, 0.0, 0.0, RIGHT),
         Row("pan", math.pi, p.pan_d, 0.0, 0.0),
     )
-    return Table(_base(p), rows)
+    return Table(_base(p), rows, np.eye(4))
 
 
 def hand_table(p: PackbotParameters) -> Table:
@@ -109,11 +114,13 @@ def hand_table(p: PackbotParameters) -> Table:
         Row("elbow2", RIGHT, 0.0, 0.0, RIGHT),
         Row("wrist", 0.0, p.wrist_x + p.gripper_length, 0.0, 0.0),
     )
-    return Table(_base(p), rows)
+    return Table(_base(p), rows, np.eye(4))
 
 
 def _base(p: PackbotParameters) -> Array:
-    return np.array([p.base_x, 0.0, p.base_z])
+    base = np.eye(4)
+    base[:3, 3] = p.base_x, 0.0, p.base_z
+    return base
 
 
 def _trunk(p: PackbotParameters) -> tuple[Row, ...]:
@@ -127,32 +134,9 @@ def _trunk(p: PackbotParameters) -> tuple[Row, ...]:
 PARALLEL = 1e-12  # sine of the angle between axes, below which they are parallel
 
 
-@dataclass(frozen=True)
-class ReducedTable:
-    """Hold a DH table without its frozen joints.
-
-    Args:
-        base: from `base_link` to the frame of the first row (4, 4) [m].
-        rows: of the joints that are left.
-        tool: from the frame of the last row to the end of the whole chain (4, 4) [m].
-    """
-
-    base: Array
-    rows: tuple[Row, ...]
-    tool: Array
-
-    def end(self, q: Mapping[str, float]) -> Array:
-        """Return the end of the chain in `base_link` (4, 4) [m] at joint angles by name [rad]."""
-        place = self.base
-        for row in self.rows:
-            place = place @ row.frame(np.array(q[row.joint]))
-        return np.asarray(place @ self.tool)
-
-
-def reduce_table(table: Table, frozen: Mapping[str, float]) -> ReducedTable:
+def reduce_table(table: Table, frozen: Mapping[str, float]) -> Table:
     """Return the table of a chain with joints frozen at angles [rad], by name."""
-    base, links = np.eye(4), list[tuple[str, Array]]()
-    base[:3, 3] = table.base
+    base, links = table.base, list[tuple[str, Array]]()
     for row in table.rows:
         if row.joint not in frozen:
             links.append((row.joint, row.frame(np.array(0.0))))
@@ -165,7 +149,7 @@ def reduce_table(table: Table, frozen: Mapping[str, float]) -> ReducedTable:
     for joint, link in links:
         row, screw = split(joint, screw @ link)
         rows.append(row)
-    return ReducedTable(base, tuple(rows), screw)
+    return Table(base, tuple(rows), screw @ table.tool)
 
 
 def split(joint: str, link: Array) -> tuple[Row, Array]:
@@ -233,12 +217,9 @@ class MergedLinks:
     """
 
     def __init__(self, tree: Tree, joint: str) -> None:
-        found = [j for j in tree.moving if j.name == joint]
-        if not found:
-            raise AccordError(
-                f"no joint {joint}; there is {', '.join(j.name for j in tree.moving)}"
-            )
-        self._joint: Joint = found[0]
+        joints = {each.name: each for each in tree.moving}
+        check_known("unknown joint ", joint, joints)
+        self._joint: Joint = joints[joint]
         links = {link.name: link for link in tree.links}
         self.names = self._joint.parent, self._joint.child
         self._first, self._second = (Inertia.of(links[name]) for name in self.names)

@@ -85,7 +85,7 @@ class FailedArm:
         self.active = _indices({*range(len(JOINTS))} - {*kinds})
         self.efforts = setup.parameters.of_joints("effort_limit")
         p = setup.parameters
-        self.lower, self.upper = p.of_joints("lower"), p.of_joints("upper")
+        self.lower, self.upper = p.limits
         angles = np.clip(setup.initial.q if q is None else q, self.lower, self.upper)
         for i in self.frozen.tolist():
             angle = kinds[i].angle

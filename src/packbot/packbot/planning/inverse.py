@@ -23,11 +23,6 @@ ROUND_OFF = 1e-9  # of a cosine beyond 1, at the edge of the reach
 AT_LIMIT = 1e-11  # rad beyond a joint's limit that are round-off
 
 
-def reach(p: PackbotParameters) -> float:
-    """Return how far the finger tips come from the shoulder, in the arm's plane [m]."""
-    return p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length
-
-
 @dataclass(frozen=True)
 class Inverse:
     """Find joint angles for the finger tips.
@@ -39,6 +34,12 @@ class Inverse:
 
     parameters: PackbotParameters
     clearance: Clearance
+
+    @property
+    def lengths(self) -> tuple[float, float, float]:
+        """Lengths of links 1 and 2, and from elbow 2 to the finger tips [m]."""
+        p = self.parameters
+        return p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
 
     def solve(
         self, target: Array, *, near: Array, pitch: float | None = None, margin: float = 0.0
@@ -95,10 +96,10 @@ class Inverse:
             pitches = np.concatenate([turns, ends]) if pitch is None else np.array([pitch])
             planar = self._planar(float(r), float(height), pitches)
             found.append(np.column_stack([np.full(len(planar), turret), planar]))
-        lower, upper = (p.of_joints(kind)[:4] for kind in ("lower", "upper"))
+        lower, upper = p.limits[:, :4]
         q = np.concatenate(found)
         q = lower + (q - lower + AT_LIMIT) % (2.0 * np.pi) - AT_LIMIT
-        return np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper)
+        return np.asarray(np.clip(q[(q <= upper + AT_LIMIT).all(axis=1)], lower, upper))
 
     def _pitches_at_limits(self, target: complex) -> Array:
         """Return the pitches (k,) at which shoulder, elbow 1 or elbow 2 are at a limit.
@@ -108,9 +109,8 @@ class Inverse:
         Args:
             target: from the shoulder in the arm's plane, ahead and up [m].
         """
-        p = self.parameters
-        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
-        (s, e, w), (s_up, e_up, w_up) = (p.of_joints(k)[1:4] for k in ("lower", "upper"))
+        a, b, hand = self.lengths
+        (s, e, w), (s_up, e_up, w_up) = self.parameters.limits[:, 1:4]
         found = list[float]()
         for shoulder in (s, s_up):
             found += _bends(target - a * np.exp(1j * shoulder), b, hand)
@@ -124,8 +124,7 @@ class Inverse:
 
     def _planar(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""
-        p = self.parameters
-        a, b, hand = p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+        a, b, hand = self.lengths
         pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
         cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
         ok = np.abs(cosine) <= 1.0 + ROUND_OFF
@@ -143,8 +142,9 @@ class Inverse:
         x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
         aside = p.shoulder_d - p.elbow1_d
         away = float(np.sqrt(max(x * x + y * y - aside * aside, 0.0) + height * height))
-        if away > reach(p):
-            return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach(p):.3f} m"
+        reach = sum(self.lengths)
+        if away > reach:
+            return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
         hand = "" if pitch is None else f" and a hand at {pitch:g} rad"
         return f" within the joints' limits{hand}"
 
@@ -199,5 +199,5 @@ def aim(p: PackbotParameters, link3: Placement, target: Array) -> Array:
     angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
     pans = np.arctan2(y, np.cos(angles) * x + np.sin(angles) * z)
     found = np.column_stack([angles, pans])
-    lower, upper = (p.of_joints(kind)[4:6] for kind in ("lower", "upper"))
+    lower, upper = p.limits[:, 4:6]
     return np.asarray(found[((lower <= found) & (found <= upper)).all(axis=1)])

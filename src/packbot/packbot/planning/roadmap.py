@@ -9,7 +9,6 @@ lines of the active joints.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -57,10 +56,9 @@ class Roadmap:
         self._model = compile_model(model, Tree.parse(model.urdf, root=model.root), 1.0)
         self._model.pair_margin[:] = PACE
         self._data = mujoco.MjData(self._model)
-        joints: list[Any] = [self._model.joint(name) for name in setup.joints]
-        self._joints = np.array([joint.id for joint in joints])
-        self._q = np.array([joint.qposadr[0] for joint in joints])
-        self._v = np.array([joint.dofadr[0] for joint in joints])
+        joints = map(self._model.joint, setup.joints)
+        places = [(each.id, each.qposadr[0], each.dofadr[0]) for each in joints]
+        self._joints, self._q, self._v = np.array(places).T
         self._hand = self._model.body("gripper_link").id
         self._length: float = p.gripper_length
         self._arm, self._start, self._efforts = arm, start, arm.efforts
@@ -84,7 +82,8 @@ class Roadmap:
         """Return "" if a target (3,) [m] is reachable, else the reason why not."""
         there = [*self._poses(target)]
         if not there:
-            return "torque" if self._loose and self._would_reach(target) else "out_of_reach"
+            strong = self._poses(target, held=False) if self._loose else ()  # had they torque
+            return "torque" if any(True for _ in strong) else "out_of_reach"
         held = [q for q in there if self._bears(q)]
         if not held:
             return "torque"
@@ -287,10 +286,6 @@ class Roadmap:
                 return None
             q = rest
         return q if np.linalg.norm(target - self._tip(q)) < THERE else None
-
-    def _would_reach(self, target: Array) -> bool:
-        """Return whether loose joints would reach a target if they had torque."""
-        return next(self._poses(target, held=False), None) is not None
 
 
 def _with(q: Array, i: int, angle: float) -> Array:

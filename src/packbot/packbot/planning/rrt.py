@@ -23,11 +23,11 @@ from packbot.planning.trajectories import RAMP
 
 
 class SearchTree:
-    """Hold nodes (n, 7) [rad] and their parents."""
+    """Hold nodes (n, 7) [rad] and their parents, by number; -1 is that of the root."""
 
     def __init__(self, root: Array) -> None:
         self._nodes = np.tile(root, (64, 1))
-        self._parents = [-1]
+        self.parents = [-1]
 
     def __getitem__(self, i: int) -> Array:
         return np.asarray(self._nodes[i])
@@ -35,30 +35,26 @@ class SearchTree:
     @property
     def nodes(self) -> Array:
         """All nodes (n, 7) [rad]."""
-        return self._nodes[: len(self._parents)]
+        return self._nodes[: len(self.parents)]
 
     def add(self, q: Array, parent: int) -> int:
-        count = len(self._parents)
+        count = len(self.parents)
         if count == len(self._nodes):
             self._nodes = np.concatenate([self._nodes, np.empty_like(self._nodes)])
         self._nodes[count] = q
-        self._parents.append(parent)
+        self.parents.append(parent)
         return count
 
     def nearest(self, q: Array, weights: Array) -> int:
         """Return the node nearest to q."""
         return int((np.abs(self.nodes - q) @ weights).argmin())
 
-    def parent(self, i: int) -> int:
-        """Return the node from which node `i` was come to; -1 of the root."""
-        return self._parents[i]
-
     def way(self, i: int) -> list[Array]:
         """Return the path from the root to node `i`."""
         back = []
         while i >= 0:
             back.append(self[i])
-            i = self._parents[i]
+            i = self.parents[i]
         return back[::-1]
 
 
@@ -91,8 +87,7 @@ class Planner:
         # How far what a joint carries can be from its axis (7,) [m].
         self.radii = self.clearance.reaches.max(axis=0)
         self._parameters: PackbotParameters = setup.parameters
-        self._lower = setup.parameters.of_joints("lower")
-        self._upper = setup.parameters.of_joints("upper")
+        self._lower, self._upper = setup.parameters.limits
         self._speeds = setup.parameters.of_joints("speed_limit")
         self.tries, self.ways, self.shortcuts = TRIES, WAYS, SHORTCUTS
 

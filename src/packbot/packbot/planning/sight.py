@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import coal
 import numpy as np
 import pinocchio as pin
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
@@ -48,10 +50,10 @@ class View:
         distance: from the lens to the target [m].
     """
 
-    visible: bool
-    blocked_by: tuple[str, ...]
-    off_axis: float
-    distance: float
+    visible: Annotated[bool, Quantity("")]
+    blocked_by: Annotated[tuple[str, ...], Quantity("", "the nearest first")]
+    off_axis: Annotated[float, Quantity("rad", "of the camera", form=".1f", shown="deg")]
+    distance: Annotated[float, Quantity("m", "from the lens", form=".3f")]
 
 
 class Sight:

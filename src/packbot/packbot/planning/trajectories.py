@@ -48,10 +48,6 @@ class TimedPath:
         """[s]."""
         return float(self.times[-1])
 
-    def sampled(self, count: int) -> Array:
-        """Return times (count,) [s], evenly over the trajectory."""
-        return np.linspace(0.0, self.duration, count)
-
     def at(self, time: float) -> tuple[Array, Array, Array]:
         """Return angles, rates and accelerations (7,) [rad, s] at a time [s]; at rest after all."""
         times = self.times

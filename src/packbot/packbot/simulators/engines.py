@@ -20,7 +20,7 @@ from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
 
 from packbot.contact.law import ClampContact
-from packbot.hulls.environment import Environment
+from packbot.hulls.collisions import Fixtures
 from packbot.model.parameters import PackbotParameters, check_limits
 
 if TYPE_CHECKING:
@@ -37,8 +37,7 @@ def check_start(setup: Setup, clearance: Clearance) -> None:
     check_limits(setup.parameters, q, "initial.q.")
     pair, distance = clearance.closest(q)
     if distance < 0.0:
-        links, names = clearance.pair_links(pair), clearance.pair_names(pair)
-        a, b = (f"{link}/{name}" for link, name in zip(links, names, strict=True))
+        a, b = map(clearance.full_name, clearance.pairs[pair])
         raise AccordError(f"start in collision: {a} is {-1e3 * distance:.3g} mm deep in {b}")
 
 
@@ -121,13 +120,13 @@ def make_world(setup: Setup) -> Path:
     if law not in ("normal", "none"):
         raise AccordError(f"Gazebo has no contact law {law}; try friction.law=normal")
     refuse_bad_start(setup)
-    environment: Environment = setup.terrain
-    models = "".join(_model(fixture) for fixture in environment.fixtures)
+    fixtures: Fixtures = setup.terrain
+    models = "".join(_model(fixture) for fixture in fixtures)
     step, gravity = setup.scenario.physics_step, setup.parameters.gravity
     comment = COMMENT.format(name=NAME)
     text = world_text(NAME, comment, models, step=step, gravity=gravity)
     digest = hashlib.sha256(text.encode())
-    hulls = [fixture for fixture in environment.fixtures if isinstance(fixture, MeshFixture)]
+    hulls = [fixture for fixture in fixtures if isinstance(fixture, MeshFixture)]
     for hull in hulls:
         digest.update(hull.vertices.tobytes() + hull.faces.tobytes())
     folder = cache("packbot") / digest.hexdigest()[:12]

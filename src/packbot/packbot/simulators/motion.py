@@ -1,17 +1,98 @@
-"""Equations of motion of the arm with active contacts, for the integrator."""
+"""Energy balance of a run, and equations of motion with active contacts, for the integrator."""
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import DivergedError
 from roboaccord.contract.state import Array
 from roboaccord.numerics.complementarity import SOLVED
+from roboaccord.numerics.runge_kutta import Step
 from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.losses import DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
 
+from packbot.contact.features import LOWER
+from packbot.contact.forces import GIVE, SOFT, Sliding, accelerate
 from packbot.contact.gaps import ClosedGaps, GapFunctions
-from packbot.contact.impacts import GIVE, SOFT, accelerate
-from packbot.contact.sliding import Sliding
 from packbot.model.arm import Arm
+
+# Lobatto's rule with four points on (0, 1): exact for polynomials of degree 5.
+POINTS = (0.0, 0.5 - 0.1 * math.sqrt(5.0), 0.5 + 0.1 * math.sqrt(5.0), 1.0)
+WEIGHTS = (1 / 12, 5 / 12, 5 / 12, 1 / 12)
+
+
+class EnergyBook:
+    """Accumulate rises of the energy beyond the work of the efforts.
+
+    Friction and impacts take energy, and contact gives none: what rises is an error.
+
+    Args:
+        arm: whose energy it is.
+        losses: account of what took energy, which is kept where it is asked for.
+
+    Attributes:
+        rise: sum of all rises [J].
+        largest: of them [J].
+        metered: whether it is asked for.
+    """
+
+    def __init__(self, arm: Arm, losses: LossAccount) -> None:
+        self._arm, self.losses = arm, losses
+        self.rise = self.largest = 0.0
+        self._last, self.metered = 0.0, False
+        self._q: Array = np.zeros(0)
+
+    def start(self, q: Array, v: Array) -> None:
+        """Begin anew at a state."""
+        self.rise = self.largest = 0.0
+        self._q, self._last = q, self._arm.energy(q, v)
+
+    def note(self, q: Array, v: Array, efforts: Array) -> None:
+        """Record the state after a step or an event under held `efforts` (n,) [N m]."""
+        energy = self._arm.energy(q, v)
+        work = float(efforts @ (q - self._q))
+        rise = max(0.0, energy - self._last - work)
+        self.rise += rise
+        self.largest = max(self.largest, rise)
+        self._q, self._last = q, energy
+
+    def note_step(self, step: Step, friction: JointFriction, slides: tuple[float, float]) -> None:
+        """Record a step: losses in joint friction and in contact friction.
+
+        Args:
+            step: with its states in between.
+            friction: of the joints.
+            slides: power that the friction of contacts takes before and after it [W].
+        """
+        n = len(step.start) // 2
+        rates = [step.at(point)[n:] for point in POINTS]
+        power = [-float(friction.efforts(v) @ v) for v in rates]
+        self.losses.add(DAMPING, step.size * float(np.dot(WEIGHTS, power)))
+        self.losses.add(FRICTION, 0.5 * step.size * sum(slides))
+
+    def note_impact(
+        self, features: Index, jacobian: Array, impulses: Array, before: Array, after: Array
+    ) -> None:
+        """Record an impact: an impulse's work is its product with the mean of the rates around it.
+
+        Args:
+            features: that were hit.
+            jacobian: of their gaps (m, n).
+            impulses: along the normals (m,) [N s].
+            before, after: velocities (n,), friction apart.
+        """
+        taken = -0.5 * impulses * (jacobian @ (before + after))
+        stops = features[:, 0] >= LOWER
+        self.losses.add(STOPS, float(taken[stops].sum()))
+        self.losses.add(IMPACTS, float(taken[~stops].sum()))
+
+    def note_stop(self, mass: Array, before: Array, after: Array) -> None:
+        """Count a drop of kinetic energy between two velocities (n,) as contact friction."""
+        lost = 0.5 * float(before @ mass @ before - after @ mass @ after)
+        self.losses.add(FRICTION, lost)
+
 
 STILL = 1e-7  # m/s, rad/s: a gap that opens or closes slower does neither
 
@@ -39,12 +120,8 @@ class ConstrainedDynamics:
     def __init__(
         self, arm: Arm, friction: JointFriction, gap_functions: GapFunctions, sliding: Sliding
     ) -> None:
-        self.arm, self.friction, self.gap_functions, self.sliding = (
-            arm,
-            friction,
-            gap_functions,
-            sliding,
-        )
+        self.arm, self.friction = arm, friction
+        self.gap_functions, self.sliding = gap_functions, sliding
         self.dry = friction.any_dry or sliding.any
         self.efforts = np.zeros(arm.model.nv)
         self.closed = ClosedGaps()
@@ -52,15 +129,15 @@ class ConstrainedDynamics:
 
     def slope(self, x: Array) -> Array:
         """Return (v, a) of a state (2n,)."""
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         total = self.efforts + self.friction.efforts(v)
-        out = np.empty(2 * n)
-        out[:n] = v
+        out = np.empty_like(x)
+        rates, accelerations = out.reshape(2, -1)
+        rates[:] = v
         closed = self.closed
         if not len(closed.features):
             self.forces = np.zeros(0)
-            out[n:] = self.arm.acceleration(q, v, total)
+            accelerations[:] = self.arm.acceleration(q, v, total)
             return out
         _, jacobian, witnesses, bias = self.gap_functions.measure_turning(closed.features, q, v)
         sliding = self.sliding
@@ -73,7 +150,7 @@ class ConstrainedDynamics:
         self.forces = np.empty(len(jacobian))
         answer = accelerate(
             self.arm.mass_matrix(q), total, jacobian, directions, bias, GIVE, closed.active,
-            self.forces, out[n:],
+            self.forces, accelerations,
         )  # fmt: skip
         if answer != SOLVED:
             raise JammedError("no contact forces were found: the contacts contradict each other")
@@ -84,8 +161,7 @@ class ConstrainedDynamics:
 
         In the state of the last slope: what presses there holds its gaps.
         """
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         damping = np.diag(self.friction.damping(v))
         response = np.linalg.inv(self.arm.mass_matrix(q))
         hold = self.forces > 0.0
@@ -106,16 +182,14 @@ class ConstrainedDynamics:
         features = self.closed.features
         if not len(features):
             return 0.0
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
         across = self.sliding.force_directions(features, q, v, jacobian, witnesses) - jacobian
         return -float(self.forces @ (across @ v))
 
     def stop(self, x: Array) -> Array:
         """Return a state whose closed gaps neither slip nor close."""
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         features, mass = self.closed.features, self.arm.mass_matrix(q)
         _, jacobian, witnesses = self.gap_functions.measure(features, q)
         return np.concatenate([q, self.sliding.stop(mass, features, q, v, witnesses, jacobian)])
@@ -130,8 +204,7 @@ class ConstrainedDynamics:
         hold = self.forces > 0.0
         if not hold.any():
             return x
-        n = len(x) // 2
-        q, v = x[:n], x[n:]
+        q, v = x.reshape(2, -1)
         features = self.closed.features
         gaps, jacobian, _ = self.gap_functions.measure(features, q)
         if np.abs(gaps[hold]).max() > 0.5 * tolerance:

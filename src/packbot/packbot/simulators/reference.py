@@ -1,7 +1,7 @@
 """The analytical simulator of the Packbot: event-driven integration with contact.
 
 An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located
-in time, its impact solved (`impacts`), and from then on the gap presses as long as it must. On
+in time, its impact solved (`forces`), and from then on the gap presses as long as it must. On
 event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems
 (2008), 8.
 """
@@ -24,15 +24,12 @@ from roboaccord.simulators.losses import CHANNELS
 from roboaccord.simulators.reference import Reference
 
 from packbot.contact.clearance import Clearance
+from packbot.contact.forces import Sliding, open_gaps
 from packbot.contact.gaps import GapFunctions, Proximity
-from packbot.contact.impacts import open_gaps
-from packbot.contact.law import LEAST_MARGIN, ArmContact, normal
-from packbot.contact.sliding import Sliding
-from packbot.hulls.collisions import read_collisions
+from packbot.contact.law import LEAST_MARGIN, ArmContact
 from packbot.model.arm import Arm
-from packbot.simulators.energy import EnergyBook
 from packbot.simulators.engines import check_start, joint_friction
-from packbot.simulators.motion import ConstrainedDynamics
+from packbot.simulators.motion import ConstrainedDynamics, EnergyBook
 from packbot.simulators.stepping import EventDrivenStepper
 
 
@@ -53,15 +50,11 @@ class ArmSimulator(Reference):
     order = 5
 
     def __init__(self, setup: Setup) -> None:
-        urdf = setup.urdf(base="fixed")  # once: the xacro takes its time
         super().__init__(setup)
         p = setup.parameters
         self._base_mass: float = p.base_mass
         self._rotors = p.of_joints("reflected_inertia")
-        self.arm = Arm(urdf, self._rotors, p.gravity)
-        pairs = (setup.contact or normal(setup)).pairs
-        shapes = read_collisions(urdf)
-        self.clearance = Clearance(self.arm.model, shapes, setup.terrain, pairs)
+        self.arm, self.clearance = Arm.of(setup), Clearance.of(setup)
         self.joint_friction = joint_friction(p)
         self.energy = EnergyBook(self.arm, self._losses)
 
@@ -131,10 +124,9 @@ class PackbotReference(ArmSimulator):
         options = read_reference_options(setup)
         self.tolerance = options["tolerance"]
         super().__init__(setup)
-        self.armature = setup.parameters.of_joints("reflected_inertia")
+        self.armature = self._rotors
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None
-        p = setup.parameters
-        self._limits = np.array([p.of_joints("lower"), p.of_joints("upper")])
+        self._limits = setup.parameters.limits
         proximity = Proximity(self.clearance, options["near"])
         gap_functions = GapFunctions(proximity, np.zeros(len(self.clearance.pairs)), self._limits)
         contact = self._contact
@@ -181,16 +173,6 @@ class PackbotReference(ArmSimulator):
     def _place(self, state: RobotState) -> None:
         self._now = state
         self._stepper.jump(state.q, state.qd, state.time)
-
-    @property
-    def deepest(self) -> float:
-        """Largest violation of a gap at the end of a step, since the reset [m, rad]."""
-        return self._stepper.deepest
-
-    @property
-    def steps(self) -> int:
-        """Steps of the integrator since the reset."""
-        return self._stepper.steps
 
     def _advance(self, command: Command, duration: float) -> None:
         stepper = self._stepper

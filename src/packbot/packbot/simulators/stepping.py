@@ -14,10 +14,9 @@ from roboaccord.engines.touch import APART
 from roboaccord.numerics.runge_kutta import Step, take_step
 
 from packbot.contact.features import LOWER
+from packbot.contact.forces import impact
 from packbot.contact.gaps import ClosedGaps, same
-from packbot.contact.impacts import impact
-from packbot.simulators.energy import EnergyBook
-from packbot.simulators.motion import STILL, ConstrainedDynamics, JammedError
+from packbot.simulators.motion import STILL, ConstrainedDynamics, EnergyBook, JammedError
 from packbot.simulators.steps import EXPLICIT, SHORTER, first_closing, take_stiff_step
 
 LEAST_STEP = 1e-12  # s
@@ -204,12 +203,8 @@ class EventDrivenStepper:
         self.deepest = max(self.deepest, -float(gaps.min(initial=0.0)))
         held = same(self._features, self.motion.closed.features[self.motion.forces > 0.0])
         shut = (gaps <= tolerance) | (held & (gaps <= 10 * tolerance))
-        features, jacobian, witnesses, held = (
-            self._features[shut],
-            jacobian[shut],
-            witnesses[shut],
-            held[shut],
-        )
+        features, held = self._features[shut], held[shut]
+        jacobian, witnesses = jacobian[shut], witnesses[shut]
         rates = jacobian @ v
         if rates.min(initial=0.0) >= -STILL:
             self._close(features, (rates <= STILL) | held)

@@ -79,6 +79,7 @@ def take_stiff_step(
 
 
 Gaps = Callable[[Array], Array]
+Pair = tuple[float, float]
 SAMPLES = 8  # of a step in which a gap may close and open again
 LOWEST = 1e-4  # of a step: to which the lowest gap is found; at 100 m/s^2 and 4 ms 1e-11 m off
 
@@ -110,14 +111,7 @@ def first_closing(
     return part
 
 
-def _dip(
-    step: Step,
-    gaps: Gaps,
-    i: int,
-    ends: tuple[float, float],
-    rates: tuple[float, float],
-    target: float,
-) -> float:
+def _dip(step: Step, gaps: Gaps, i: int, ends: Pair, rates: Pair, target: float) -> float:
     """Return a fraction of a step where a gap that closes and reopens is below its target, or 2."""
     # Where the tangents cross is not above the gap, if it bends upwards.
     fall, climb = step.size * rates[0], step.size * rates[1]

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Protocol, runtime_checkable
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.results import LEFT_OUT, Metres, Quantity, RadiansPerSecond
+from roboaccord.contract.results import IF_ANY, LEFT_OUT, Quantity, RadiansPerSecond
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.parameters import parameter_file
 from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm
+from packbot.simulators.reference import ArmSimulator
 
 CONTACTS = ("normal", "joint_clamp", "none")
 LINKS = ("link1", "link2", "link3")
@@ -28,21 +28,12 @@ PITCHES = ("shoulder", "elbow1", "elbow2")  # joints in one plane; their angles 
 AT_REST = 0.01  # rad/s
 
 
-@runtime_checkable
-class Booked(Protocol):
-    """A simulator that keeps an energy balance."""
-
-    @property
-    def energy_rise(self) -> float:
-        """Sum of all rises of energy beyond the work of the efforts [J]."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Collapse:
     """Hold the result of a collapse.
 
     Args:
-        absolute_deg: of the links over the horizontal at the end [degrees].
+        absolute_deg: of the links at the end [degrees].
         settle_time: from when on none of the three planar joints, those of the report's figures 9
             and 10, is faster than 0.01 rad/s [s]; None where one moves on. The others may: without
             friction at its contacts the arm rocks on the turret.
@@ -52,21 +43,22 @@ class Collapse:
         events: of the fall.
         trajectory: at the control ticks.
         last_speed: of the fastest joint at the end [rad/s].
+        perturbed: the collapses of arms with drawn parameters.
     """
 
-    absolute_deg: Annotated[Mapping[str, float], Quantity("deg")]
-    settle_time: Annotated[float | None, Quantity("s")]
-    energy_rise: Annotated[float, Quantity("J")]
-    worst_penetration: Metres
+    absolute_deg: Annotated[Mapping[str, float], Quantity("deg", name="last angle", form=".2f")]
+    settle_time: Annotated[float | None, Quantity("s", "from then on the links are at rest")]
+    energy_rise: Annotated[float, Quantity("J", "in all", form=".2g")]
+    worst_penetration: Annotated[float, Quantity("m", "of two hulls, at most", shown="mm")]
     events: Sequence[Event]
     trajectory: Trajectory = field(metadata=LEFT_OUT)
     last_speed: RadiansPerSecond = field(metadata=LEFT_OUT)
+    perturbed: Drawn | None = field(default=None, metadata=IF_ANY)
 
     @property
-    def rest(self) -> str:
-        """When the links are at rest, in words."""
-        settled = self.settle_time
-        return f"at rest after {settled:.2f} s" if settled is not None else "not at rest"
+    def touches(self) -> Annotated[int, Quantity("", name="events")]:
+        """How many events there were."""
+        return len(self.events)
 
 
 def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -> Setup:
@@ -128,7 +120,7 @@ def energies(arm: Arm, trajectory: Trajectory) -> Array:
 
 def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> float:
     """Return the sum of all rises of energy [J], from the simulator's own balance if it has one."""
-    if isinstance(simulator, Booked):
+    if isinstance(simulator, ArmSimulator):
         return simulator.energy_rise
     return float(np.maximum(np.diff(energies(Arm.of(setup), trajectory)), 0.0).sum())
 
@@ -159,25 +151,8 @@ def draw_changes(count: int, seed: int) -> list[list[str]]:
     ]
 
 
-def run_draws(
-    count: int,
-    seed: int,
-    *,
-    engine: str,
-    contact: str,
-    duration: float,
-    changes: Sequence[str],
-    done: Callable[[Draw], None],
-) -> list[Draw]:
-    """Let the arm fall once with each draw, in pieces; `done` is told of each.
-
-    What `changes` set stays as they set it, whatever is drawn.
-    """
-    tasks = (([*drawn, *changes], engine, contact, duration) for drawn in draw_changes(count, seed))
-    return run_pieces(_run, tasks, done=done)
-
-
-def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
+def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
+    """Let the arm of a changed scenario fall."""
     try:
         found = run_collapse(collapse_setup(contact, duration, changes), engine)
     except AccordError as error:
@@ -189,11 +164,16 @@ def _run(changes: Sequence[str], engine: str, contact: str, duration: float) -> 
 class Drawn:
     """Hold the figures of drawn arms: of each link's angle mean, deviation and extremes."""
 
-    count: int
-    seed: int
-    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg")]
-    at_rest: int
+    count: Annotated[int, Quantity("")]
+    seed: Annotated[int, Quantity("")]
+    absolute_deg: Annotated[Mapping[str, Mapping[str, float]], Quantity("deg", form=".2f")]
+    at_rest: Annotated[int, Quantity("", "in the end")]
     refused: list[str]
+
+    @property
+    def refusals(self) -> Annotated[int, Quantity("", "touched something at the start")]:
+        """How many did not start."""
+        return len(self.refused)
 
     @classmethod
     def of(cls, draws: Sequence[Draw], seed: int) -> Drawn:

@@ -40,6 +40,7 @@ PAYLOADS = (0.0, 3.0)  # kg
 TURNING = 0.7  # part of the joints that turn in a motion
 BANDWIDTH = 10.0  # rad/s
 NO_ROWS = np.empty((0, 22))
+LATE = "after the first 0.05 rad of missing motion of the joint that failed"
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class Bench:
     def _pose(self) -> Array:
         p = self._setup.parameters
         while True:
-            q = self._rng.uniform(0.95 * p.of_joints("lower"), 0.95 * p.of_joints("upper"))
+            q = self._rng.uniform(*(0.95 * p.limits))
             if not self._planner.clearance.touches(q, self._planner.margin):
                 return np.asarray(q)
 
@@ -250,7 +251,7 @@ def judge_trial(setup: Setup, trial: Trial, threshold: float) -> Outcome:
 class Delays:
     """Hold percentiles of the delays of what was found."""
 
-    p50: Annotated[float, Quantity("s", name="delay 50 %", form=".3f")]
+    p50: Annotated[float, Quantity("s", LATE, name="delay 50 %", form=".3f")]
     p95: Annotated[float, Quantity("s", name="delay 95 %", form=".3f")]
     p100: Annotated[float, Quantity("s", name="delay 100 %", form=".3f")]
 

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import coal
 import numpy as np
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array
 from roboaccord.description.solids import facets
-from roboaccord.description.tree import Tree
 from roboaccord.report.colours import BLUE, GREEN, INK, RED, RULE, SOFT
-from roboaccord.report.drawing import SQUARE, label_dots, legend, picture
-from roboaccord.report.plots import Still
+from roboaccord.report.drawing import SQUARE, label_dots, picture
+from roboaccord.report.plots import Curve, Still, write_curves
 from roboaccord.report.space import Solid, arrow, bare, draw_solids, line, see
-from roboaccord.run.output import write_columns
 from roboaccord.scenario.setup import Setup
 from roboaccord.view.scene import Scene as Stage
 
 from packbot.contact.clearance import convex
-from packbot.hulls.collisions import read_collisions
-from packbot.hulls.environment import stand_around
+from packbot.hulls.collisions import read_collisions, stand_around
 from packbot.hulls.solids import Hull, prism_corners
 from packbot.model.arm import Arm
 from packbot.model.parameters import pose
 from packbot.source.collapse import PITCHES, Collapse, energies
 
-Table = Mapping[str, Array]
 TIME = "time [s]"
 COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))
 HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
@@ -39,20 +34,10 @@ CORNER = 15.0  # degrees: direction of a corner of both prisms
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
 
 
-@dataclass(frozen=True)
-class Collapses:
-    """Hold the same collapse with each contact: along the normal, the report's, and none."""
-
-    normal: Collapse
-    joint_clamp: Collapse
-    none: Collapse
-
-
-def write_figures(setup: Setup, found: Collapses, folder: Path) -> list[Still]:
+def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> list[Still]:
     """Write each figure as SVG, and the curves as CSV."""
     drive = setup.initial.q
-    last = found.normal.trajectory
-    through = found.none.trajectory
+    last, through = runs["normal"].trajectory, runs["none"].trajectory
     index = int(np.searchsorted(through.time, min(THROUGH, through.time[-1])))
     poses = (
         ("1", "The arm on its chassis", "The shapes of the description, ready to reach.",
@@ -74,9 +59,9 @@ def write_figures(setup: Setup, found: Collapses, folder: Path) -> list[Still]:
         write_hulls(setup, drive, folder),
         write_normals(folder),
         *stills[1:],
-        write_joints(found, folder, "9", "positions", "q"),
-        write_joints(found, folder, "10", "velocities", "qd"),
-        write_energy(setup, found, folder),
+        write_joints(runs, folder, "9", "positions [rad]", "q"),
+        write_joints(runs, folder, "10", "velocities [rad/s]", "qd"),
+        write_energy(setup, runs, folder),
     ]
 
 
@@ -130,12 +115,11 @@ def write_joint_axes(setup: Setup, q: Array, folder: Path) -> Still:
 
 def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
     """Write figure 3: every hull in a colour of its own, and nothing that is drawn alone."""
-    urdf = setup.urdf()
-    tree = Tree.parse(urdf)
+    tree = setup.tree
     names = [link.name for link in tree.links]
     origins, turns = tree.forward(setup.joints, q, ORIGIN, IDENTITY)
     solids = []
-    for number, shape in enumerate(read_collisions(urdf)):
+    for number, shape in enumerate(read_collisions(setup.urdf())):
         hull, link = shape.hull, names.index(shape.link)
         place = hull.vertices @ turns[link].T + origins[link]
         solids.append(Solid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)]))
@@ -143,49 +127,38 @@ def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
     return _write_solids(solids, folder, "3", "Packbot approximated by polyhedra", caption)
 
 
-def write_joints(found: Collapses, folder: Path, number: str, what: str, key: str) -> Still:
+def write_joints(
+    runs: Mapping[str, Collapse], folder: Path, number: str, what: str, key: str
+) -> Still:
     """Write figure 9 or 10: the joints that move in the plane."""
-    path, table = folder / f"figure_{number}.svg", dict[str, Array]()
-    with picture(path) as axes:
-        for name, collapse in (("normal", found.normal), ("joint_clamp", found.joint_clamp)):
-            run = collapse.trajectory
-            table |= {} if table else {"time_s": run.time}
-            for joint in PITCHES:
-                values = getattr(run, key)[:, run.joints.index(joint)]
-                clamped = name != "normal"
-                axes.plot(
-                    run.time, values, color=COLOURS[joint], ls="--" if clamped else "-",
-                    label=f"{joint}, clamped" if clamped else joint,
-                )  # fmt: skip
-                table[f"{joint}_{name}"] = _to(len(table["time_s"]), values)
-        axes.set(xlabel=TIME, ylabel=f"{what} [{'rad' if key == 'q' else 'rad/s'}]")
-        legend(axes, 3)
-    return Still(
-        path,
-        f"Figure {number}: planar joint {what}",
+    curves = []
+    for name, more, dashes in (("normal", "", "-"), ("joint_clamp", ", clamped", "--")):
+        run = runs[name].trajectory
+        for joint, values in zip(run.joints, getattr(run, key).T, strict=True):
+            if joint in PITCHES:
+                label, column = joint + more, f"{joint}_{name}"
+                curves.append(Curve(label, column, run.time, values, COLOURS[joint], dashes))
+    still = Still(
+        folder / f"figure_{number}.svg",
+        f"Figure {number}: planar joint {what.partition(' ')[0]}",
         "Solid: contact along the normal. Dashed: the report's joint_clamp.",
-        _table(path, table),
     )
+    return write_curves(still, "time_s", curves, TIME, what, 3)
 
 
-def write_energy(setup: Setup, found: Collapses, folder: Path) -> Still:
+def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> Still:
     """Write the energy of each collapse, which nothing feeds."""
-    arm, path = Arm.of(setup), folder / "energy.svg"
-    runs = {"normal": found.normal, "joint_clamp": found.joint_clamp, "none": found.none}
-    table = {"time_s": found.normal.trajectory.time}
-    with picture(path) as axes:
-        for (name, collapse), colour in zip(runs.items(), (BLUE, RED, SOFT), strict=True):
-            values = energies(arm, collapse.trajectory)
-            axes.plot(collapse.trajectory.time, values, color=colour, label=name)
-            table[f"{name}_J"] = _to(len(table["time_s"]), values)
-        axes.set(xlabel=TIME, ylabel="energy [J]")
-        legend(axes)
-    return Still(
-        path,
+    arm = Arm.of(setup)
+    curves = [
+        Curve(name, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
+        for (name, run), colour in zip(runs.items(), (BLUE, RED, SOFT), strict=True)
+    ]
+    still = Still(
+        folder / "energy.svg",
         "Energy of the arm",
         "Kinetic and potential; friction of the joints and impacts can only lower it.",
-        _table(path, table),
     )
+    return write_curves(still, "time_s", curves, TIME, "energy [J]")
 
 
 def write_normals(folder: Path) -> Still:
@@ -194,34 +167,20 @@ def write_normals(folder: Path) -> Still:
     The second casing goes around the first; between round ones the vector would lie along the line
     of centres.
     """
-    path = folder / "figure_5.svg"
     angles = CORNER + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
-    table = {"centres_deg": angles}
-    with picture(path) as axes:
-        for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True):
-            off = normal_errors(np.radians(angles), gap)
-            axes.plot(angles, off, color=colour, label=name)
-            table[name.replace(" ", "_")] = off
-        axes.set(
-            xlabel="direction of the line of centres [degrees]",
-            ylabel="error of the vector [degrees]",
-        )
-        legend(axes)
-    return Still(
-        path,
+    curves = [
+        Curve(name, name.replace(" ", "_"), angles, normal_errors(np.radians(angles), gap), colour)
+        for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True)
+    ]
+    still = Still(
+        folder / "figure_5.svg",
         "Figure 5: error in the vector of minimum norm due to approximation",
         "Two casings as prisms of 12 sides, about a corner of one. Whatever the gap, the vector is "
         "off by up to half the angle between two faces. In overlap it jumps from face to face; "
         "apart it turns there steadily, which is why the reference keeps hulls apart by a margin.",
-        _table(path, table),
     )
-
-
-def _table(path: Path, table: Table) -> Path:
-    """Write the numbers of a figure beside it, and return their file."""
-    data = path.with_suffix(".csv")
-    write_columns(data, table)
-    return data
+    across = "direction of the line of centres [degrees]"
+    return write_curves(still, "centres_deg", curves, across, "error of the vector [degrees]")
 
 
 def normal_errors(angles: Array, gap: float) -> Array:
@@ -231,42 +190,22 @@ def normal_errors(angles: Array, gap: float) -> Array:
         angles: of the line of centres over the horizontal (m,) [rad].
         gap: between the prisms, negative in overlap [m].
     """
-    first, second = (_Prism(radius) for radius in RADII)
-    return np.array([_error(first, second, angle, gap) for angle in angles])
+    a, b = (convex(Hull.around(prism_corners("y", r, LENGTH, SIDES))) for r in RADII)
+    return np.array([_error(a, b, angle, gap) for angle in angles])
 
 
-class _Prism:
-    """Hold a casing for coal."""
-
-    def __init__(self, radius: float) -> None:
-        self.radius = radius
-        self.shape = convex(Hull.around(prism_corners("y", radius, LENGTH, SIDES)))
-
-
-def _error(first: _Prism, second: _Prism, angle: float, gap: float) -> float:
+def _error(first: coal.Convex, second: coal.Convex, angle: float, gap: float) -> float:
     """Return by how much the normal is off [degrees], at the distance of centres with a gap."""
     along = np.array([np.cos(angle), 0.0, np.sin(angle)])
-    low, high = 0.5 * (first.radius + second.radius), 1.5 * (first.radius + second.radius)
+    low, high = 0.5 * sum(RADII), 1.5 * sum(RADII)
     for _ in range(60):  # bisection: the distance grows with that of the centres
         middle = 0.5 * (low + high)
-        distance, normal = _measure(first, second, middle * along)
-        low, high = (middle, high) if distance < gap else (low, middle)
-    return float(np.degrees(np.arctan2(normal[2], normal[0]) - angle))
-
-
-def _measure(first: _Prism, second: _Prism, shift: Array) -> tuple[float, Array]:
-    request, result = coal.DistanceRequest(), coal.DistanceResult()
-    request.gjk_tolerance = request.epa_tolerance = 1e-9
-    coal.distance(
-        first.shape, coal.Transform3s(), second.shape, coal.Transform3s(np.eye(3), shift),
-        request, result,
-    )  # fmt: skip
-    return result.min_distance, np.array(result.normal)
-
-
-def _to(count: int, values: Array) -> Array:
-    """Return values (m,) cut or filled with NaN to `count` rows."""
-    return np.concatenate([values[:count], np.full(max(0, count - len(values)), np.nan)])
+        request, found = coal.DistanceRequest(), coal.DistanceResult()
+        request.gjk_tolerance = request.epa_tolerance = 1e-9
+        there = coal.Transform3s(np.eye(3), middle * along)
+        coal.distance(first, coal.Transform3s(), second, there, request, found)
+        low, high = (middle, high) if found.min_distance < gap else (low, middle)
+    return float(np.degrees(np.arctan2(found.normal[2], found.normal[0]) - angle))
 
 
 def _hex(colour: Sequence[float] | Array) -> str:

@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Controller, Observer
-from roboaccord.contract.results import LEFT_OUT, Metres, Quantity, Ratio, Seconds
+from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run import loop
@@ -42,9 +42,9 @@ LOOKS = 5  # control periods between looks for contact
 class Noticed:
     """Hold a failure that was found, and how late; as far as can be told where it was not given."""
 
-    joint: str
-    kind: str
-    delay: Seconds
+    joint: Annotated[str, Quantity("")]
+    kind: Annotated[str, Quantity("", form="s")]
+    delay: Annotated[float, Quantity("s", "after it failed", form=".2f")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,25 +68,19 @@ class Reach:
         planner: that planned for the failed arm, to be used again.
     """
 
-    reached: bool = False
-    error: Metres
-    reason: str | None
-    nearest: Annotated[Array | None, Quantity("m")] = None
+    reached: Annotated[bool, Quantity("")] = False
+    error: Annotated[float, Quantity("m", "from the target", name="finger tips", shown="mm")]
+    reason: Annotated[str | None, Quantity("")]
+    nearest: Annotated[Array | None, Quantity("m", "nearest point with a way")] = None
     detected: Noticed | list[Noticed] | None = None
-    path: Annotated[Array, Quantity("rad")]
-    seen: Ratio = 0.0
-    touched: Sequence[tuple[str, str]] = ()
-    load: Ratio = 0.0
+    path: Array
+    seen: Annotated[float, Quantity("1", "of the target by the camera", shown="%")] = 0.0
+    touched: Annotated[Sequence[tuple[str, str]], Quantity("")] = ()
+    load: Annotated[float, Quantity("1", "greatest effort over its limit", form=".2f")] = 0.0
     duration: Seconds
-    start: Annotated[Array, Quantity("rad")]
+    start: Array
     trajectory: Trajectory = field(metadata=LEFT_OUT)
     planner: Recoverer | None = field(default=None, metadata=LEFT_OUT)
-
-    @property
-    def failures(self) -> list[Noticed]:
-        """All that was noticed."""
-        found = self.detected or []
-        return found if isinstance(found, list) else [found]
 
 
 class Ending(Hold):
@@ -120,7 +114,7 @@ def clear_start(setup: Setup) -> Setup:
     fixed = [fault.joint for fault in setup.faults if fault.angle is not None]
     turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
     drawn = np.tile(q, (DRAWS, 1))
-    lower, upper = p.of_joints("lower")[turning], p.of_joints("upper")[turning]
+    lower, upper = p.limits[:, turning]
     drawn[:, turning] = np.random.default_rng(0).uniform(lower, upper, (DRAWS, len(turning)))
     times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
     for i in times.argsort(kind="stable"):

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
+from roboaccord.report.colours import BLUE, RED, RULE
+from roboaccord.report.drawing import legend, picture
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -62,10 +65,8 @@ class Attempt:
 
 def all_cases(setup: Setup) -> list[tuple[str, ...]]:
     """Return the faults of the study: each joint loose and frozen at three angles, and pairs."""
-    p = setup.parameters
-    lower, upper = p.of_joints("lower"), p.of_joints("upper")
     cases = list[tuple[str, ...]]()
-    for joint, low, high in zip(JOINTS, lower, upper, strict=True):
+    for joint, low, high in zip(JOINTS, *setup.parameters.limits, strict=True):
         cases.append((f"{joint}=loose",))
         cases += [(f"{joint}=frozen:{low + part * (high - low):.3g}",) for part in PARTS]
     return [*cases, *PAIRS]
@@ -80,7 +81,7 @@ def draw_targets(setup: Setup, count: int, seed: int) -> Array:
     rng, found = np.random.default_rng(seed), list[Array]()
     turret = any(fault.joint == JOINTS[0] for fault in setup.faults)
     while len(found) < count:
-        q = rng.uniform(p.of_joints("lower"), p.of_joints("upper"))
+        q = rng.uniform(*p.limits)
         if turret:
             q[0] = setup.initial.q[0]
         if not clearance.touches(q):
@@ -153,17 +154,12 @@ class Counts:
     reachable: Annotated[int, Quantity("")]
     recovered: Annotated[int, Quantity("")]
     baseline: Annotated[int, Quantity("")]
-    refused: Mapping[str, int]
+    refused: Annotated[Mapping[str, int], Quantity("", form="text")]
     disputed: Annotated[int, Quantity("")]
     beyond: int
     worst_error: Annotated[float | None, Quantity("m")]
     worst_load: Annotated[float | None, Quantity("1")]
     failed: Mapping[str, int]
-
-    @property
-    def reasons(self) -> Annotated[str, Quantity("", name="refused", form="text")]:
-        """How many were refused, by reason."""
-        return ", ".join(f"{number} {reason}" for reason, number in self.refused.items())
 
 
 def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> Counts:
@@ -217,3 +213,16 @@ def _calls(
         targets = draw_targets(start, count, seed)
         data = json.dumps({**start.scenario.data(), "seed": seed}, sort_keys=True)
         yield from ((data, engine, targets[0], i, target) for i, target in enumerate(targets))
+
+
+def draw_recovery(found: Sequence[Counts], path: Path) -> None:
+    """Draw how many targets of each case are reachable, recovered, and reached by the baseline."""
+    with picture(path, (7.5, 1.5 + 0.24 * len(found))) as axes:
+        places = np.arange(len(found))[::-1]
+        kinds = (("reachable", RULE, 0.8), ("recovered", BLUE, 0.5), ("baseline", RED, 0.2))
+        for key, colour, height in kinds:
+            values = [getattr(case, key) for case in found]
+            axes.barh(places, values, height=height, color=colour, label=key)
+        axes.set_yticks(places, [", ".join(case.faults) for case in found])
+        axes.set(xlabel="targets")
+        legend(axes, 3)

@@ -12,7 +12,6 @@ the report does not say: its code would stop there for good.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract.contact import ContactPoint, Index
@@ -23,7 +22,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.law import ClampContact
-from packbot.model.chain import Chain
+from packbot.model.chain import Chain, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
@@ -31,14 +30,6 @@ FIRST_STEP = 1e-4  # s: after a stop, as a solver begins anew
 STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it
 PROGRESS = 1e-3  # s
 PARALLEL = 1e-9  # part of their length by which parallel axes may differ
-
-
-@dataclass(frozen=True)
-class Collision:
-    """Hold a colliding pair: joints that are held (k,), and the sign of their velocities."""
-
-    joints: Index
-    directions: Array
 
 
 class JointClampReference(ArmSimulator):
@@ -63,7 +54,7 @@ class JointClampReference(ArmSimulator):
         self._now = state
         self._x = np.concatenate([state.q, state.qd])
         self._reached = self._progress = state.time
-        self._active = dict[int, Collision]()
+        self._active = dict[int, Array]()
         self.broken = set[int]()
         self.resets = self.secondary = self._idle = 0
         self._size = FIRST_STEP
@@ -85,9 +76,8 @@ class JointClampReference(ArmSimulator):
         n = len(self.joints)
         q, v = x[:n], x[n:]
         a = self.arm.acceleration(q, v, self._effort + self.joint_friction.efforts(v))
-        for collision in self._active.values():
-            held = collision.joints[a[collision.joints] * collision.directions > 0.0]
-            a[held] = 0.0
+        for directions in self._active.values():
+            a[a * directions > 0.0] = 0.0
         return np.concatenate([v, a])
 
     def _take_step(self, left: float) -> None:
@@ -124,7 +114,8 @@ class JointClampReference(ArmSimulator):
             again = pair in self._active
             joints = self.relevant[pair]
             if not again:
-                self._active[pair] = Collision(joints, np.sign(v[joints]))
+                self._active[pair] = np.zeros(n)  # directions in which its joints are held
+                self._active[pair][joints] = np.sign(v[joints])
             x[n + joints] = 0.0
             self.resets += 1
             self.secondary += again
@@ -142,19 +133,13 @@ class JointClampReference(ArmSimulator):
                 self._tell_pair("broken", pair)
 
     def _tell_pair(self, kind: str, pair: int) -> None:
-        links, names = self.clearance.pair_links(pair), self.clearance.pair_names(pair)
-        subject = " ".join(f"{link}/{name}" for link, name in zip(links, names, strict=True))
+        subject = " ".join(map(self.clearance.full_name, self.clearance.pairs[pair]))
         self._events.append(Event(float(self._reached), kind, subject))
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return where the pairs that are held are closest; forces there are unknown."""
-        n = len(self.joints)
-        w = self.clearance.witness(self._x[:n], sorted(self._active))
-        rows = zip(w.pairs.tolist(), w.distances, w.on_a, w.on_b, w.normals, strict=True)
-        return [
-            ContactPoint(self.clearance.pair_links(pair), 0.5 * (a + b), normal, 0.0, -float(d))
-            for pair, d, a, b, normal in rows
-        ]
+        q = self._x[: len(self.joints)]
+        return self.clearance.contact_points(q, sorted(self._active))
 
 
 def relevant_joints(clearance: Clearance) -> list[Index]:
@@ -164,14 +149,11 @@ def relevant_joints(clearance: Clearance) -> list[Index]:
     leaves out waist and camera pan.
     """
     chain = Chain.of(clearance.model)
-    turn, axes = [np.eye(3)], [np.zeros(3)]
-    for body in range(1, len(chain.parents)):
-        turn.append(turn[chain.parents[body]] @ chain.turns[body])
-        axes.append(turn[body] @ chain.axes[body])
-    cosines = np.abs(np.array(axes[1:]) @ np.array(axes[1:]).T)
+    n = len(chain.parents)
+    turn, place, axes = (np.empty(shape) for shape in ((n, 3, 3), (n, 3), (n, 3)))
+    place_bodies(chain.arrays, np.zeros(n - 1), turn, place, axes)
+    cosines = np.abs(axes[1:] @ axes[1:].T)
     alike = cosines > 1.0 - PARALLEL
     planar = alike[int(alike.sum(axis=1).argmax())]
-    bodies = {f.name: f.parentJoint for f in clearance.model.frames if f.name in clearance.links}
-    moved = np.array([chain.moved[bodies.get(link, 0)] for link in clearance.links])
-    a, b = moved[clearance.pairs.T]
+    a, b = chain.moved[clearance.owners[clearance.pairs.T]]
     return [np.flatnonzero((one != other) & planar) for one, other in zip(a, b, strict=True)]

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
+from pathlib import Path
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract.fault import Fault
+from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
+from roboaccord.report.colours import BLUE, RED, RULE
+from roboaccord.report.drawing import SQUARE, legend, picture
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -28,7 +33,6 @@ from packbot.planning.sight import Sight
 
 CELL = 0.05  # m
 POSES = 5_000  # drawn of a failed arm
-DENSE = 60_000  # of them, at which hardly a cell is missed
 HEALTHY = 4  # times as many of the healthy arm, which has one more joint
 HUNG = 20_000  # poses at most, where loose joints must be brought to rest
 FALLEN = 4  # poses to one that is let fall onto something
@@ -44,13 +48,23 @@ Cells = frozenset[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Kept:
-    """Hold cells of a failed arm, their share of the healthy arm's, and what its camera sees."""
+    """Hold what an arm with failed joints keeps, and what its camera sees.
 
-    faults: tuple[Fault, ...]
-    payload: float
-    cells: Cells
-    retained: float
-    seen: float | None = None
+    Args:
+        faults: in words.
+        retained: share of the healthy arm's cells.
+        seen: visible fraction of targets; None if that was not asked.
+        failed: the faults themselves.
+        payload: at the finger tips [kg].
+        cells: that it reaches.
+    """
+
+    faults: Annotated[list[str], Quantity("", name="failed")]
+    retained: Annotated[float, Quantity("1", name="kept", form=".3f")]
+    seen: Annotated[float | None, Quantity("1", form=".2f")]
+    failed: tuple[Fault, ...] = field(metadata=LEFT_OUT)
+    payload: float = field(metadata=LEFT_OUT)
+    cells: Cells = field(metadata=LEFT_OUT)
 
 
 def tips(p: PackbotParameters, q: Array) -> Array:
@@ -94,8 +108,7 @@ def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Arr
 
 def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
     """Return a fault frozen at `count` angles in the middle of equal parts of its range."""
-    p = setup.parameters
-    low, high = getattr(p, f"lower_{fault.joint}"), getattr(p, f"upper_{fault.joint}")
+    low, high = setup.parameters.limits[:, JOINTS.index(fault.joint)]
     parts = (np.arange(count) + 0.5) / count
     return [replace(fault, angle=float(low + part * (high - low))) for part in parts]
 
@@ -157,7 +170,7 @@ def kept(
     found = run_pieces(_measure, calls, workers=workers, done=done)
     healthy = found[0][0]
     return [
-        Kept(*arm, cells, len(cells & healthy) / len(healthy), sees)
+        Kept([*map(str, arm[0])], len(cells & healthy) / len(healthy), sees, *arm, cells)
         for arm, (cells, sees) in zip(arms, found, strict=True)
     ]
 
@@ -186,9 +199,9 @@ class Guard:
         cost: share of the healthy workspace that is lost by them, before anything fails.
     """
 
-    lower: float
-    upper: float
-    cost: float
+    lower: Annotated[float, Quantity("rad", form=".3f")]
+    upper: Annotated[float, Quantity("rad", form=".3f")]
+    cost: Annotated[float, Quantity("1", "of the healthy workspace", form=".1f", shown="%")]
 
 
 def guard(setup: Setup, joint: str, found: Sequence[Kept], keep: float, poses: int) -> Guard:
@@ -201,7 +214,7 @@ def guard(setup: Setup, joint: str, found: Sequence[Kept], keep: float, poses: i
         keep: share of the healthy workspace that is to be kept.
         poses: drawn of a failed arm.
     """
-    p, angles = setup.parameters, [each.faults[0].angle or 0.0 for each in found[1:]]
+    p, angles = setup.parameters, [each.failed[0].angle or 0.0 for each in found[1:]]
     half = 0.5 * (angles[1] - angles[0]) if len(angles) > 1 else 0.0
     best, start = (0, 0), 0
     for end, each in enumerate([*found[1:], None]):
@@ -216,3 +229,50 @@ def guard(setup: Setup, joint: str, found: Sequence[Kept], keep: float, poses: i
     arm.lower[i], arm.upper[i] = lower, upper
     left = workspace(arm, HEALTHY * poses)
     return Guard(lower, upper, 1.0 - len(left & found[0].cells) / len(found[0].cells))
+
+
+def draw_workspace(found: Sequence[Kept], path: Path) -> None:
+    """Draw the cells of the healthy arm, and those kept: the darker, the more cases keep them.
+
+    Args:
+        found: the healthy arm, and the cases.
+        path: of the picture.
+    """
+    healthy, cases = found[0].cells, found[1:]
+    with picture(path, SQUARE) as axes:
+        corners = np.array(sorted(healthy)) * CELL
+        axes.scatter(*(corners + 0.5 * CELL).T, s=9.0, marker="s", color=RULE, linewidths=0)
+        count = {cell: sum(cell in each.cells for each in cases) for cell in sorted(healthy)}
+        kept = [cell for cell, n in count.items() if n]
+        if kept:
+            shade = [count[cell] / len(cases) for cell in kept]
+            places = (np.array(kept) + 0.5) * CELL
+            axes.scatter(*places.T, s=9.0, marker="s", color=BLUE, alpha=shade, linewidths=0)
+        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
+
+
+def draw_kept(found: Sequence[Kept], path: Path) -> None:
+    """Draw the share of the workspace that is kept over the angle at which a joint is frozen."""
+    lines = dict[str, list[tuple[float, float]]]()
+    for each in found[1:]:
+        (fault,) = each.failed
+        lines.setdefault(fault.joint, []).append((fault.angle or 0.0, each.retained))
+    with picture(path) as axes:
+        for joint, points in lines.items():
+            axes.plot(*zip(*points, strict=True), label=joint)
+        axes.set(xlabel="frozen at [rad]", ylabel="share of the workspace", ylim=(0.0, 1.0))
+        legend(axes)
+
+
+def draw_torques(healthy: Array, failed: Array, path: Path) -> None:
+    """Draw the torques of poses at rest over the joints' limits (k, 7): median, 95 % and most."""
+    with picture(path) as axes:
+        for loads, colour, name in ((healthy, RULE, "healthy"), (failed, BLUE, "failed")):
+            for part, width in ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0)):
+                ends = np.quantile(loads, part, axis=0)
+                places = np.arange(len(ends)) + (0.2 if loads is failed else -0.2)
+                axes.vlines(places, 0.0, ends, colors=colour, lw=width, label=name * (part == 0.5))
+        axes.axhline(1.0, color=RED, lw=0.8)
+        axes.set_xticks(np.arange(healthy.shape[1]), JOINTS)
+        axes.set(ylabel="torque over its limit")
+        legend(axes)

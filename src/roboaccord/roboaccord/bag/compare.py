@@ -34,9 +34,9 @@ _RATE = "qd/"
 class Deviation:
     """Hold how far a signal is from the reference's."""
 
-    rms: Annotated[float, Quantity(UNITS, "root mean square of the differences")]
-    max: Annotated[float, Quantity(UNITS, "largest of the differences")]
-    at: Annotated[float, Quantity("s", "time of the largest")]
+    rms: Annotated[float, Quantity("", "root mean square of the differences", form=".3g")]
+    max: Annotated[float, Quantity("", f"largest of the differences, in {UNITS}", form=".3g")]
+    at: Annotated[float, Quantity("s", "time of the largest", form=".6g")]
 
 
 @dataclass(frozen=True, slots=True)

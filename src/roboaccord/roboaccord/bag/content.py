@@ -29,10 +29,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, Array
 from roboaccord.contract.trajectory import Event, Trajectory
 
-_KINDS = {
-    "sensor_msgs/msg/JointState": names.STATES,
-    "nav_msgs/msg/Odometry": names.ODOMETRY,
-}
 _STAMP = struct.Struct("<4xiI")  # behind the header of CDR
 _ROUND_OFF = 1e-7  # s: a stamp is exact to 1 ns, and the clock of an engine sums up round-off
 MOST = 1e75  # of a number of a state: products of four are finite
@@ -163,7 +159,7 @@ class Content:
         own = f"{self.namespace}/{name}"
         if own in self.kinds:
             return own
-        same = [t for t, kind in self.kinds.items() if _KINDS.get(kind) == name and self.raw(t)]
+        same = [t for t, kind in self.kinds.items() if kind == names.KINDS[name] and self.raw(t)]
         return same[0] if len(same) == 1 else ""
 
     def decode(self, name: str, decode: Callable[[bytes], T]) -> list[T]:
@@ -273,7 +269,7 @@ class Content:
 
 def _is_state(topic: str, kind: str) -> bool:
     ours = topic.endswith(f"/{names.STATES}") and not topic.endswith(f"/gz/{names.STATES}")
-    return ours and _KINDS.get(kind) == names.STATES
+    return ours and kind == names.KINDS[names.STATES]
 
 
 def _decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array, Array, Array]]:

@@ -12,6 +12,7 @@ from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target, writing
 from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import OVER_TIME
 from roboaccord.description.tree import Tree
 
 _BASE = ("x", "y", "z", "qx", "qy", "qz", "qw", "vx", "vy", "vz", "wx", "wy", "wz")
@@ -45,13 +46,7 @@ def arrays(run: BagRun) -> dict[str, Any]:
     """Return a run as named arrays, with joint names, units, commands, events and scenario."""
     motion = run.trajectory
     return {
-        "time": motion.time,
-        "q": motion.q,
-        "qd": motion.qd,
-        "effort": motion.effort,
-        "position": motion.position,
-        "orientation": motion.orientation,
-        "twist": motion.twist,
+        **{name: getattr(motion, name) for name in OVER_TIME},
         "command_time": run.commands.time,
         "command_effort": run.commands.effort,
         "event_time": np.array([event.time for event in motion.events]),

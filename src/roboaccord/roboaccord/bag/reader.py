@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -178,7 +178,8 @@ def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
     }
     halves: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
     switches = setup.initial.switches
-    for topic, data in _messages(scan):
+    for message in scan.messages():
+        topic, data = scan.channels[message.channel].topic, message.data
         if topic == events:
             for event in decode_events(data):
                 observer.on_event(event)
@@ -194,8 +195,3 @@ def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
                 observer.on_state(
                     RobotState(time, q, qd, effort, position, orientation, twist, switches)
                 )
-
-
-def _messages(scan: McapScan) -> Iterator[tuple[str, bytes]]:
-    for message in scan.messages():
-        yield scan.channels[message.channel].topic, message.data

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import platform
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
+from roboaccord.cdr import encode_string, encode_surfaces
 from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.scenario.surroundings import surroundings
 
 METADATA_VERSION = 9
 LIBRARY = "roboaccord"
@@ -34,30 +37,44 @@ class Topic:
     latched: bool = False
 
 
+LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS)
+STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)
+OPTIONAL = (WRENCH, TWIST, CONTACTS, TARGET_TWIST, TARGET_JOINTS)
+KINDS = {
+    DESCRIPTION: "std_msgs/msg/String",
+    SCENARIO: "std_msgs/msg/String",
+    SURROUNDINGS: "visualization_msgs/msg/MarkerArray",
+    STATES: "sensor_msgs/msg/JointState",
+    ODOMETRY: "nav_msgs/msg/Odometry",
+    EFFORTS: "trajectory_msgs/msg/JointTrajectory",
+    EVENTS: "diagnostic_msgs/msg/DiagnosticArray",
+    WRENCH: "geometry_msgs/msg/WrenchStamped",
+    TWIST: "geometry_msgs/msg/TwistStamped",
+    CONTACTS: "visualization_msgs/msg/MarkerArray",
+    TARGET_TWIST: "geometry_msgs/msg/TwistStamped",
+    TARGET_JOINTS: "sensor_msgs/msg/JointState",
+}
+"""Message types of the topics of a robot, by name below /R."""
+
+
 def topics(robot: str) -> list[Topic]:
     """Return the topics that every bag of a robot has."""
+    frames = "tf2_msgs/msg/TFMessage"
     return [
-        Topic(f"/{robot}/{DESCRIPTION}", "std_msgs/msg/String", True),
-        Topic(f"/{robot}/{SCENARIO}", "std_msgs/msg/String", True),
-        Topic(f"/{robot}/{SURROUNDINGS}", "visualization_msgs/msg/MarkerArray", True),
-        Topic(TF_STATIC, "tf2_msgs/msg/TFMessage", True),
-        Topic(TF, "tf2_msgs/msg/TFMessage"),
-        Topic(f"/{robot}/{STATES}", "sensor_msgs/msg/JointState"),
-        Topic(f"/{robot}/{ODOMETRY}", "nav_msgs/msg/Odometry"),
-        Topic(f"/{robot}/{EFFORTS}", "trajectory_msgs/msg/JointTrajectory"),
-        Topic(f"/{robot}/{EVENTS}", "diagnostic_msgs/msg/DiagnosticArray"),
+        *_topics(robot, LATCHED),
+        Topic(TF_STATIC, frames, True),
+        Topic(TF, frames),
+        *_topics(robot, STEPPED),
     ]
 
 
 def optional_topics(robot: str) -> list[Topic]:
     """Return the topics that a bag has where the robot uses them."""
-    return [
-        Topic(f"/{robot}/{WRENCH}", "geometry_msgs/msg/WrenchStamped"),
-        Topic(f"/{robot}/{TWIST}", "geometry_msgs/msg/TwistStamped"),
-        Topic(f"/{robot}/{CONTACTS}", "visualization_msgs/msg/MarkerArray"),
-        Topic(f"/{robot}/{TARGET_TWIST}", "geometry_msgs/msg/TwistStamped"),
-        Topic(f"/{robot}/{TARGET_JOINTS}", "sensor_msgs/msg/JointState"),
-    ]
+    return _topics(robot, OPTIONAL)
+
+
+def _topics(robot: str, names: Sequence[str]) -> list[Topic]:
+    return [Topic(f"/{robot}/{name}", KINDS[name], name in LATCHED) for name in names]
 
 
 def input_topics(robot: Robot) -> dict[str, str]:
@@ -100,6 +117,13 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
         },
     }
     return json.dumps(data, sort_keys=True)
+
+
+def first_messages(setup: Setup, facts: str) -> dict[str, bytes]:
+    """Return what is published once, before the first state, by name below /R."""
+    around = encode_surfaces(surroundings(setup))
+    texts = {DESCRIPTION: encode_string(setup.urdf()), SCENARIO: encode_string(facts)}
+    return {**texts, SURROUNDINGS: around}
 
 
 def distribution_version(package: str) -> str:

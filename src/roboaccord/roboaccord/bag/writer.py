@@ -26,17 +26,13 @@ from roboaccord.cdr import (
     OdometryCodec,
     encode_bool,
     encode_events,
-    encode_string,
-    encode_surfaces,
     encode_wrench,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.description.tree import Tree
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.surroundings import surroundings
 
 TF_PERIOD = 0.02  # s of simulated time
 
@@ -78,8 +74,7 @@ class BagWriter:
         Raises:
             AccordError: if the folder exists or cannot be written.
         """
-        urdf = self._setup.urdf()
-        self._transforms = RobotTransforms(Tree.parse(urdf), self._setup.joints)
+        self._transforms = RobotTransforms(self._setup.tree, self._setup.joints)
         self._typestore = get_typestore(Stores.ROS2_JAZZY)
         with ExitStack() as undo:
             try:
@@ -92,11 +87,11 @@ class BagWriter:
             undo.callback(shutil.rmtree, self.path, ignore_errors=True)
             self._spool = Spool(self._writer, self.path)
             undo.callback(self._close, complain=False)
-            self._begin(urdf)
+            self._begin()
             undo.pop_all()
         return self
 
-    def _begin(self, urdf: str) -> None:
+    def _begin(self) -> None:
         """Write what stands before the first state."""
         self._spool.note("robot", self._robot)
         for topic in names.topics(self._robot):
@@ -107,10 +102,8 @@ class BagWriter:
         )
         self._on_tf = self._connections[names.TF]
         self._write = self._spool.put
-        self.write_raw(f"/{self._robot}/{names.DESCRIPTION}", 0, encode_string(urdf))
-        self.write_raw(f"/{self._robot}/{names.SCENARIO}", 0, encode_string(self._facts))
-        around = encode_surfaces(surroundings(self._setup))
-        self.write_raw(f"/{self._robot}/{names.SURROUNDINGS}", 0, around)
+        for name, data in names.first_messages(self._setup, self._facts).items():
+            self.write_raw(f"/{self._robot}/{name}", 0, data)
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
         self._write_preliminary_metadata()
         self.flush()

@@ -101,11 +101,7 @@ def list_command() -> Result:
     found = read_catalogue()
     for name, reason in found.broken.items():
         warn(f"robot {name} is left out: {reason}")
-    names = ("scenario", "controller")
-    table = make_table("robot", *names, "what it is", words=names, text=["what it is"])
-    for row in found.scenarios:
-        table.add_row(row.robot, row.scenario, row.controller, row.description)
-    return Result(found, [table])
+    return Result(found)
 
 
 def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes = None) -> Result:

@@ -7,14 +7,13 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
-from roboaccord.bag.compare import Comparison, Deviation, Pair, compare
+from roboaccord.bag.compare import Comparison, Pair, compare
 from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.results import Quantity, Seconds, unit_of
 
 Bag = Annotated[
@@ -125,7 +124,7 @@ def shown_of(reference: Path, result: Comparison) -> list[RenderableType]:
     shown: list[RenderableType] = []
     for pair in result.pairs:
         shown += [f"{pair.bag} against {reference}, {pair.duration:g} {unit_of(Pair, 'duration')}"]
-        shown += [_table(pair, result.tolerance)]
+        shown += tables_of([*pair.signals.values()], labels=pair.signals)
         if pair.stamps_left:
             only = f"{pair.stamps_left} that only one has are left out"
             shown.append(f"compared at the time stamps that both bags have; {only}")
@@ -138,14 +137,5 @@ def shown_of(reference: Path, result: Comparison) -> list[RenderableType]:
         if pair.left_out:
             count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
             shown.append(Text(f"{count} values left out, unknown between samples: {names}"))
-    shown.append(Text(f"rms and max: of the differences, in {unit_of(Deviation, 'max')}"))
     why = f", {result.why}" if result.why else ""
     return [*shown, f"{result.verdict} at tolerance {result.tolerance:g}{why}"]
-
-
-def _table(pair: Pair, tolerance: float) -> Table:
-    table = make_table("signal", "rms", "max", f"at [{unit_of(Deviation, 'at')}]")
-    for name, d in pair.signals.items():
-        style = "red" if d.max > tolerance else None
-        table.add_row(name, f"{d.rms:.3g}", f"{d.max:.3g}", f"{d.at:.6g}", style=style)
-    return table

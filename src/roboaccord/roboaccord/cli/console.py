@@ -103,6 +103,14 @@ def counted(total: int, doing: str) -> Iterator[Callable[[int], None]]:
         yield lambda count: bar.update(task, advance=count, description=doing)
 
 
+@contextmanager
+def named(total: int, doing: str) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar, and yield what is called with the name of each piece that is done."""
+    with progress() as bar:
+        task = bar.add_task(doing, total=total)
+        yield lambda name: bar.update(task, advance=1, description=name)
+
+
 def make_table(
     *headings: str, title: str = "", words: Collection[str] = (), text: Collection[str] = ()
 ) -> Table:
@@ -141,8 +149,10 @@ def figure_lines(rows: Mapping[str, tuple[str, str]]) -> list[str]:
 
 
 def file_line(files: Iterable[Path | str]) -> Text:
-    """Return the line that names the files of a result, which are in one folder."""
+    """Return the line that names the files of a result, and their folder once if they share it."""
     paths = [Path(file) for file in files]
+    if len({path.parent for path in paths}) > 1:
+        return Text("files: " + ", ".join(map(str, paths)))
     return Text(f"files in {paths[0].parent}: " + ", ".join(path.name for path in paths))
 
 

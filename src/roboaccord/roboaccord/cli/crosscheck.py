@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -29,10 +30,11 @@ from roboaccord.cli.options import (
     load_setup,
     refuse_missing_bag,
 )
+from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Outcome, Verdict
-from roboaccord.contract.results import quantities, unit_of
+from roboaccord.contract.results import quantities
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.noise import Noise
@@ -64,7 +66,23 @@ OUTCOMES: dict[Outcome, Text] = {
     "excused": Text("excused", "yellow"),
 }
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
-FINEST = 4  # physics steps of the table; the report has all
+FINEST = 3  # physics steps of the table; the report has all
+
+
+@dataclass(frozen=True)
+class Distance:
+    """Hold how far an engine is from the reference at all levels."""
+
+    acceleration: AccelerationCheck | None
+    one_step: OneStepCheck | None
+    trajectory: ConvergenceCheck
+    noise: Noise
+
+
+DISTANCES = (
+    "acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order", "noise.floor",
+    "noise.horizon",
+)  # fmt: skip
 
 
 def crosscheck_command(
@@ -228,28 +246,18 @@ def outcome_tables(report: Report) -> list[Table]:
 def distance_tables(report: Report) -> list[RenderableType]:
     """Return the three levels, a row for each engine, and what the columns are."""
     runs = report.trajectory
-    steps = next(iter(runs.values())).dt[-FINEST:]
-    step, second = unit_of(OneStepCheck, "rms"), unit_of(ConvergenceCheck, "dt")
-    metre = unit_of(ConvergenceCheck, "error")
-    table = make_table(
-        "engine",
-        "accel.\nrel.",
-        f"one step\n{step}",
-        *(f"{1e3 * dt:g} m{second}\nm{metre}" for dt in steps),
-        "order",
-        f"floor\nm{metre}",
-        "agree\nuntil",
-        title=f"{report.robot} {report.scenario}: distance from the reference",
-    )
-    for engine, run in runs.items():
-        table.add_row(*row_of(report, engine, run))
-    explained = (
-        f"{ACCELERATION}; one step: {quantities(OneStepCheck)['rms'].meaning}; "
-        f"m{metre}: {quantities(ConvergenceCheck)['error'].meaning}, by physics step; order: of "
-        f"convergence; floor: {quantities(Noise)['floor'].meaning}; agree until: when that comes "
-        "to 1 mm"
-    )
-    return [table, Text(explained)]
+    steps = ", ".join(f"{1e3 * dt:g}" for dt in next(iter(runs.values())).dt[-FINEST:])
+    rows = [
+        Distance(
+            report.acceleration.get(engine),
+            report.one_step.get(engine),
+            replace(run, error=run.error[-FINEST:]),
+            report.noise[engine],
+        )
+        for engine, run in runs.items()
+    ]
+    title = f"{report.robot} {report.scenario}: distance from the reference at steps of {steps} ms"
+    return tables_of(rows, *DISTANCES, title=title, labels=runs)
 
 
 def statistics_tables(report: Report) -> list[RenderableType]:
@@ -277,18 +285,3 @@ def acceleration_of(report: Report, engine: str) -> str:
     """Return the error of level 1 as text, nothing where there is none."""
     check = report.acceleration.get(engine)
     return number(check.max if check else None, ".1e", "")
-
-
-def row_of(report: Report, engine: str, run: ConvergenceCheck) -> list[str]:
-    """Return the cells of one engine's row."""
-    step, noise = report.one_step.get(engine), report.noise[engine]
-    second = unit_of(Noise, "horizon")
-    return [
-        engine,
-        acceleration_of(report, engine),
-        number(step.rms if step else None, ".1e", ""),
-        *(f"{1e3 * error:.2g}" for error in run.error[-FINEST:]),
-        number(run.order, ".2f", ""),
-        f"{1e3 * noise.floor:.1g}",
-        "end" if noise.horizon is None else f"{noise.horizon:.3g} {second}",
-    ]

@@ -31,9 +31,14 @@ def gathering(*options: str) -> type[TyperCommand]:
 
 def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose `options` take all numbers that follow."""
+    return marked("command_class", gathering(*options))
+
+
+def marked(name: str, value: object) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark the function of a command with what `add_command` is to know of it."""
 
     def mark(function: Callable[P, R]) -> Callable[P, R]:
-        function.__dict__["command_class"] = gathering(*options)
+        function.__dict__[name] = value
         return function
 
     return mark

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
 from roboaccord.cli.endings import go_on
-from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
+from roboaccord.contract.errors import AccordError, Terminated, check_known, did_you_mean
 from roboaccord.contract.fault import Fault, Kind
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
@@ -93,10 +93,7 @@ class Keyboard(LiveInputs):
     def __init__(self, setup: Setup, key_map: KeyMap, read: Read) -> None:
         super().__init__(setup.joints, key_map.silence)
         robot = setup.robot.name
-        if robot not in key_map.robots:
-            raise AccordError(
-                f"the key map has no keys for {robot}{did_you_mean(robot, key_map.robots)}"
-            )
+        check_known("the key map has no keys for ", robot, key_map.robots)
         self.words = {
             key: ", ".join(f"{_short(n)} {_text(v)}" for n, v in asked.items())
             for key, asked in key_map.robots[robot].items()

@@ -12,7 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, make_table, note, progress
+from roboaccord.cli.console import command_line, make_table, named, note
 from roboaccord.cli.options import Seed, complete_robot, listed, read_packages
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
@@ -140,12 +140,7 @@ def examined(
     targets: Sequence[Path],
 ) -> tuple[RobotParity, ...]:
     """Return what engines make of files, after repair too if there are targets, with a bar."""
-    with progress() as bar:
-        task = bar.add_task("reading", total=len(files) * len(engines) * (4 if targets else 2))
-
-        def done(name: str) -> None:
-            bar.update(task, advance=1, description=name)
-
+    with named(len(files) * len(engines) * (4 if targets else 2), "reading") as done:
         robots = examine_all(files, engines, options, done)
         if targets:
             robots = write_repaired(files, robots, targets, engines, options, done)

@@ -14,6 +14,7 @@ from typing import Annotated, ParamSpec, TypeAlias, TypeVar
 
 import typer
 
+from roboaccord.cli.gathering import marked
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file
 from roboaccord.contract.results import to_json
@@ -94,12 +95,7 @@ def in_pieces(
     *, own: bool = False, grows: tuple[str, ...] = ()
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose work is done by `run_pieces`."""
-
-    def mark(function: Callable[P, R]) -> Callable[P, R]:
-        function.__dict__["pieces"] = Pieces(own, grows)
-        return function
-
-    return mark
+    return marked("pieces", Pieces(own, grows))
 
 
 def kept(folder: Path) -> AbstractContextManager[None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from rich.console import RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from roboaccord.cli.console import figure_lines, file_line, make_table
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 Value: TypeAlias = "bool | int | float | complex | str | Iterable[Value] | None"
-NONE = "–"
+NONE, NOTHING = "–", "none"  # for no value, and for a list without any
 NARROW = 10  # columns of a table from which on units are without brackets
 
 
 def lines_of(found: DataclassInstance, *names: str) -> list[str]:
     """Return the quantities of a result, one a line with its unit and meaning.
+
+    A mapping has a line for each of its values.
 
     Args:
         found: the result.
@@ -31,10 +34,14 @@ def lines_of(found: DataclassInstance, *names: str) -> list[str]:
     """
     rows = {}
     for name, quantity in _chosen(type(found), names).items():
-        text = text_of(_value(found, name), quantity)
-        unit = "" if text == NONE or quantity.unit == "1" else quantity.shown or quantity.unit
+        value, heading = _value(found, name), heading_of(name, quantity)
         more = f": {quantity.meaning}" if quantity.meaning else ""
-        rows[heading_of(name, quantity)] = (text, unit + more) if unit else (text + more, "")
+        for key, each in value.items() if isinstance(value, Mapping) else [("", value)]:
+            text = text_of(each, quantity)
+            unit = quantity.shown or quantity.unit
+            unit = "" if text in (NONE, NOTHING) or unit == "1" else unit
+            line = (text, unit + more) if unit else (text + more, "")
+            rows[f"{heading}, {key}" if key else heading], more = line, ""
     return figure_lines(rows)
 
 
@@ -56,7 +63,10 @@ def tables_of(
     """
     chosen = _chosen(kind or type(rows[0]), names)
     form = "[{}]" if len(chosen) < NARROW else "{}"
-    headings = {name: _column(name, quantity, form) for name, quantity in chosen.items()}
+    names_shown = [heading_of(*each) for each in chosen.items()]
+    headings = {
+        name: _column(name, quantity, form, names_shown) for name, quantity in chosen.items()
+    }
     first = list(labels)
     table = make_table(
         *([""] if first else ()), *headings.values(), title=title,
@@ -66,36 +76,84 @@ def tables_of(
     for number, row in enumerate(rows):
         cells = (text_of(_value(row, name), each) for name, each in chosen.items())
         table.add_row(*first[number : number + 1], *cells)
-    meanings = [
+    meanings = dict.fromkeys(
         f"{heading_of(name, quantity)}: {quantity.meaning}".replace("\n", " ")
         for name, quantity in chosen.items()
         if quantity.meaning
-    ]
+    )
     return [table, *([Text("; ".join(meanings))] if meanings else [])]
+
+
+def grid_of(
+    headings: Sequence[str],
+    rows: Mapping[str, Iterable[Value]],
+    quantity: Quantity,
+    title: str = "",
+) -> Table:
+    """Return a table of values of one quantity: a labelled row for each entry.
+
+    Args:
+        headings: of the labels, and of each column.
+        rows: values by label.
+        quantity: what the values are.
+        title: above the table.
+    """
+    table = make_table(*headings, title=title)
+    for label, values in rows.items():
+        table.add_row(label, *(text_of(value, quantity) for value in values))
+    return table
 
 
 def rendered(found: DataclassInstance) -> list[RenderableType]:
     """Return a whole result: its quantities, a table for each list of parts, and its files.
 
-    The meaning of a field of parts, or else its name, is the title of their table.
+    The meaning of a field of parts, or else its name, is the title of their table. Parts of one
+    class that are fields of their own share a table, with a line for each by name; a single one
+    is shown below its name as a result is. Parts that are left out of the JSON are not shown, nor
+    is what is left out as there is none. A mapping of mappings is a table, too.
     """
     kind = type(found)
     known, parts = quantities(kind), inline(kind)
-    values = {each.name: getattr(found, each.name) for each in fields(found)}
+    values = {
+        each.name: value for each in fields(found)
+        if (value := getattr(found, each.name)) is not None or "if_any" not in each.metadata
+    }  # fmt: skip
+    missing = {each.name for each in fields(found)} - values.keys()
+    hidden = {each.name for each in fields(found) if "left_out" in each.metadata}
+    apart = {n for n, each in values.items() if _rows(each) or _cells(each) or is_dataclass(each)}
     own = [
-        name for name in known
-        if name.partition(".")[0] in parts or not ("." in name or _rows(values.get(name)))
+        name for name in known if (first := name.partition(".")[0]) not in missing
+        and (first in parts or not ("." in name or name in apart))
     ]  # fmt: skip
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
-    for each in fields(found):
-        value, quantity = values[each.name], known.get(each.name, Quantity(""))
+    alone: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
+    for name, part in values.items():
+        if not is_dataclass(part) or isinstance(part, type) or name in parts or name in hidden:
+            continue
+        if _chosen(type(part), ()):
+            heading = heading_of(name, known.get(name, Quantity("")))
+            alone.setdefault(type(part), {})[heading] = part
+    for group in alone.values():
+        if len(group) > 1:
+            shown += tables_of([*group.values()], labels=group)
+        else:
+            ((title, part),) = group.items()
+            shown += [title, *rendered(part)]
+    for name, value in values.items():
+        quantity = known.get(name, Quantity(""))
+        title = quantity.meaning or heading_of(name, quantity)
         if rows := _rows(value):
-            title = quantity.meaning or heading_of(each.name, quantity)
             shown += tables_of(
                 rows, title=title, labels=value if isinstance(value, Mapping) else ()
             )
         elif isinstance(value, list) and value and isinstance(value[0], Path):
             shown.append(file_line(value))
+        elif cells := _cells(value):
+            unit = quantity.shown or quantity.unit
+            title += f" [{unit}]" if unit not in ("", "1") else ""
+            headings = ["", *next(iter(cells.values()))]
+            values_of = {label: row.values() for label, row in cells.items()}
+            shown.append(grid_of(headings, values_of, quantity, title))
     return shown
 
 
@@ -105,18 +163,30 @@ def _rows(value: object) -> list[DataclassInstance]:
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
+def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
+    """Return a field's value as the rows of a grid; none where it is no mapping of mappings."""
+    rows = value if isinstance(value, Mapping) else {}
+    return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
+
+
 def text_of(value: Value, quantity: Quantity) -> str:
     """Return a value of a quantity as it is shown: a dash for none, no sign before 0.
 
-    A tuple of two is an interval.
+    A tuple of two numbers is an interval; rows of a matrix, and pairs, are apart by semicolons.
     """
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        items = [f"{key} {text_of(item, quantity)}" for key, item in value.items()]
+        return ", ".join(items) or NOTHING
     if isinstance(value, Iterable):
-        between = " to " if isinstance(value, tuple) and len(value) == 2 else ", "
-        return between.join(text_of(item, quantity) for item in value)
+        parts = list(value)
+        deep = any(isinstance(part, Iterable) and not isinstance(part, str) for part in parts)
+        ends = isinstance(value, tuple) and len(parts) == 2 and not isinstance(parts[0], Iterable)
+        between = "; " if deep else " to " if ends else ", "
+        return between.join(text_of(part, quantity) for part in parts) or NOTHING
     if isinstance(value, complex):
         imaginary = f"{value.imag:+{quantity.form}}i" if value.imag else ""
         return f"{value.real:{quantity.form}}{imaginary}"
@@ -134,9 +204,12 @@ def heading_of(name: str, quantity: Quantity) -> str:
     return quantity.name or name.rpartition(".")[2].replace("_", " ")
 
 
-def _column(name: str, quantity: Quantity, form: str) -> str:
-    unit = quantity.shown or quantity.unit
-    return heading_of(name, quantity) + ("\n" + form.format(unit) if unit not in ("", "1") else "")
+def _column(name: str, quantity: Quantity, form: str, others: Sequence[str]) -> str:
+    """Return the heading of a column, after the name of its part where several are called alike."""
+    unit, heading = quantity.shown or quantity.unit, heading_of(name, quantity)
+    if others.count(heading) > 1:
+        heading = "\n".join(filter(None, [*name.split(".")[:-1], heading]))
+    return heading + ("\n" + form.format(unit) if unit not in ("", "1") else "")
 
 
 def _chosen(kind: type[DataclassInstance], names: Sequence[str]) -> dict[str, Quantity]:

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import make_table, progress
+from roboaccord.cli.console import make_table, named
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
@@ -20,10 +20,11 @@ from roboaccord.cli.options import (
     Force,
     RobotName,
     ScenarioName,
+    listed,
     load_setup,
 )
 from roboaccord.cli.pieces import FILE, in_pieces, kept
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.results import Json, Seconds, to_json
 from roboaccord.falsify import KINDS, Sensitivity, find_all
 from roboaccord.scenario.setup import Setup
@@ -75,14 +76,9 @@ def sensitivity_command(
     with (
         results(folder or Path("runs") / name, name, force=force) as place,
         kept(place),
-        progress() as bar,
+        named(len(pairs), "sensitivity") as done,
     ):
-        task = bar.add_task("sensitivity", total=len(pairs))
-
-        def tell(found: Sensitivity) -> None:
-            bar.update(task, advance=1, description=f"{found.engine} {found.kind}")
-
-        found = find_all(setup, pairs, duration, tell)
+        found = find_all(setup, pairs, duration, lambda each: done(f"{each.engine} {each.kind}"))
     data: dict[str, Json] = {
         "robot": setup.robot.name, "scenario": setup.scenario.name, "rows": to_json(found)
     }  # fmt: skip
@@ -96,10 +92,8 @@ def choose_kinds(names: str) -> list[str]:
     Raises:
         AccordError: for an unknown one.
     """
-    chosen = [name.strip() for name in names.split(",") if name.strip()]
-    for name in chosen:
-        if name not in KINDS:
-            raise AccordError(f"unknown kind {name}{did_you_mean(name, KINDS)}")
+    chosen = listed(names)
+    check_known("unknown kind ", chosen, KINDS)
     return chosen or [*KINDS]
 
 

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, make_table, progress
+from roboaccord.cli.console import COMPILING, command_line, make_table, named
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import quantity
@@ -80,18 +80,15 @@ def sweep_command(
     chosen = choose_engines(engines)
     steps = parse_steps(physics_steps)
     default = f"{setup.robot.name}_{setup.scenario.name}_sweep"
-    with results(folder, default, force=force) as place, progress() as bar:
-        jobs = len(chosen) * seeds * max(len(steps), 1)
-        task = bar.add_task(COMPILING, total=jobs)
+    jobs = len(chosen) * seeds * max(len(steps), 1)
+    with results(folder, default, force=force) as place, named(jobs, COMPILING) as done:
         cells = sweep(
             setup,
             figure=figure,
             engines=chosen,
             physics_steps=steps,
             seeds=seeds,
-            done=lambda engine, step, seed: bar.update(
-                task, advance=1, description=f"{engine} {1e3 * step:g} ms"
-            ),
+            done=lambda engine, step, _: done(f"{engine} {1e3 * step:g} ms"),
         )
         study = Study.of(setup, figure, seeds, cells, command_line())
         report = write_study(study, place)

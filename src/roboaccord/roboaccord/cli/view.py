@@ -235,8 +235,7 @@ def simulate_in_view(setup: Setup, engine: str, speed: float, page: Page) -> Non
     Raises:
         AccordError: as the run does.
     """
-    from roboaccord.run.factory import make_simulator
-    from roboaccord.run.loop import simulate
+    from roboaccord.run.factory import make_simulator, run_setup
     from roboaccord.scenario.controllers import make_controller
     from roboaccord.view.live import LiveView, open_stage
 
@@ -245,15 +244,7 @@ def simulate_in_view(setup: Setup, engine: str, speed: float, page: Page) -> Non
     with page.shown(stage):
         stage.wait_for_page(page.stay)
         live = LiveView(setup, stage, speed)
-        trajectory = simulate(
-            simulator=live.wrap(simulator),
-            controller=controller,
-            initial=setup.initial,
-            duration=setup.scenario.duration,
-            control_period=setup.scenario.control_period,
-            seed=setup.scenario.seed,
-            observers=(live,),
-        )
+        trajectory = run_setup(setup, live.wrap(simulator), (live,), controller)
         live.replay(trajectory).play(page.stay)
 
 

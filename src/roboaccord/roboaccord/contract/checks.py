@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,15 @@ def count_steps(duration: float, step: float, what: str) -> int:
     if count < 1 or abs(count * step - duration) > 1e-9 * max(duration, step):
         raise AccordError(f"{what}: {duration:g} s is no whole multiple of {step:g} s")
     return count
+
+
+def check_positive(
+    values: Mapping[str, float], refuse: Callable[[str], Exception] = ValueError
+) -> None:
+    """Refuse the first of some values, by name, that is not positive and finite."""
+    for name, value in values.items():
+        if not 0.0 < value < math.inf:
+            raise refuse(f"{name} is {value:g}, and must be positive")
 
 
 def tick_time(tick: int, period_ns: int) -> float:

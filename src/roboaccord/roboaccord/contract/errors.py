@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 MANY = 24  # names that a line of choices has at most
 
@@ -22,6 +22,22 @@ class LockstepError(AccordError):
 
 class Terminated(KeyboardInterrupt):
     """End the program because of SIGTERM, in the same way as Ctrl-C does."""
+
+
+def check_known(what: str, names: str | Iterable[str], known: Collection[str]) -> None:
+    """Refuse the first of some names that is not known.
+
+    Args:
+        what: begins the message, "unknown engine " say.
+        names: to be checked, one or several.
+        known: what there is.
+
+    Raises:
+        AccordError: naming what is like it.
+    """
+    for name in [names] if isinstance(names, str) else names:
+        if name not in known:
+            raise AccordError(f"{what}{name}{did_you_mean(name, known)}")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.trajectory import Event
 
 Kind = Literal["frozen", "loose"]
@@ -50,8 +50,7 @@ def parse_fault(text: str) -> Fault:
     if not found:
         raise AccordError(f"a fault is {FORM}, not {text!r}")
     joint, kind, angle, seconds = found.groups()
-    if kind not in KINDS:
-        raise AccordError(f"fault {text}: unknown kind {kind}{did_you_mean(kind, KINDS)}")
+    check_known(f"fault {text}: unknown kind ", kind, KINDS)
     if angle and (kind != "frozen" or seconds):
         raise AccordError(f"fault {text}: an angle goes with frozen, from the start")
     time, place = _number(text, seconds or "0"), _number(text, angle) if angle else None
@@ -66,7 +65,7 @@ def fault_of(event: Event) -> Fault | None:
     return Fault(event.subject, kind, event.time) if kind else None
 
 
-def check_joint(fault: Fault, joints: Iterable[str], hinges: Iterable[str]) -> None:
+def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) -> None:
     """Refuse a fault of anything but a hinge.
 
     Args:
@@ -77,10 +76,7 @@ def check_joint(fault: Fault, joints: Iterable[str], hinges: Iterable[str]) -> N
     Raises:
         AccordError: for an unknown joint, or one that slides.
     """
-    if fault.joint not in joints:
-        raise AccordError(
-            f"fault {fault}: no joint {fault.joint}{did_you_mean(fault.joint, joints)}"
-        )
+    check_known(f"fault {fault}: no joint ", fault.joint, joints)
     if fault.joint not in hinges:
         raise AccordError(
             f"fault {fault}: {fault.joint} slides; hinges can fail, and no base or prismatic joint"

@@ -31,7 +31,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
@@ -242,9 +242,7 @@ def _beyond(given: Mapping[str, float] | None) -> Array:
     if given is None:
         return np.zeros(0)
     keys = ("x", "mu_along", "mu_across")
-    for key in given:
-        if key not in keys:
-            raise AccordError(f"unknown key friction.beyond.{key}{did_you_mean(key, keys)}")
+    check_known("unknown key friction.beyond.", given, keys)
     for key in keys:
         value = given.get(key)
         if not isinstance(value, (int, float)) or not math.isfinite(value):

@@ -21,6 +21,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 IF_ANY = {"if_any": True}  # metadata of a field that is left out of the JSON where it is None
 LEFT_OUT = {"left_out": True}  # metadata of a field that is no part of the JSON
 INLINE = {"inline": True}  # metadata of a field whose keys stand among those beside it
+BESIDE = {"beside": True}  # metadata of a field whose quantities are shown among those beside it
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ SCALES = {
 }  # fmt: skip
 """By unit and unit on screen: the factor between them."""
 
+Word = Annotated[str, Quantity("", form="s")]
 Ratio = Annotated[float, Quantity("1")]
 Seconds = Annotated[float, Quantity("s")]
 Minutes = Annotated[float, Quantity("min")]
@@ -82,8 +84,8 @@ def quantities(result: type) -> Mapping[str, Quantity]:
 
 
 def inline(result: type[DataclassInstance]) -> set[str]:
-    """Return the fields whose keys stand among those beside them."""
-    return {field.name for field in fields(result) if "inline" in field.metadata}
+    """Return the fields whose quantities are shown among those beside them."""
+    return {each.name for each in fields(result) if {"inline", "beside"} & set(each.metadata)}
 
 
 def unit_of(result: type, name: str) -> str:

@@ -21,6 +21,8 @@ from roboaccord.contract.state import (
 )
 
 NO_WRENCH = np.zeros(6)
+OVER_TIME = ("time", *STATE_ARRAYS)
+"""Arrays of a motion with a row for each sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,14 +92,8 @@ class Trajectory:
         wrenches = [c.wrench for c in commands]
         names = states[0].switches if states else NO_SWITCHES
         return cls(
-            joints=tuple(joints),
-            time=np.array([s.time for s in states]),
-            q=np.array([s.q for s in states]),
-            qd=np.array([s.qd for s in states]),
-            effort=np.array([s.effort for s in states]),
-            position=np.array([s.position for s in states]),
-            orientation=np.array([s.orientation for s in states]),
-            twist=np.array([s.twist for s in states]),
+            tuple(joints),
+            **{name: np.array([getattr(s, name) for s in states]) for name in OVER_TIME},
             events=tuple(events),
             switches={n: np.array([s.switches[n] for s in states]) for n in names},
             wrench=None
@@ -108,13 +104,8 @@ class Trajectory:
     def state(self, index: int) -> RobotState:
         """Return the sample at `index` as a state."""
         return RobotState(
-            time=float(self.time[index]),
-            q=self.q[index],
-            qd=self.qd[index],
-            effort=self.effort[index],
-            position=self.position[index],
-            orientation=self.orientation[index],
-            twist=self.twist[index],
+            float(self.time[index]),
+            **{name: getattr(self, name)[index] for name in STATE_ARRAYS},
             switches={n: bool(on[index]) for n, on in self.switches.items()} or NO_SWITCHES,
         )
 
@@ -129,31 +120,15 @@ class Trajectory:
         keep = (self.time >= start - 1e-9) & (self.time <= stop + 1e-9)
         return Trajectory(
             self.joints,
-            self.time[keep],
-            self.q[keep],
-            self.qd[keep],
-            self.effort[keep],
-            self.position[keep],
-            self.orientation[keep],
-            self.twist[keep],
-            tuple(e for e in self.events if start <= e.time <= stop),
-            {name: on[keep] for name, on in self.switches.items()},
-            None if self.wrench is None else self.wrench[keep],
+            **{name: getattr(self, name)[keep] for name in OVER_TIME},
+            events=tuple(e for e in self.events if start <= e.time <= stop),
+            switches={name: on[keep] for name, on in self.switches.items()},
+            wrench=None if self.wrench is None else self.wrench[keep],
         )
 
     def rows(self) -> Array:
         """Return one row [t, q, qd, effort, position, orientation, twist] a tick, (k, 3n + 14)."""
-        return np.column_stack(
-            [
-                self.time,
-                self.q,
-                self.qd,
-                self.effort,
-                self.position,
-                self.orientation,
-                self.twist,
-            ]
-        )
+        return np.column_stack([getattr(self, name) for name in OVER_TIME])
 
     def sha256(self) -> str:
         """Return the SHA-256 of the rows as little-endian float64: equal for equal runs only."""

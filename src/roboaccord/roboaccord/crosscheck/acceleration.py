@@ -19,7 +19,7 @@ from roboaccord.simulators.base import Simulator
 class AccelerationCheck:
     """Hold the largest relative error over the states; None, with the reason, if kinematic."""
 
-    max: Annotated[float | None, Quantity("1", "largest relative error at random states")]
+    max: Annotated[float | None, Quantity("1", "relative error at random states", form=".1e")]
     states: int
     reason: str | None = None
 

@@ -57,8 +57,8 @@ class ConvergenceCheck:
     """
 
     dt: Annotated[list[float], Quantity("s", "physics step")]
-    error: Annotated[list[float], Quantity("m", "largest distance of any link over the run")]
-    order: Annotated[float | None, Quantity("1", "order of convergence")]
+    error: Annotated[list[float], Quantity("m", "largest distance of a link", "", ".2g", "mm")]
+    order: Annotated[float | None, Quantity("1", "of convergence", form=".2f")]
     expected_order: int
     floor: Annotated[float, Quantity("m", "floor of the reference")]
     left: float | None

@@ -41,9 +41,9 @@ class Noise:
         horizon: when the floor comes to 1 mm; None where it does not within the run.
     """
 
-    floor: Annotated[float, Quantity("m", "what round-off makes of it")]
+    floor: Annotated[float, Quantity("m", "what round-off makes of it", "", ".1g", "mm")]
     rate: Annotated[float | None, Quantity("1/s", "at which small distances grow")]
-    horizon: Annotated[float | None, Quantity("s", "when the floor comes to 1 mm")]
+    horizon: Annotated[float | None, Quantity("s", "when the floor comes to 1 mm", form=".3g")]
 
 
 def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:

@@ -45,7 +45,7 @@ class OneStepCheck:
         floor: rms of the reference's own error.
     """
 
-    rms: Annotated[float, Quantity("rad/s", "rms error of a control period")]
+    rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
     max: Annotated[float, Quantity("rad/s", "largest error of a control period")]
     relative: Annotated[float, Quantity("1", "share of the change")]
     base: Annotated[float, Quantity("m", "largest error of the base's position")]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, NoReturn, Self, TypeVar, get_type_hints
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 
@@ -110,8 +110,7 @@ def load_parameters(
     """
     values: dict[str, float] = {n: e["value"] for n, e in parameter_file(package).items()}
     for name, value in (changes or {}).items():
-        if name not in values:
-            raise AccordError(f"unknown key parameters.{name}{did_you_mean(name, values)}")
+        check_known("unknown key parameters.", name, values)
         values[name] = value
     kinds = get_type_hints(kind)
     for name, value in values.items():

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.engines.spec import EngineSpec
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def spec(engine: Engine) -> EngineSpec:
     if isinstance(engine, EngineSpec):
         return engine
     name = name_of(engine)
-    if name not in engine_names():
-        raise AccordError(f"unknown engine {name}{did_you_mean(name, engine_names())}")
+    check_known("unknown engine ", name, engine_names())
     return specs()[name]
 
 
@@ -79,8 +78,7 @@ def check_engine(name: str) -> None:
     Raises:
         AccordError: with a hint.
     """
-    if name not in simulator_names():
-        raise AccordError(f"unknown engine {name}{did_you_mean(name, simulator_names())}")
+    check_known("unknown engine ", name, simulator_names())
 
 
 def preset(

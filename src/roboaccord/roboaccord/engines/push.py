@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines import default_names
@@ -55,8 +55,7 @@ class PushedSimulator(Proxy):
             raise AccordError(
                 f"{self.name} takes no push: use engine {' or '.join(default_names())}"
             )
-        if link not in self.links:
-            raise AccordError(f"unknown link {link}{did_you_mean(link, self.links)}")
+        check_known("unknown link ", link, self.links)
         if not (duration > 0.0 and np.isfinite([*force, duration]).all()):
             raise AccordError("a push needs a finite force and a duration above 0 s")
         self._asked.append((link, np.array(force, dtype=float), duration))

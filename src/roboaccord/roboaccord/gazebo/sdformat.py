@@ -67,21 +67,15 @@ class SdfReading(TreeReading):
                     f"sdformat refuses it: joint and link share the name {joint.get('name')}"
                 )
         tree = sdf_tree(model)
-        names = tuple(joint.name for joint in tree.moving)
-        axes = {j.get("name", ""): j.find("axis") for j in model.findall("joint")}
+        found = {j.get("name", ""): j.find("axis") for j in model.findall("joint")}
+        axes = {j.name: axis for j in tree.moving if (axis := found[j.name]) is not None}
         paths = {"damping": "dynamics/damping", "friction": "dynamics/friction"}
         paths |= {"effort": "limit/effort"}
         apart = {
-            key: {
-                n: float(axis.findtext(path, "0")) for n in names if (axis := axes[n]) is not None
-            }
+            key: {name: float(axis.findtext(path, "0")) for name, axis in axes.items()}
             for key, path in paths.items()
         }
-        apart["mimic"] = {
-            n: 1.0
-            for n in names
-            if (axis := axes[n]) is not None and axis.find("mimic") is not None
-        }
+        apart["mimic"] = {n: 1.0 for n, axis in axes.items() if axis.find("mimic") is not None}
         super().__init__(tree, question, apart)
         self.shapes = Counter(e.tag for e in model.iterfind("link/collision/geometry/*"))
         written = [e.get("name", "") for e in model.findall("joint")]

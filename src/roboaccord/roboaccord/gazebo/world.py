@@ -45,6 +45,17 @@ WORLD = """<?xml version="1.0"?>
 {contents}  </world>
 </sdf>
 """
+MODEL_CONFIG = """<?xml version="1.0"?>
+<model>
+  <name>{name}</name>
+  <version>1.0</version>
+  <sdf version="1.9">{file}</sdf>
+  <author>
+    <name>{author}</name>
+  </author>
+  <description>{description}</description>
+</model>
+"""
 DETECTOR = """
       <dart>
         <collision_detector>{}</collision_detector>

@@ -46,3 +46,22 @@ def bounded_step(jacobian: Array, r: Array, longest: float) -> Array:
     """Return the least-squares step (n,) of Newton's method, no longer than `longest`."""
     step = -np.asarray(np.linalg.lstsq(jacobian, r, rcond=None)[0], dtype=np.float64)
     return step * min(1.0, longest / max(float(np.linalg.norm(step)), 1e-300))
+
+
+def central_slope(
+    function: Callable[[Array], Array], x: Array, steps: float | Array, scale: float | Array = 1.0
+) -> Array:
+    """Return the derivative (m, n) of a function by central differences.
+
+    Args:
+        function: gives (m,) of x.
+        x: where (n,).
+        steps: of x in its units (n,), or one for all.
+        scale: those units (n,), by which the derivative is taken.
+    """
+    sizes = np.broadcast_to(steps, len(x))
+    columns = [
+        (function(x + side * scale) - function(x - side * scale)) / (2.0 * size)
+        for side, size in zip(np.diag(sizes), sizes, strict=True)
+    ]
+    return np.array(columns).T

@@ -2,13 +2,14 @@
 
 The latter has error control and dense output: coefficients, and a step.
 
-Kernels write the stages out with the coefficients; `take_step` takes any function.
+Kernels take `fill_stage` and `step_error`; `take_step` takes any function.
 
 Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -99,6 +100,49 @@ def take_step(slope: Slope, start: Array, first: Array, size: float, tolerance: 
     scale = tolerance * (1.0 + np.maximum(np.abs(start), np.abs(end)))
     error = size * (ERROR @ slopes) / scale
     return Step(start, end, slopes, size, float(np.sqrt(error @ error / len(error))))
+
+
+@kernel
+def fill_stage(stage, u, n, h, k, new):
+    """Fill `new` with the state of stage 1 to 6 of a step h from u, given the slopes k before it.
+
+        (fill k[0] with f at u)
+        for stage in range(1, 7):
+            fill_stage(stage, u, n, h, k, new)
+            (fill k[stage] with f at new)
+
+    The last stage is the end of the step.
+    """
+    for i in range(n):
+        if stage == 1:
+            new[i] = u[i] + h * A21 * k[0, i]
+        elif stage == 2:
+            new[i] = u[i] + h * (A31 * k[0, i] + A32 * k[1, i])
+        elif stage == 3:
+            new[i] = u[i] + h * (A41 * k[0, i] + A42 * k[1, i] + A43 * k[2, i])
+        elif stage == 4:
+            new[i] = u[i] + h * (A51 * k[0, i] + A52 * k[1, i] + A53 * k[2, i] + A54 * k[3, i])
+        elif stage == 5:
+            new[i] = u[i] + h * (
+                A61 * k[0, i] + A62 * k[1, i] + A63 * k[2, i] + A64 * k[3, i] + A65 * k[4, i]
+            )
+        else:
+            new[i] = u[i] + h * (
+                B1 * k[0, i] + B3 * k[2, i] + B4 * k[3, i] + B5 * k[4, i] + B6 * k[5, i]
+            )
+
+
+@kernel
+def step_error(u, n, h, k, new, tolerance):
+    """Return the error of a step over what is tolerated: a step above 1 is to be refused."""
+    worst = 0.0
+    for i in range(n):
+        error = h * (
+            E1 * k[0, i] + E3 * k[2, i] + E4 * k[3, i] + E5 * k[4, i] + E6 * k[5, i] + E7 * k[6, i]
+        )
+        error /= tolerance * (1.0 + max(abs(u[i]), abs(new[i])))
+        worst += error * error
+    return math.sqrt(worst / n)
 
 
 @kernel

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -164,11 +165,11 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     groups: Figure = {}
     for name in ("q", "qd", "effort", "position"):
         at = enumerate("xyz") if name == "position" else [(i, base.joints[i]) for i in chosen]
-        signals = {title: sampled(_column(name, i)) for i, title in at}
+        signals = {title: sampled(partial(_column, name, i)) for i, title in at}
         if signals:
             known = quantities(Trajectory)[name]
             groups[known.meaning] = {"unit": known.unit, "signals": signals}
-    turns = {axis: _turn(i) for i, axis in enumerate(TURNS)}
+    turns = {axis: partial(_turn, i) for i, axis in enumerate(TURNS)}
     shown = {
         axis: sampled(turn) for axis, turn in turns.items() if np.ptp(turn(base)) or axis == "yaw"
     }
@@ -176,20 +177,12 @@ def signals_of(trajectories: Mapping[str, Trajectory], engines: Sequence[str]) -
     return {"time": plain(time), "engines": list(runs), "groups": groups}
 
 
-def _column(name: str, index: int) -> Callable[[Trajectory], Array]:
-    """Return what picks one column of a trajectory's array."""
-
-    def pick(run: Trajectory) -> Array:
-        values: Array = getattr(run, name)
-        return values[:, index]
-
-    return pick
+def _column(name: str, index: int, run: Trajectory) -> Array:
+    """Return one column of a trajectory's array."""
+    values: Array = getattr(run, name)
+    return values[:, index]
 
 
-def _turn(index: int) -> Callable[[Trajectory], Array]:
-    """Return what picks roll, pitch or yaw of the base, without jumps."""
-
-    def pick(run: Trajectory) -> Array:
-        return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])
-
-    return pick
+def _turn(index: int, run: Trajectory) -> Array:
+    """Return roll, pitch or yaw of the base, without jumps."""
+    return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])

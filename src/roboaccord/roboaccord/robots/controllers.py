@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import check_known
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.numerics.rotations import quaternion_matrix
@@ -39,10 +39,7 @@ class Posture:
     ) -> None:
         self._goal = np.array(setup.initial.q)
         for name, angle in (posture or {}).items():
-            if name not in setup.joints:
-                raise AccordError(
-                    f"unknown key controller.posture.{name}{did_you_mean(name, setup.joints)}"
-                )
+            check_known("unknown key controller.posture.", name, setup.joints)
             self._goal[setup.joints.index(name)] = angle
         omega = 2.0 * np.pi * frequency
         self._stiffness = inertias(setup) * omega**2

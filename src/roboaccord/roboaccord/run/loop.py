@@ -17,9 +17,10 @@ from roboaccord.contract.checks import (
     tick_time,
 )
 from roboaccord.contract.errors import AccordError, LockstepError
+from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Controller, Inputs, Observer
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.user_code import line_of, place_of
@@ -181,38 +182,79 @@ def drive(
         DivergedError: when the simulation leaves the finite numbers.
     """
     ticks = count_steps(duration, control_period, "duration over control period")
-    count_steps(control_period, simulator.physics_step, "control period over physics step")
-    period_ns = round(control_period * NANOSECONDS)
-    state = simulator.reset(initial)
-    for observer in observers:
-        observer.on_state(state)
+    stepper = Stepper(simulator, initial, control_period, observers)
+    stepper.start()
     with Watch(timeout) as watch:
-        for tick in range(1, ticks + 1):
-            command = answer(controller, state, inputs, simulator.joints, watch)
+        for _ in range(ticks):
+            command = answer(controller, stepper.state, inputs, simulator.joints, watch)
             if inputs.over:
                 break
-            for fault in inputs.faults(state):
-                simulator.fail(fault)
-            for observer in observers:
-                observer.on_command(state, command)
-            state = advance(simulator, command, control_period, tick, period_ns)
-            for event in simulator.take_events():
-                for observer in observers:
-                    observer.on_event(event)
-            for observer in observers:
-                observer.on_state(state)
+            for fault in inputs.faults(stepper.state):
+                stepper.fail(fault)
+            stepper.step(command)
 
 
-def advance(
-    simulator: Simulator, command: Command, period: float, tick: int, period_ns: int
-) -> RobotState:
-    """Step a simulator by one control period to the exact time of `tick`, and check the state."""
-    state = simulator.step(command, period)
-    time = tick_time(tick, period_ns)
-    if state.time != time:
-        state = replace(state, time=time)
-    check_state(state, simulator.joints, simulator.name)
-    return state
+class Stepper:
+    """Step a simulator from control tick to control tick, and tell observers of the motion.
+
+    Args:
+        simulator: what simulates.
+        initial: the state to start from.
+        period: control period [s], a whole number of the simulator's physics steps.
+        observers: told of each state, command and event.
+
+    Attributes:
+        tick: how many control periods are done.
+        state: the present one.
+
+    Raises:
+        AccordError: for a period that does not divide.
+    """
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        initial: RobotState,
+        period: float,
+        observers: Sequence[Observer] = (),
+    ) -> None:
+        count_steps(period, simulator.physics_step, "control period over physics step")
+        self._simulator, self._initial, self._observers = simulator, initial, observers
+        self.period, self._period_ns = period, round(period * NANOSECONDS)
+        self._faults = list[Fault]()
+        self.tick, self.state = 0, initial
+
+    def start(self) -> None:
+        """Begin, or begin again."""
+        self.tick, self.state = 0, self._simulator.reset(self._initial)
+        for observer in self._observers:
+            observer.on_state(self.state)
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next step, which can be the first."""
+        self._faults.append(fault)
+
+    def step(self, command: Command) -> Sequence[Event]:
+        """Advance by one control period to the exact time of the tick, and return the events.
+
+        Raises:
+            AccordError: for a command that is not valid, or a simulation that diverged.
+        """
+        while self._faults:
+            self._simulator.fail(self._faults.pop(0))
+        for observer in self._observers:
+            observer.on_command(self.state, command)
+        self.tick += 1
+        state = self._simulator.step(command, self.period)
+        time = tick_time(self.tick, self._period_ns)
+        self.state = state if state.time == time else replace(state, time=time)
+        check_state(self.state, self._simulator.joints, self._simulator.name)
+        events = self._simulator.take_events()
+        for observer in self._observers:
+            for event in events:
+                observer.on_event(event)
+            observer.on_state(self.state)
+        return events
 
 
 class Pace:

@@ -11,52 +11,38 @@ import numpy as np
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.interfaces import Observer, Tally
-from roboaccord.contract.state import STATE_ARRAYS, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import OVER_TIME, Event, Trajectory
 from roboaccord.scenario.setup import Robot, Setup
 
 BLOCK = 1000  # states that are kept before they are hashed and measured
-UNITS = {
-    "work": "J",
-    "net_work": "J",
-    "peak_effort": "N m",
-    "speed": "m/s",
-    "heading": "rad",
-    "displacement_x": "m",
-    "displacement_y": "m",
-    "path_length": "m",
-    "closure": "m",
-    "largest_slip": "m/s",
-    "held": "s",
-    "largest_offset": "m",
-    "settling_time": "s",
-    "heading_overshoot": "rad",
-    "heading_error_max": "rad",
-    "waypoints_time": "s",
-    "travel_per_cycle": "m",
-    "travel_per_cycle_spread": "m",
-    "travel": "m",
-    "rise": "m",
-    "grips": "1",
-    "largest_impulse": "N s",
-    "least_distance": "m",
-    "tip_error": "m",
+_BY_UNIT = {
+    "J": "work net_work",
+    "N m": "peak_effort",
+    "N s": "largest_impulse",
+    "m/s": "speed largest_slip",
+    "rad": "heading heading_overshoot heading_error_max",
+    "s": "held settling_time waypoints_time",
+    "m": "displacement_x displacement_y path_length closure largest_offset travel_per_cycle "
+    "travel_per_cycle_spread travel rise least_distance tip_error",
+    "1": "grips",
 }
+UNITS = {name: unit for unit, names in _BY_UNIT.items() for name in names.split()}
+"""Of the figures, by name."""
 
 
 def work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum |effort * qd| [J], efforts being held between samples."""
-    if len(trajectory) < 2:
-        return 0.0
-    moved = np.diff(trajectory.q, axis=0)
-    return float(np.abs(trajectory.effort[1:] * moved).sum())
+    return float(np.abs(_works(trajectory)).sum())
 
 
 def net_work_of(trajectory: Trajectory) -> float:
     """Return the integral of sum effort * qd [J]; exact, since efforts are held."""
-    if len(trajectory) < 2:
-        return 0.0
-    return float((trajectory.effort[1:] * np.diff(trajectory.q, axis=0)).sum())
+    return float(_works(trajectory).sum())
+
+
+def _works(trajectory: Trajectory) -> Array:
+    return np.asarray(trajectory.effort[1:] * np.diff(trajectory.q, axis=0))
 
 
 class GeneralFigures(Tally):
@@ -123,7 +109,7 @@ def joined(parts: Sequence[Trajectory]) -> Trajectory:
     first, *rest = parts
     arrays: dict[str, Any] = {
         name: np.concatenate([getattr(first, name), *(getattr(p, name)[1:] for p in rest)])
-        for name in ("time", *STATE_ARRAYS)
+        for name in OVER_TIME
     }
     switches = {
         name: np.concatenate([on, *(p.switches[name][1:] for p in rest)])

@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, writing
 from roboaccord.contract.results import Json, quantities
@@ -92,10 +95,10 @@ def write_table(path: Path, rows: Sequence[DataclassInstance], *names: str) -> N
     write_rows(path, head, ([getattr(row, name) for name in units] for row in rows))
 
 
-def write_columns(path: Path, table: Mapping[str, Array]) -> None:
+def write_columns(path: Path, table: Mapping[str, Array | NDArray[np.int64]]) -> None:
     """Write columns as CSV with every digit; empty for NaN."""
     rows = (
-        ["" if math.isnan(value) else repr(float(value)) for value in row]
+        ["" if math.isnan(value) else repr(value.item()) for value in row]
         for row in zip(*table.values(), strict=True)
     )
     write_rows(path, list(table), rows)

@@ -15,7 +15,7 @@ from typing import Annotated
 
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.reader import read_run
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Inputs, Observer
 from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -69,7 +69,7 @@ class RunRequest:
         return max(START_TIMEOUT, self.timeout)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Run:
     """Hold a run: what was asked for, and what was measured of the motion.
 
@@ -172,13 +172,7 @@ def run_direct(request: RunRequest) -> Run:
         )
         wall = time.perf_counter() - started
         bag.finish(motion.sha256)
-    return Run(
-        request=request,
-        motion=motion,
-        engine_version=simulator.version,
-        transport="direct",
-        wall_time=wall,
-    )
+    return Run(request, motion, simulator.version, "direct", wall)
 
 
 def transports() -> list[str]:
@@ -193,8 +187,7 @@ def find_runner(transport: str) -> Runner:
         AccordError: for an unknown transport, or one whose libraries or resources are missing.
     """
     found = {entry.name: entry for entry in entry_points(group=GROUP)}
-    if transport not in found:
-        raise AccordError(f"unknown transport {transport}{did_you_mean(transport, found)}")
+    check_known("unknown transport ", transport, found)
     if transport != "direct":
         check_room_for_ros("; or use --transport direct")
     try:

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError, DivergedError, did_you_mean
+from roboaccord.contract.errors import AccordError, DivergedError, check_known
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import IF_ANY, Json, Seconds
+from roboaccord.contract.results import IF_ANY, INLINE, Json, Seconds
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import versions
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -29,29 +27,19 @@ class Cell:
     Args:
         engine: name.
         physics_step: of its runs.
+        statistics: over the seeds that have a value.
         values: figure by seed.
         failures: by seed, why there is no value.
     """
 
     engine: str
     physics_step: Seconds
+    statistics: Statistics = field(init=False, metadata=INLINE)
     values: Mapping[int, float]
     failures: Mapping[int, str]
 
-    def to_json(self) -> dict[str, Json]:
-        """Return the runs with their statistics."""
-        return {
-            "engine": self.engine,
-            "physics_step": self.physics_step,
-            **asdict(self.statistics),
-            "values": {str(seed): value for seed, value in self.values.items()},
-            "failures": {str(seed): reason for seed, reason in self.failures.items()},
-        }
-
-    @property
-    def statistics(self) -> Statistics:
-        """The statistics over the seeds that have a value."""
-        return statistics_of(list(self.values.values()))
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "statistics", statistics_of([*self.values.values()]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,30 +145,18 @@ def _run(
 ) -> tuple[_Job, float, str]:
     changes = {"physics_step": job.physics_step, "seed": job.seed}
     setup = Setup.of(make_scenario({**data, **changes}))
-    scenario = setup.scenario
     try:
-        trajectory = simulate(
-            simulator=make_simulator(setup, engine),
-            controller=make_controller(setup),
-            initial=setup.initial,
-            duration=scenario.duration,
-            control_period=scenario.control_period,
-            seed=scenario.seed,
-        )
+        trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
         return job, math.nan, str(error)
     figures = metrics_of(setup, trajectory)
-    if figure not in figures:
-        raise AccordError(f"unknown figure {figure}{did_you_mean(figure, figures)}")
+    check_known("unknown figure ", figure, figures)
     value = float(figures[figure])
     return job, value, "" if math.isfinite(value) else f"{figure} is {value}"
 
 
 def _cell(runs: Sequence[tuple[_Job, float, str]]) -> Cell:
     """Return the cell of the runs of an engine at a physics step."""
-    return Cell(
-        engine=runs[0][0].engine,
-        physics_step=runs[0][0].physics_step,
-        values={job.seed: value for job, value, reason in runs if not reason},
-        failures={job.seed: reason for job, _, reason in runs if reason},
-    )
+    values = {job.seed: value for job, value, reason in runs if not reason}
+    failures = {job.seed: reason for job, _, reason in runs if reason}
+    return Cell(runs[0][0].engine, runs[0][0].physics_step, values, failures)

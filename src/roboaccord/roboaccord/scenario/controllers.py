@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
+from roboaccord.scenario.build import build, check_keys
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
+from roboaccord.scenario.user_code import line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
@@ -97,8 +98,7 @@ def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
         AccordError: for an unknown one.
     """
     known = {"none": Passive, **setup.robot.controllers}
-    if name not in known:
-        raise AccordError(f"unknown controller {name}{did_you_mean(name, known)}")
+    check_known("unknown controller ", name, known)
     return known[name]
 
 

@@ -6,13 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
 from pydantic import ValidationError
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import Quantity, Word
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
@@ -168,11 +169,11 @@ def _shipped(package: str, robot: str, name: str) -> Path:
 class Row:
     """Hold a scenario: its robot, what that is, its controller, and what it is."""
 
-    robot: str
+    robot: Word
     summary: str
-    scenario: str
-    controller: str
-    description: str
+    scenario: Word
+    controller: Word
+    description: Annotated[str, Quantity("", name="what it is", form="text")]
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class Catalogue:
     """Hold robots that can be used, a row of each scenario, and what is wrong with others."""
 
     robots: list[str]
-    scenarios: list[Row]
+    scenarios: Annotated[list[Row], Quantity("", "robots and their scenarios")]
     broken: dict[str, str]
 
 

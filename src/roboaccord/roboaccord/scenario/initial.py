@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.tree import Tree
@@ -47,18 +47,15 @@ def initial_state(
 
 
 def _switches(given: Mapping[str, bool], known: Mapping[str, bool]) -> dict[str, bool]:
-    for name in given:
-        if name not in known:
-            raise AccordError(f"unknown key initial.switches.{name}{did_you_mean(name, known)}")
+    check_known("unknown key initial.switches.", given, known)
     return {**known, **given}
 
 
 def _by_joint(values: Mapping[str, float], joints: Sequence[str], key: str) -> Array:
-    for name in values:
-        if name not in joints:
-            raise AccordError(f"unknown key {key}.{name}{did_you_mean(name, joints)}")
-        if not math.isfinite(values[name]):
-            raise AccordError(f"{key}.{name}: {values[name]} is no angle or rate")
+    check_known(f"unknown key {key}.", values, joints)
+    for name, value in values.items():
+        if not math.isfinite(value):
+            raise AccordError(f"{key}.{name}: {value} is no angle or rate")
     return np.array([values.get(name, 0.0) for name in joints])
 
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.state import Array, RobotState, freeze
 from roboaccord.description.base_kinds import KINDS, FixedBase
@@ -22,9 +22,10 @@ from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
+from roboaccord.scenario.build import build
 from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.user_code import build, line_of, place_of
+from roboaccord.scenario.user_code import line_of, place_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -45,6 +46,20 @@ GROUP = "roboaccord.robots"
 FILES = "roboaccord.robot_files"  # by the ending of the file: the class of such robots
 RELEASED = "released"  # scenario of such a robot, where none is named
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
+    """Return a robot's commands for `Robot.cli`, each NAME being `NAME_command` of its module.
+
+    Args:
+        package: of the robot; its commands are in its room `cli`.
+        modules: by name: the commands of each, with blanks between.
+    """
+    return {
+        name: f"{package}.cli.{module}:{name}_command"
+        for module, names in modules.items()
+        for name in names.split()
+    }
 
 
 class Robot:
@@ -381,8 +396,7 @@ class Setup:
             **self.robot.friction_laws,
             **self.robot.contacts,
         }
-        if law not in laws:
-            raise AccordError(f"unknown friction law {law}{did_you_mean(law, ['none', *laws])}")
+        check_known("unknown friction law ", law, ["none", *laws])
         return build(laws[law], self, spec, "friction")
 
 

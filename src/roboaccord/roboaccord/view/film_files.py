@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from scipy.spatial.distance import cdist
 
+from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
 from roboaccord.view.film import Film, Progress
 from roboaccord.view.ground import TRACE
 from roboaccord.view.raster import Picture
@@ -106,7 +106,7 @@ def _indexed(film: Film, progress: Progress | None) -> Iterator[Image.Image]:
     colours = _palette(film)
     known = np.zeros(1 << 24, dtype=np.uint8)
     for picture in film.pictures(progress):
-        frame = Image.fromarray(_nearest(picture, colours.astype(np.int64), known), "L")
+        frame = Image.fromarray(_nearest(picture, colours, known), "L")
         frame.putpalette(colours.tobytes())
         yield frame
 
@@ -117,17 +117,25 @@ def _palette(film: Film) -> Picture:
     Colours count by the square root of their pixels: else wide ground leaves none for thin lines.
     """
     few = [film.picture(i)[::2, ::2] for i in range(0, len(film), max(1, len(film) // SAMPLES))]
-    red, green, blue = np.moveaxis(np.concatenate(few).astype(np.int64), -1, 0)
-    colours, counts = np.unique(red << 16 | green << 8 | blue, return_counts=True)
-    colours = np.repeat(colours, np.ceil(np.sqrt(counts)).astype(int))[None]
-    sheet = np.stack([colours >> 16, colours >> 8, colours], axis=-1).astype(np.uint8)
+    numbers, counts = np.unique(_numbers(np.concatenate(few)), return_counts=True)
+    sheet = _colours(np.repeat(numbers, np.ceil(np.sqrt(counts)).astype(int))[None])
     image = Image.fromarray(sheet).quantize(COLOURS - 1, Image.Quantize.MEDIANCUT, kmeans=3)
     chosen = (image.getpalette() or [])[: 3 * COLOURS - 3]
     return np.array([*chosen, *TRACE], dtype=np.uint8).reshape(-1, 3)
 
 
-@kernel
-def _nearest(picture: Picture, colours: Array, known: Picture) -> Picture:
+def _numbers(picture: Picture) -> Index:
+    """Return the colour of each pixel as one number, below 2**24."""
+    red, green, blue = np.moveaxis(picture.astype(np.int64), -1, 0)
+    return np.asarray(red << 16 | green << 8 | blue)
+
+
+def _colours(numbers: Index) -> Picture:
+    """Return the colours (..., 3) of numbers."""
+    return np.stack([numbers >> 16, numbers >> 8, numbers], axis=-1).astype(np.uint8)
+
+
+def _nearest(picture: Picture, colours: Picture, known: Picture) -> Picture:
     """Return the nearest colour of each pixel (height, width).
 
     Args:
@@ -135,22 +143,7 @@ def _nearest(picture: Picture, colours: Array, known: Picture) -> Picture:
         colours: of the palette (n, 3), fewer than 255.
         known: 1 + the nearest colour of each of the 2**24 that was met, else 0; filled in.
     """
-    height, width, _ = picture.shape
-    indices = np.empty((height, width), dtype=np.uint8)
-    for y in range(height):
-        for x in range(width):
-            red, green, blue = picture[y, x]
-            key = (np.int64(red) << 16) | (np.int64(green) << 8) | np.int64(blue)
-            if known[key] == 0:
-                best, least = 0, 1 << 30
-                for k in range(len(colours)):
-                    away = (
-                        (colours[k, 0] - red) ** 2
-                        + (colours[k, 1] - green) ** 2
-                        + (colours[k, 2] - blue) ** 2
-                    )
-                    if away < least:
-                        best, least = k, away
-                known[key] = best + 1
-            indices[y, x] = known[key] - 1
-    return indices
+    numbers = _numbers(picture)
+    new = np.unique(numbers[known[numbers] == 0])
+    known[new] = 1 + cdist(_colours(new), colours, "sqeuclidean").argmin(axis=1)
+    return np.asarray(known[numbers] - 1)

@@ -18,7 +18,7 @@ import numpy as np
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import STATE_ARRAYS, Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.meshes import mesh_path, read_mesh
 from roboaccord.description.solids import (
@@ -206,18 +206,10 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     turns = trajectory.orientation.copy()
     flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
     turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but do not average
-    turns = at(turns)
-    return Trajectory(
-        joints=trajectory.joints,
-        time=time,
-        q=at(trajectory.q),
-        qd=at(trajectory.qd),
-        effort=at(trajectory.effort),
-        position=at(trajectory.position),
-        orientation=turns / np.linalg.norm(turns, axis=1, keepdims=True),
-        twist=at(trajectory.twist),
-        events=trajectory.events,
-    )
+    arrays = {name: at(getattr(trajectory, name)) for name in STATE_ARRAYS}
+    turns = arrays["orientation"] = at(turns)
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]
 
 
 def speeds(scene: Scene, motion: Trajectory) -> Array:

@@ -52,22 +52,21 @@ class World:
         return cls(path, *physics_of(path), tuple(dict.fromkeys(models)))
 
     @classmethod
-    def of(cls, setup: Setup, name: str = "", *, lockstep: bool = True, pace: float = 0.0) -> World:
+    def of(cls, setup: Setup, name: str = "", *, lockstep: bool = True) -> World:
         """Write the world of a run: the one that is named, or else the scenario's or terrain's.
 
         Args:
             setup: robot and scenario.
             name: of a world, as `find` takes it.
-            lockstep: whether it waits for its commands; then it has no pace of its own.
-            pace: simulated seconds per second of a free world; 1 if 0, lest it outruns what
-                commands it.
+            lockstep: whether it waits for its commands; then it has no pace of its own, and else
+                that of real time, lest it outruns what commands it.
 
         Raises:
             AccordError: as `find`; or if the world cannot be what the scenario asks for.
         """
         made = None if name else setup.robot.world(setup)
         source = cls.find(str(made) if made else name or setup.scenario.world)
-        path = world_for_run(source.path, setup, factor=0.0 if lockstep else pace or 1.0)
+        path = world_for_run(source.path, setup, factor=0.0 if lockstep else 1.0)
         return cls(path, *physics_of(path), source.models)
 
     def check_period(self, control_period: float) -> None:

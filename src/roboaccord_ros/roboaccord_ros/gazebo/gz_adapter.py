@@ -117,10 +117,10 @@ class GazeboShell(ResultShell):
         self._start_bookkeeping()
         self._lateness = Lateness(node, run, world.physics_step, period, options.max_delay)
         self._faults = GazeboFaults(setup, lockstep=isinstance(link, LockstepLink))
-        self._inbox = FaultInlet(node, setup, run, self._faults.fail)
+        self._inbox = FaultInlet(self, setup, self._faults.fail)
         names = setup.initial.switches
-        self._asked = SwitchServices(node, self._robot, names)
-        self._switches = GazeboSwitches(node, self._robot, run, names, link, self._on_settled)
+        self._asked = SwitchServices(self, names)
+        self._switches = GazeboSwitches(self, names, link, self._on_settled)
         self._connect()
         self._pace = Pace(period, options.pace)
         if self._pace.look_period:
@@ -197,14 +197,14 @@ class GazeboShell(ResultShell):
         silent = time.monotonic() - self._heard
         self._switches.look()
         if not self._begun:
-            self._rival = graph.look_for_rival(self._node, self._rival)
+            self._rival = graph.look_for_rival(self.node, self._rival)
             missing = self._missing()
             if not missing and not self._rival:
                 self._prepare()
             elif silent > self._options.start_timeout:
                 raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
         elif silent > self._options.timeout:
-            topic = f"/{self._robot}/{graph.GZ_STATES}"
+            topic = f"/{self.robot}/{graph.GZ_STATES}"
             raise LockstepError(f"no states on {topic} for {self._options.timeout:g} s")
 
     def _missing(self) -> str:

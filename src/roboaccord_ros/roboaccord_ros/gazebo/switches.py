@@ -9,16 +9,15 @@ takes them between two steps: then the change has no time of its own.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from rclpy.node import Node
 from roboaccord.contract.errors import LockstepError
 from std_msgs.msg import String
 
 from roboaccord_ros.gazebo.link import SETTLE, Link
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.shell import Run
+from roboaccord_ros.graph.shell import Shell
 
 PATIENCE = 10.0  # s of wall time that Gazebo may take to confirm a switch
 AGAIN = 1.0  # s of wall time after which a message that is not confirmed is repeated
@@ -29,34 +28,26 @@ class GazeboSwitches:
     """Set the switches of a robot in Gazebo.
 
     Args:
-        node, robot, run: where it lives.
+        shell: where it lives.
         names: of the switches.
         link: sends the messages.
         on_settled: called when the last of several messages is confirmed.
     """
 
     def __init__(
-        self,
-        node: Node,
-        robot: str,
-        run: Run,
-        names: Mapping[str, bool],
-        link: Link,
-        on_settled: Callable[[], None],
+        self, shell: Shell, names: Iterable[str], link: Link, on_settled: Callable[[], None]
     ) -> None:
-        self._robot, self._link, self._on_settled = robot, link, on_settled
+        self._robot, self._link, self._on_settled = shell.robot, link, on_settled
         self.now = dict.fromkeys(names, True)  # DetachableJoint attaches at the start (gz-sim#3021)
         self._wanted = dict(self.now)
         self._asked, self._since, self._again = "", 0.0, 0.0
         self._matched = 0.0
+        takes = {name: shell.run.guard(partial(self._take, name)) for name in names}
         self._subscriptions = [
-            node.create_subscription(
-                String,
-                f"{robot}/gz/{name}/state",
-                run.guard(partial(self._take, name)),
-                graph.DEEP,
+            shell.node.create_subscription(
+                String, f"{shell.robot}/gz/{name}/state", take, graph.DEEP
             )
-            for name in names
+            for name, take in takes.items()
         ]
 
     def missing(self) -> str:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import numpy as np
-from rclpy.node import Node
 from rclpy.task import Future
 from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
 from roboaccord.contract.errors import AccordError
@@ -21,7 +20,7 @@ from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.shell import POLL, Run
+from roboaccord_ros.graph.shell import POLL, Shell
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
 VECTORS = (graph.WRENCH, graph.TWIST)
@@ -32,27 +31,19 @@ class ExtraInputs:
     """Take wrench, twist and switches in the simulator.
 
     Args:
-        node, robot, run: where it lives.
+        shell: where it lives.
         switches: their names.
         on_complete: called when a wrench or twist came.
     """
 
     def __init__(
-        self,
-        node: Node,
-        robot: str,
-        run: Run,
-        switches: Iterable[str],
-        on_complete: Callable[[], None],
+        self, shell: Shell, switches: Iterable[str], on_complete: Callable[[], None]
     ) -> None:
         self._on_complete = on_complete
         self._got: dict[str, tuple[float, Array]] = {}
-        self._subscriptions = {
-            name: graph.subscribe(node, robot, name, run.guard(partial(self._take, name)))
-            for name in VECTORS
-        }
+        self._subscriptions = {n: shell.subscribe(n, partial(self._take, n)) for n in VECTORS}
         self._expected: list[str] = []
-        self.switches = SwitchServices(node, robot, switches)
+        self.switches = SwitchServices(shell, switches)
 
     def start(self) -> None:
         """Look which of them have a publisher."""
@@ -81,17 +72,18 @@ class ExtraOutputs:
     """Send wrench, twist and switches from the controller.
 
     Args:
-        node, robot, run: where it lives.
+        shell: where it lives.
         example: a command of the controller, which shows what it gives.
         inlet: makes the states; knows the switches, and is told of their changes.
     """
 
-    def __init__(self, node: Node, robot: str, run: Run, example: Command, inlet: Inlet) -> None:
+    def __init__(self, shell: Shell, example: Command, inlet: Inlet) -> None:
         self._given = [n for n in VECTORS if getattr(example, n) is not None]
-        made = {name: graph.advertise(node, robot, name) for name in self._given}
+        made = {name: shell.advertise(name) for name in self._given}
         self._send = {name: send for name, (_, send) in made.items()}
-        self._node, self._publishers = node, [publisher for publisher, _ in made.values()]
-        self._run, self._inlet = run, inlet
+        self._publishers = [publisher for publisher, _ in made.values()]
+        self._shell, self._inlet = shell, inlet
+        node, robot, run = shell.node, shell.robot, shell.run
         self._clients = {
             name: node.create_client(SetBool, f"{robot}/{name}/set") for name in inlet.switches
         }
@@ -102,13 +94,8 @@ class ExtraOutputs:
 
     def missing(self) -> str:
         """Return the first service or topic that is not connected yet, or ""."""
-        for publisher in self._publishers:
-            if graph.missing_peers(self._node, publisher, (), somebody=False):
-                return str(publisher.topic_name)
-        for client in self._clients.values():
-            if not client.service_is_ready():
-                return str(client.service_name)
-        return ""
+        away = (c.service_name for c in self._clients.values() if not c.service_is_ready())
+        return graph.unreached(self._shell.node, self._publishers) or next(away, "")
 
     def look(self) -> None:
         """Notice a service that does not answer; call it every `POLL` seconds.
@@ -135,7 +122,7 @@ class ExtraOutputs:
         for name, value in changes.items():
             future = self._clients[name].call_async(SetBool.Request(data=value))
             answered = partial(self._answered, name, value, then)
-            future.add_done_callback(self._run.guard(answered))
+            future.add_done_callback(self._shell.run.guard(answered))
 
     def _answered(self, name: str, value: bool, then: Callable[[], None], future: Future) -> None:
         answer = future.result()
@@ -159,14 +146,15 @@ class SwitchServices:
     """Offer `/R/SWITCH/set` of each switch; what is asked for acts with the next command.
 
     Args:
-        node, robot: where it lives.
+        shell: where it lives.
         names: of the switches.
     """
 
-    def __init__(self, node: Node, robot: str, names: Iterable[str]) -> None:
+    def __init__(self, shell: Shell, names: Iterable[str]) -> None:
         self._asked: dict[str, bool] = {}
         for name in names:
-            node.create_service(SetBool, f"{robot}/{name}/set", partial(self._set, name))
+            topic = f"{shell.robot}/{name}/set"
+            shell.node.create_service(SetBool, topic, partial(self._set, name))
 
     def take(self) -> Mapping[str, bool]:
         """Return what was asked for since the last call."""

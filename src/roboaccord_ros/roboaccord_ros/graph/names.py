@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TypeAlias
+from importlib import import_module
+from typing import TYPE_CHECKING, TypeAlias
 
-from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import Twist, TwistStamped, WrenchStamped
-from nav_msgs.msg import Odometry
 from rclpy.clock import Clock as RclpyClock
 from rclpy.clock import ClockType
 from rclpy.duration import Duration
@@ -25,10 +23,12 @@ from roboaccord.bag import topics as core
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.setup import Robot
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Bool, Float64, String
-from trajectory_msgs.msg import JointTrajectory
-from visualization_msgs.msg import MarkerArray
+from std_msgs.msg import Bool
+
+if TYPE_CHECKING:
+    from geometry_msgs.msg import Twist
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import Float64
 
 PATIENCE = 30.0  # s that a publisher waits for a subscriber that lags behind
 RIVAL_LOOKS = 60  # of 0.05 s that another simulator may take to be gone
@@ -56,35 +56,26 @@ CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
 GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
 
-TYPES: dict[str, type] = {
-    STATES: JointState,
-    ODOMETRY: Odometry,
-    EFFORTS: JointTrajectory,
-    EVENTS: DiagnosticArray,
-    TARGET_TWIST: TwistStamped,
-    TARGET_JOINTS: JointState,
-    CONTACTS: MarkerArray,
-    SURROUNDINGS: MarkerArray,
-    WRENCH: WrenchStamped,
-    TWIST: TwistStamped,
-    DESCRIPTION: String,
-    SCENARIO: String,
-    RESULT: String,
-    ERROR: JointState,
-    GZ_STATES: JointState,
-    GZ_ODOMETRY: Odometry,
-    GZ_EFFORTS: JointTrajectory,
+KINDS = core.KINDS | {
+    RESULT: core.KINDS[SCENARIO],
+    ERROR: core.KINDS[STATES],
+    GZ_STATES: core.KINDS[STATES],
+    GZ_ODOMETRY: core.KINDS[ODOMETRY],
+    GZ_EFFORTS: core.KINDS[EFFORTS],
 }
-INPUT_TYPES: dict[str, type] = {
-    "geometry_msgs/msg/Twist": Twist,
-    "sensor_msgs/msg/JointState": JointState,
-    "std_msgs/msg/Float64": Float64,
-}
-ALL_LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, RESULT)
+"""Message types of the topics of a robot, by name below /R."""
+ALL_LATCHED = (*core.LATCHED, RESULT)
 
 Asked: TypeAlias = "Twist | JointState | Float64"  # what people send
 Send = Callable[[bytes], None]
 Take = Callable[[bytes], None]
+
+
+def message_class(kind: str) -> type:
+    """Import the class of a message type, `std_msgs/msg/String` say."""
+    package, _, name = kind.split("/")
+    found: type = getattr(import_module(f"{package}.msg"), name)
+    return found
 
 
 def every(node: Node, period: float, call: Callable[[], None]) -> None:
@@ -101,7 +92,7 @@ def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
     Sending raises an AccordError if a subscriber does not take what was sent before.
     """
     qos = LATCHED if name in ALL_LATCHED else RELIABLE
-    publisher = node.create_publisher(TYPES[name], f"{robot}/{name}", qos)
+    publisher = node.create_publisher(message_class(KINDS[name]), f"{robot}/{name}", qos)
     return publisher, _patient(node, publisher)
 
 
@@ -168,7 +159,8 @@ def subscribe(
     `GLANCE` both.
     """
     qos = LATCHED if name in ALL_LATCHED else qos
-    return node.create_subscription(TYPES[name], f"{robot}/{name}", take, qos, raw=True)
+    kind = message_class(KINDS[name])
+    return node.create_subscription(kind, f"{robot}/{name}", take, qos, raw=True)
 
 
 def advertise_switch(node: Node, robot: str, switch: str) -> tuple[Publisher, Send]:
@@ -194,14 +186,13 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Asked], None
     """
     for name, kind in core.input_topics(robot).items():
         topic, taken = f"{robot.name}/{name}", partial(take, name)
-        node.create_subscription(INPUT_TYPES[kind], topic, taken, LIVE)
+        node.create_subscription(message_class(kind), topic, taken, LIVE)
 
 
 def advertise_input(node: Node, robot: Robot, name: str) -> Publisher:
     """Make the publisher of a topic on which people drive a robot."""
-    return node.create_publisher(
-        INPUT_TYPES[core.input_topics(robot)[name]], f"{robot.name}/{name}", HAND
-    )
+    kind = message_class(core.input_topics(robot)[name])
+    return node.create_publisher(kind, f"{robot.name}/{name}", HAND)
 
 
 def missing_peers(
@@ -216,6 +207,12 @@ def missing_peers(
         return list(peers) or ["a subscriber"]
     present = {info.node_name for info in infos}
     return [peer for peer in peers if peer not in present]
+
+
+def unreached(node: Node, publishers: Iterable[Publisher]) -> str:
+    """Return the first topic that a subscriber does not receive yet, or ""."""
+    topics = (p.topic_name for p in publishers if missing_peers(node, p, (), somebody=False))
+    return next(topics, "")
 
 
 def deliver(*publishers: Publisher) -> None:

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
-from roboaccord.bag.topics import TF, TF_STATIC, facts
+from roboaccord.bag.topics import TF, TF_STATIC, facts, first_messages
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD
 from roboaccord.cdr import (
@@ -21,7 +20,6 @@ from roboaccord.cdr import (
     encode_clock,
     encode_events,
     encode_string,
-    encode_surfaces,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json
@@ -29,7 +27,6 @@ from roboaccord.contract.shown import visible
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.surroundings import surroundings
 from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph import names as graph
@@ -54,10 +51,8 @@ class Outlet:
         self._robot = robot = setup.robot.name
         self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
         text = facts(setup, engine, version, transport)
-        for name, data in {graph.DESCRIPTION: setup.urdf(), graph.SCENARIO: text}.items():
-            graph.advertise(node, robot, name)[1](encode_string(data))
-        around = encode_surfaces(surroundings(setup))
-        graph.advertise(node, robot, graph.SURROUNDINGS)[1](around)
+        for name, data in first_messages(setup, text).items():
+            graph.advertise(node, robot, name)[1](data)
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
         self._events, self._send_events = graph.advertise(node, robot, graph.EVENTS)
         self._count = 0
@@ -75,27 +70,19 @@ class Outlet:
         """Return the first node that is not yet certain to receive every state, or ""."""
         # Whoever asks for switches must not hear of them late: a latched state would be an old one.
         # Nor may an event of the first step pass a recorder by.
-        unsure = [
-            p for p in (*self._switches, self._events) if self._not_reached(p, (), somebody=False)
-        ]
-        if unsure:
-            return f"a subscriber of {unsure[0].topic_name} is not connected"
+        if unsure := graph.unreached(self._node, (*self._switches, self._events)):
+            return f"a subscriber of {unsure} is not connected"
         for publisher in self._state_publishers:
             # Somebody must take the joint states; a node of one's own may do without the base.
             states = publisher is self._state_publishers[-1]
-            missing = self._not_reached(publisher, peers, somebody=states)
+            missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
         # Who is known here may not yet know of these publishers; the cross-check says when it does.
-        check = [graph.CROSSCHECK]
-        if graph.CROSSCHECK in peers and self._not_reached(self._result, check, somebody=False):
+        check = [name for name in peers if name == graph.CROSSCHECK]
+        if check and graph.missing_peers(self._node, self._result, check, somebody=False):
             return f"{graph.CROSSCHECK} is not connected to every topic"
         return ""
-
-    def _not_reached(
-        self, publisher: Publisher, peers: Sequence[str], *, somebody: bool
-    ) -> list[str]:
-        return graph.missing_peers(self._node, publisher, peers, somebody=somebody)
 
     def state(self, state: RobotState) -> None:
         """Publish a state; the joint states come last of what peers wait for."""
@@ -150,12 +137,12 @@ class ResultShell(Shell):
         self.result = {**result, "error": error}
         self.outlet.result(self.result)
         if not error:
-            self._run.done()
+            self.run.done()
 
     def close(self) -> None:
         """Publish the result if that is pending, and wait until it is delivered."""
-        if not self.result and not isinstance(self._run.error, graph.RivalError):
-            self.finish(str(self._run.error or ("" if self.may_end() else "interrupted")))
+        if not self.result and not isinstance(self.run.error, graph.RivalError):
+            self.finish(str(self.run.error or ("" if self.may_end() else "interrupted")))
         self.outlet.deliver()
 
     def report(self) -> None:

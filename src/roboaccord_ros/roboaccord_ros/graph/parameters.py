@@ -18,7 +18,7 @@ from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from std_msgs.msg import String
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.shell import Run, set_log_level
+from roboaccord_ros.graph.shell import Shell, set_log_level
 from roboaccord_ros.launch_data import Value
 
 Values = dict[str, Any]
@@ -120,15 +120,15 @@ class FaultInlet:
     A message that is no fault is ignored, and a parameter refused.
 
     Args:
-        node, setup, run: where it lives.
+        shell, setup: where it lives.
         fail: takes what is told.
     """
 
-    def __init__(self, node: Node, setup: Setup, run: Run, fail: Callable[[Fault], None]) -> None:
+    def __init__(self, shell: Shell, setup: Setup, fail: Callable[[Fault], None]) -> None:
         self._setup, self._fail = setup, fail
-        topic = f"{setup.robot.name}/{graph.FAULT}"
-        node.create_subscription(String, topic, run.guard(self._take), graph.HAND)
-        node.add_on_set_parameters_callback(self._set)
+        topic, take = f"{shell.robot}/{graph.FAULT}", shell.run.guard(self._take)
+        shell.node.create_subscription(String, topic, take, graph.HAND)
+        shell.node.add_on_set_parameters_callback(self._set)
 
     def _take(self, message: String) -> None:
         try:

@@ -111,6 +111,7 @@ class Shell:
         run: which its errors end.
 
     Attributes:
+        node, robot, run: as given, for the parts that live in it.
         name: of the node.
         status: exit status of its process if all is well.
     """
@@ -119,7 +120,7 @@ class Shell:
     status = 0
 
     def __init__(self, node: Node, robot: str, run: Run) -> None:
-        self._node, self._robot, self._run = node, robot, run
+        self.node, self.robot, self.run = node, robot, run
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
@@ -134,17 +135,17 @@ class Shell:
 
     def every(self, period: float, call: Callable[[], None]) -> None:
         """Call again and again; see `graph.every`."""
-        graph.every(self._node, period, self._run.guard(call))
+        graph.every(self.node, period, self.run.guard(call))
 
     def subscribe(
         self, name: str, take: graph.Take, qos: QoSProfile = graph.RELIABLE
     ) -> Subscription:
         """Subscribe to the bytes of a topic of the robot; see `graph.subscribe`."""
-        return graph.subscribe(self._node, self._robot, name, self._run.guard(take), qos=qos)
+        return graph.subscribe(self.node, self.robot, name, self.run.guard(take), qos=qos)
 
     def advertise(self, name: str) -> tuple[Publisher, graph.Send]:
         """Make a publisher of a topic of the robot; see `graph.advertise`."""
-        return graph.advertise(self._node, self._robot, name)
+        return graph.advertise(self.node, self.robot, name)
 
     @classmethod
     def main(cls, args: Sequence[str] | None = None) -> NoReturn:

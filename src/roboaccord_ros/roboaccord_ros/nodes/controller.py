@@ -49,10 +49,7 @@ class PublishedInputs(Announced):
 
     def missing(self) -> str:
         """Return the first topic that a subscriber does not receive yet, or ""."""
-        for publisher in self.publishers:
-            if graph.missing_peers(self._node, publisher, (), somebody=False):
-                return str(publisher.topic_name)
-        return ""
+        return graph.unreached(self._node, self.publishers)
 
     def _publish(self, time: float, target: Target, before: Target | None) -> None:
         for name, data in encode_target(time, target, before, self._joints).items():
@@ -171,7 +168,7 @@ class ControllerShell(Shell):
         self._last, self._said = -1.0, False
         self._waiting: RobotState | None = None
         self._ready = False
-        self._extras = ExtraOutputs(node, robot, run, example, self._inlet)
+        self._extras = ExtraOutputs(self, example, self._inlet)
         self._publisher, self._send = self.advertise(graph.EFFORTS)
         takes = {
             graph.RESULT: self._on_result,
@@ -217,12 +214,12 @@ class ControllerShell(Shell):
         self._extras.look()
         if self._ready or self._extras.missing() or self._inputs.missing():
             return
-        if not graph.missing_peers(self._node, self._publisher, self._options.peers):
+        if not graph.missing_peers(self.node, self._publisher, self._options.peers):
             self._ready = True
             self._answer(self._waiting)
 
     def _on_result(self, _: bytes) -> None:
-        self._run.done()
+        self.run.done()
 
     def _on_odometry(self, data: bytes) -> None:
         self._answer(self._inlet.take_odometry(data))

@@ -96,9 +96,9 @@ class CrosscheckShell(Shell):
             self._publish(self.check.settle())
             self.publish_verdict()
             verdict = self.check.verdict()
-            sys.stderr.write(f"crosscheck: {self._robot}: {verdict.line()}\n")
+            sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
         graph.deliver(self._diagnostics, self._errors_out)
-        self._node.destroy_publisher(self._errors_out)  # a recorder waits for that
+        self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
     def _on_scenario(self, data: bytes) -> None:
         if self.check is not None:
@@ -198,7 +198,7 @@ class CrosscheckShell(Shell):
         complete = last >= self._end and self._events >= self._sent
         if complete or self._looks * POLL > PATIENCE:
             self.close()
-            self._run.done()
+            self.run.done()
 
     def publish_verdict(self) -> None:
         """Publish the verdict so far, and log it where it has changed."""
@@ -207,9 +207,9 @@ class CrosscheckShell(Shell):
         verdict = self.check.verdict()
         status = DiagnosticStatus(
             level=DiagnosticStatus.OK if verdict.ok else DiagnosticStatus.WARN,
-            name=f"{self._robot}: crosscheck",
+            name=f"{self.robot}: crosscheck",
             message=f"{'verdict' if self._closed else 'so far'}: {verdict.line()}",
-            hardware_id=self._robot,
+            hardware_id=self.robot,
         )
         status.values = [KeyValue(key=key, value=str(v)) for key, v in verdict.to_json().items()]
         message = DiagnosticArray(status=[status])

@@ -3,32 +3,67 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
-from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import LockstepError
-from roboaccord.contract.state import Array
+from roboaccord.contract.interfaces import Tally
+from roboaccord.contract.state import Array, Command
 from roboaccord.run.loop import Pace as Pace
-from roboaccord.run.loop import no_command
+from roboaccord.run.loop import Stepper, no_command
 from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
 from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
-from roboaccord_ros.graph.shell import POLL, Run
-from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
+from roboaccord_ros.graph.outlet import ResultShell
+from roboaccord_ros.graph.shell import POLL, Shell
 
 _log = logging.getLogger(__name__)
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 
 
+@dataclass(frozen=True, kw_only=True)
+class SimulatorOptions:
+    """Hold how a simulator is run; see the parameters of the node.
+
+    `settle` is how long no other simulator must be seen before the first step [s of wall time];
+    `make_tally` makes what measures the figures of the motion, where they are wanted.
+    """
+
+    engine: str
+    lockstep: bool = True
+    duration: float = 0.0
+    pace: float = 0.0
+    timeout: float = TIMEOUT
+    start_timeout: float = START_TIMEOUT
+    peers: Sequence[str] = ("controller",)
+    transport: str = "ros"
+    settle: float = 0.0
+    make_tally: Callable[[], Tally] | None = None
+
+
+class Simulation(ResultShell):
+    """A simulation that is paced."""
+
+    stepper: Stepper
+
+    def start(self) -> None:
+        """Go to the start, and publish the initial state."""
+        raise NotImplementedError
+
+    def step(self, command: Command) -> None:
+        """Advance by one control period, and publish the state; at the end, the result."""
+        raise NotImplementedError
+
+
 class Pacing:
     """Start when the peers are there, step when commands or the clock say so, watch for silence."""
 
-    def __init__(
-        self, node: Node, setup: Setup, simulation: Simulation, run: Run, options: SimulatorOptions
-    ) -> None:
+    def __init__(self, setup: Setup, simulation: Simulation, options: SimulatorOptions) -> None:
         self.started = False
         self.held = False
         self._answered = False  # whether the controller has, since the start or a reset
@@ -39,16 +74,14 @@ class Pacing:
         self._effort = np.zeros(len(setup.joints))  # held in real time
         self._answer, self._said = (-1.0, self._effort), False  # the last one, and its state
         self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
-        self._node = node
         free = 0.0 if options.lockstep else 1.0  # nobody is waited for: then time is real
         self._pace = Pace(self._stepper.period, options.pace or free)
-        robot = setup.robot.name
-        self._extras = ExtraInputs(node, robot, run, setup.initial.switches, self._resume)
-        self._efforts = EffortCodec(self._stepper.joints)
-        self._commands = graph.subscribe(node, robot, graph.EFFORTS, run.guard(self._on_command))
-        graph.every(node, POLL, run.guard(self._look))
+        self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
+        self._efforts = EffortCodec(setup.joints)
+        self._commands = simulation.subscribe(graph.EFFORTS, self._on_command)
+        simulation.every(POLL, self._look)
         if self._pace.look_period:
-            graph.every(node, self._pace.look_period, run.guard(self._keep_pace))
+            simulation.every(self._pace.look_period, self._keep_pace)
 
     def pause(self, held: bool) -> None:
         """Stop or go on."""
@@ -134,7 +167,7 @@ class Pacing:
             raise no_command(self._stepper.state.time, self._options.timeout)
 
     def _try_to_start(self) -> None:
-        self._rival = graph.look_for_rival(self._node, self._rival)
+        self._rival = graph.look_for_rival(self._simulation.node, self._rival)
         missing = self._missing()
         self._quiet = 0 if missing or self._rival else self._quiet + 1
         if self._quiet and self._quiet * POLL >= self._options.settle:
@@ -174,14 +207,14 @@ class Pacing:
             self._step(self._effort)
 
 
-def add_services(node: Node, pacing: Pacing, run: Run) -> None:
+def add_services(shell: Shell, pacing: Pacing) -> None:
     """Offer `sim/reset` and `sim/pause`."""
 
     def reset(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         response.success = pacing.started
         response.message = "" if pacing.started else "the run has not started"
         if pacing.started:
-            run.guard(pacing.restart)()
+            shell.run.guard(pacing.restart)()
         return response
 
     def pause(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
@@ -189,5 +222,5 @@ def add_services(node: Node, pacing: Pacing, run: Run) -> None:
         response.success = True
         return response
 
-    node.create_service(Trigger, graph.RESET, reset)
-    node.create_service(SetBool, graph.PAUSE, pause)
+    shell.node.create_service(Trigger, graph.RESET, reset)
+    shell.node.create_service(SetBool, graph.PAUSE, pause)

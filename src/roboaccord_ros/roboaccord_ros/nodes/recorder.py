@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
@@ -23,7 +22,6 @@ from roboaccord.contract.checks import NANOSECONDS
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Robot, Setup
-from sensor_msgs.msg import JointState
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
@@ -46,13 +44,13 @@ class Beside(NamedTuple):
 
     Args:
         name: below the namespace of the node, which the bag leaves out.
-        kind: class of its messages.
+        kind: type of its messages.
         stamped: whether their stamp is the time of a state; else the last state's time counts.
         qos: of the subscription.
     """
 
     name: str
-    kind: type
+    kind: str
     stamped: bool = False
     qos: QoSProfile = graph.HAND
 
@@ -61,12 +59,9 @@ def topics_beside(robot: Robot) -> list[Beside]:
     """Return the topics recorded beside those of the simulator and the controller."""
     inputs = input_topics(robot).items()
     return [
-        *(
-            Beside(f"{robot.name}/{n}", graph.INPUT_TYPES[kind], qos=graph.LIVE)
-            for n, kind in inputs
-        ),
-        Beside(f"{robot.name}/{graph.ERROR}", JointState, stamped=True, qos=graph.DEEP),
-        Beside(graph.DIAGNOSTICS, DiagnosticArray),
+        *(Beside(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
+        Beside(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
+        Beside(graph.DIAGNOSTICS, graph.KINDS[graph.EVENTS]),
     ]
 
 
@@ -127,21 +122,21 @@ class RecorderShell(Shell):
         setup = Setup.of(make_scenario(facts["scenario"]))
         words = (facts[key] for key in ("engine", "engine_version", "transport"))
         bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
-        bag.add_topic(Topic(f"/{self._robot}/{graph.RESULT}", "std_msgs/msg/String", True))
-        for topic in optional_topics(self._robot):
+        bag.add_topic(Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
+        for topic in optional_topics(self.robot):
             bag.add_topic(topic)
         for name in setup.initial.switches:
-            topic = switch_topic(self._robot, name)
+            topic = switch_topic(self.robot, name)
             bag.add_topic(topic)
-            take = self._run.guard(partial(self._take_unstamped, topic.name))
-            graph.subscribe_switch(self._node, self._robot, name, take)
+            take = self.run.guard(partial(self._take_unstamped, topic.name))
+            graph.subscribe_switch(self.node, self.robot, name, take)
         self._period = round(setup.scenario.control_period * NANOSECONDS)
         self._ledger = Ledger(self._period)
         self._inlet = Inlet(setup.joints)
         self._transforms = RobotTransforms(setup.tree, setup.joints)
         self._next_tf = 0
         self._bag, self._write = bag, bag.write_raw
-        self._topics = {name: f"/{self._robot}/{name}" for name in STAMPED}
+        self._topics = {name: f"/{self.robot}/{name}" for name in STAMPED}
         for beside in topics_beside(setup.robot):
             self._record_beside(beside)
         for name in STAMPED:
@@ -149,8 +144,7 @@ class RecorderShell(Shell):
 
     def _record_beside(self, beside: Beside) -> None:
         name, kind, stamped, qos = beside
-        package = kind.__module__.partition(".")[0]
-        topic = Topic(f"/{name}", f"{package}/msg/{kind.__name__}", qos is graph.LATCHED)
+        topic = Topic(f"/{name}", kind, qos is graph.LATCHED)
 
         def take(data: bytes) -> None:
             assert self._bag is not None
@@ -158,8 +152,10 @@ class RecorderShell(Shell):
             now = _time_of(data) if stamped else self._ledger.now
             self._write(topic.name, now, data)
 
-        guarded = self._run.guard(take)
-        self._beside[name] = self._node.create_subscription(kind, name, guarded, qos, raw=True)
+        guarded = self.run.guard(take)
+        self._beside[name] = self.node.create_subscription(
+            graph.message_class(kind), name, guarded, qos, raw=True
+        )
 
     def _listen(self) -> None:
         """Put the first state on disk, and say so by listening to the result."""
@@ -213,11 +209,11 @@ class RecorderShell(Shell):
         """End, once, when a live cross-check has said all, or it is late."""
         if self._over and not self._finished and (late or not self._is_checked()):
             self._finished = True
-            self._run.done()
+            self.run.done()
 
     def _is_checked(self) -> bool:
         """Return whether a live cross-check has more to say."""
-        return bool(self._beside[f"{self._robot}/{graph.ERROR}"].get_publisher_count())
+        return bool(self._beside[f"{self.robot}/{graph.ERROR}"].get_publisher_count())
 
     def _add_transforms(self, now: int, data: bytes) -> None:
         """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
@@ -232,7 +228,7 @@ class RecorderShell(Shell):
 
     def _on_result(self, data: bytes) -> None:
         result = json.loads(decode_string(data))
-        self._take_unstamped(f"/{self._robot}/{graph.RESULT}", data)
+        self._take_unstamped(f"/{self.robot}/{graph.RESULT}", data)
         if self._bag is not None and result["trajectory_sha256"]:
             self._bag.finish(result["trajectory_sha256"])
         self._end = int(result["steps"]) * self._period
@@ -251,14 +247,14 @@ class RecorderShell(Shell):
         late = self._looks * POLL > PATIENCE
         result_comes = self._listening and not ended and not self._is_alone()
         if self._draining and ((quiet and not result_comes) or late):
-            self._run.stop()
+            self.run.stop()
         elif self._over:
             self._finish(late=late)
         elif late and ended:
             self._give_up()
         elif late:
             _log.warning("the simulator went without a result; %s ends there", self._path.name)
-            self._run.stop()
+            self.run.stop()
 
     def _is_alone(self) -> bool:
         """Return whether nobody publishes states any more."""

@@ -1,20 +1,27 @@
-"""The simulator node: state out, command in, step."""
+"""The simulator node: commands step a simulation, whose states, events and result are published."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Sequence
 from typing import ClassVar, Self
 
 from rclpy.node import Node
+from roboaccord.contract.checks import check_command, count_steps
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.results import Json
+from roboaccord.contract.state import Command
 from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import Stepper
+from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
+from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import Run
-from roboaccord_ros.nodes.pacing import Pacing, add_services
-from roboaccord_ros.nodes.simulation import Simulation, SimulatorOptions
+from roboaccord_ros.nodes.pacing import Pacing, Simulation, SimulatorOptions, add_services
 
 SETTLE = 0.3  # s of wall time in which another simulator would be discovered
 OPTIONS = (
@@ -24,7 +31,7 @@ Make = Callable[[Setup, str], Simulator]
 
 
 class SimulatorShell(Simulation):
-    """A simulation with its pacing and the services `sim/reset` and `sim/pause`.
+    """Step a simulator, and publish the state, what happens, and at the end the result.
 
     Attributes:
         make: makes the simulator that the parameters of a node ask for.
@@ -42,10 +49,21 @@ class SimulatorShell(Simulation):
         options: SimulatorOptions,
         observers: Sequence[Observer] = (),
     ) -> None:
-        super().__init__(node, setup, simulator, run, options, observers)
-        self.pacing = Pacing(node, setup, self, run, options)
-        self.faults = FaultInlet(node, setup, run, self.stepper.fail)
-        add_services(node, self.pacing, run)
+        super().__init__(node, setup.robot.name, run)
+        self._driven = setup.scenario.driven
+        self.motion = Motion(simulator.joints, options.make_tally)
+        seen = contact_markers(node, setup, simulator)
+        period, told = setup.scenario.control_period, (self.motion, *seen, *observers)
+        self.stepper = Stepper(simulator, setup.initial, period, told)
+        self._joints, self._ticks = simulator.joints, 0
+        if math.isfinite(options.duration):
+            self._ticks = count_steps(setup.scenario.duration, period, "duration")
+        self._version = version = simulator.version
+        self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
+        self._started, self.wall_time = time.perf_counter(), 0.0
+        self.pacing = Pacing(setup, self, options)
+        self.faults = FaultInlet(self, setup, self.stepper.fail)
+        add_services(self, self.pacing)
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
@@ -54,6 +72,45 @@ class SimulatorShell(Simulation):
         setup = declare_faults(node, setup_of(values))
         options = SimulatorOptions(**{name: values[name] for name in OPTIONS}, settle=SETTLE)
         return cls(node, setup, cls.make(setup, options.engine), run, options)
+
+    def start(self) -> None:
+        """Go to the start, and publish the initial state."""
+        self._started = time.perf_counter()
+        self.motion.clear()
+        self.stepper.start()
+        self.outlet.state(self.stepper.state)
+
+    def step(self, command: Command) -> None:
+        """Advance by one control period, and publish the state; at the end, the result."""
+        if not self.stepper.tick:  # what was before is waiting
+            self._started = time.perf_counter()
+        check_command(command, self._joints, "the controller", self.stepper.state.time)
+        self.outlet.events(self.stepper.step(command))
+        self.outlet.state(self.stepper.state)
+        if self.over:
+            self.finish()
+
+    def finish(self, error: str = "") -> None:
+        """Publish the result, once."""
+        self.wall_time = time.perf_counter() - self._started
+        simulated = self.stepper.state.time
+        result: dict[str, Json] = {
+            "engine_version": self._version,
+            "trajectory_sha256": "" if error else self.motion.sha256,
+            "steps": self.stepper.tick,
+            "wall_time": self.wall_time,
+            "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
+        }
+        self.conclude(result, error)
+
+    def may_end(self) -> bool:
+        """Return whether steps were done of a run that ends when it is interrupted."""
+        return (self._driven or not self._ticks) and self.stepper.tick > 0
+
+    @property
+    def over(self) -> bool:
+        """True once the last tick is done."""
+        return self.stepper.tick == self._ticks > 0
 
 
 main = SimulatorShell.main

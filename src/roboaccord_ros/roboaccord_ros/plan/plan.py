@@ -133,7 +133,7 @@ def _viewers(request: Request, sight: Sight) -> list[Process]:
     if sight.rviz:
         robot = request.setup.robot.name
         file = share("roboaccord_ros") / "config" / "rviz" / f"{robot}.rviz"
-        topics = [f"{robot}/{name}" for name in graph.TYPES] + ["tf", "tf_static", graph.CLOCK]
+        topics = [f"{robot}/{name}" for name in graph.KINDS] + ["tf", "tf_static", graph.CLOCK]
         viewers.append(
             Process(
                 name="rviz2",

@@ -185,10 +185,5 @@ def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:
             f"{request.bag} does not hold what was simulated: messages were lost, "
             f"{motion.states} of {result['steps'] + 1} states are there"
         )
-    return RunResult(
-        request=request,
-        motion=motion,
-        engine_version=str(result["engine_version"]),
-        transport="ros_processes",
-        wall_time=float(result["wall_time"]),
-    )
+    version, wall = str(result["engine_version"]), float(result["wall_time"])
+    return RunResult(request, motion, version, "ros_processes", wall)

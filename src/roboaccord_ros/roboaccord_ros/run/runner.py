@@ -15,8 +15,8 @@ from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
 from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell, PublishedInputs
+from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
-from roboaccord_ros.nodes.simulation import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import private_domain, reach
 
@@ -63,13 +63,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         if run.error:
             raise run.error
     request.tell(reach())
-    return RunResult(
-        request=request,
-        motion=shell.stepper.motion,
-        engine_version=simulator.version,
-        transport="ros",
-        wall_time=shell.wall_time,
-    )
+    return RunResult(request, shell.motion, simulator.version, "ros", shell.wall_time)
 
 
 def _node(name: str, context: Context) -> Node:

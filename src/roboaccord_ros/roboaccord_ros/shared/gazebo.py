@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -13,21 +14,12 @@ from roboaccord.description.meshes import FILE
 from roboaccord.description.resources import share
 from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.gazebo.window import ANCHOR, HALF, add_window, numbers_text
+from roboaccord.gazebo.world import MODEL_CONFIG
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.scenario.setup import Setup
 from roboaccord.view.camera import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
 
-CONFIG = """<?xml version="1.0"?>
-<model>
-  <name>{name}</name>
-  <version>1.0</version>
-  <sdf version="1.9">{file}</sdf>
-  <author>
-    <name>The roboaccord authors</name>
-  </author>
-  <description>{description}</description>
-</model>
-"""
+CONFIG = partial(MODEL_CONFIG.format, author="The roboaccord authors")
 ROBOT = "{summary}, where its scenario {scenario} starts: joint positions are 0 there."
 AROUND = "What stands around the robot {name} in its scenario {scenario}."
 HEAD = """<!-- {summary}; at the start of its scenario {scenario}. Made by `make shared`.
@@ -73,7 +65,7 @@ def robot_model(setup: Setup) -> dict[str, bytes]:
         for file in (path, *path.parent.glob("*.mtl")):
             files[f"models/{name}/meshes/{file.name}"] = file.read_bytes()
     description = ROBOT.format(summary=_sentence(setup), scenario=setup.scenario.name)
-    config = CONFIG.format(name=name, file="model.urdf", description=description)
+    config = CONFIG(name=name, file="model.urdf", description=description)
     files[f"models/{name}/model.config"] = config.encode()
     files[f"models/{name}/model.urdf"] = _text(root).encode()
     return files
@@ -125,7 +117,7 @@ def _gather(root: ET.Element, path: Path, setup: Setup) -> dict[str, bytes]:
             files[f"models/{name}/meshes/{file.name}"] = file.read_bytes()
     ET.SubElement(ET.SubElement(world, "include"), "uri").text = f"model://{name}"
     description = AROUND.format(name=setup.robot.name, scenario=name)
-    config = CONFIG.format(name=name, file="model.sdf", description=description)
+    config = CONFIG(name=name, file="model.sdf", description=description)
     texts = {"model.config": config, "model.sdf": _text(made)}
     return files | {f"models/{name}/{file}": text.encode() for file, text in texts.items()}
 

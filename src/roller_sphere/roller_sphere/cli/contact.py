@@ -6,26 +6,34 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from rich.text import Text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, progress
+from roboaccord.cli.console import counted
 from roboaccord.cli.gathering import numbers
 from roboaccord.cli.options import Changes, Engine, load_setup
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import tables_of
+from roboaccord.cli.rendering import lines_of, tables_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity, to_json
+from roboaccord.contract.results import Quantity
 from roboaccord.engines import REFERENCE, engine_names, spec
 
 from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
 from roller_sphere.dribbling.map import Cell, coefficients, run_map
-from roller_sphere.source.contact_check import cases, check
+from roller_sphere.source.contact_check import ContactFinding, cases, check
 
-FINDINGS = ("case", "alpha", "w_t_worst", "w_t_mean", "w_s_offset", "w_s_beyond", "passed")
 CELLS = (
-    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.first", "slip.second",
-    "slip.model", "slip.spin", "slip.model_spin", "slip.share",
+    "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",
+    "slip.spin", "slip.model_spin", "slip.share",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Hold what was found, a row a case."""
+
+    findings: Annotated[
+        list[ContactFinding],
+        Quantity("", "the ball's turning against the model, steady parts of 12 headings"),
+    ]
 
 
 @in_pieces()
@@ -53,22 +61,23 @@ def contact_command(
         if name not in known:
             raise AccordError(f"unknown engine {name}; there is {', '.join(known)}")
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
-    with progress() as bar:
-        task = bar.add_task("12 headings each", total=len(chosen))
-        found = check(chosen, lambda finding: bar.advance(task))
-    failed = any(finding.passed is False for finding in found)
-    title = "the ball's turning against the model, steady parts of 12 headings"
-    shown = tables_of(found, *FINDINGS, title=title)
-    return Result({"findings": to_json(found)}, shown, ok=not failed)
+    with counted(len(chosen), "12 headings each") as done:
+        found = check(chosen, lambda finding: done(1))
+    return Result(Findings(found), ok=all(finding.passed is not False for finding in found))
 
 
 @dataclass(frozen=True)
 class Limits:
     """Hold what statics allow: gain and loss of speed, and by speed the turn rate."""
 
-    acceleration: Annotated[float, Quantity("m/s^2")]
-    braking: Annotated[float, Quantity("m/s^2")]
-    turn_rate: Annotated[dict[str, float], Quantity("rad/s")]
+    acceleration: Annotated[float, Quantity("m/s^2", "straight ahead, by statics", form=".2f")]
+    braking: Annotated[float, Quantity("m/s^2", "likewise", form=".2f")]
+    turn_rate: dict[str, float]
+
+    @property
+    def turning(self) -> Annotated[str, Quantity("rad/s", "by statics, at a speed in m/s")]:
+        """The turn rates in words."""
+        return ", ".join(f"{rate:.2f} at {speed}" for speed, rate in self.turn_rate.items())
 
 
 @dataclass(frozen=True)
@@ -116,26 +125,13 @@ def dribble_command(
     if setup.contact is None:
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
-    with progress() as bar:
-        task = bar.add_task(COMPILING, total=len(v) * len(w))
-        cells = run_map(
-            setup, engine, v, w,
-            lambda cell: bar.update(task, advance=1, description="dribbling"),
-        )  # fmt: skip
+    with counted(len(v) * len(w), "dribbling") as done:
+        cells = run_map(setup, engine, v, w, lambda cell: done(1))
     limits = Limits(
         largest_gain(setup.parameters, mu, ground),
         largest_gain(setup.parameters, mu, ground, -1.0),
         {f"{s:g}": largest_turn_rate(setup.parameters, mu, ground, s) for s in v},
     )
-    table = tables_of(cells, *CELLS, title=f"dribbling in {engine}")
+    shown = [*tables_of(cells, *CELLS, title=f"dribbling in {engine}"), *lines_of(limits)]
     used = used_by(setup, "physics_step", "seed")
-    return Result(Dribbling(engine, limits, cells), [*table, words_of(limits)], used=used)
-
-
-def words_of(limits: Limits) -> Text:
-    """Return the limits for people."""
-    rates = ", ".join(f"{rate:.2f} rad/s at {v} m/s" for v, rate in limits.turn_rate.items())
-    return Text(
-        f"by statics at most {rates}; straight on {limits.acceleration:.2f} m/s^2 of gain and "
-        f"{limits.braking:.2f} of braking"
-    )
+    return Result(Dribbling(engine, limits, cells), shown, used=used)

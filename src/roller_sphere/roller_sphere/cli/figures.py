@@ -9,15 +9,14 @@ from typing import Annotated
 import numpy as np
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, file_line, progress
+from roboaccord.cli.console import command_line, counted
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import gathers
 from roboaccord.cli.options import Force, Out
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.results import Degrees
+from roboaccord.contract.results import Degrees, Quantity
 from roboaccord.run.versions import made_with
 
-from roller_sphere.cli.options import RigOptions, Rollers, used_rig
+from roller_sphere.cli.rig import RigOptions, Rollers, used_rig
 from roller_sphere.source.claims import Claim, claims
 from roller_sphere.source.figures import write_figures
 
@@ -27,7 +26,7 @@ class Figures:
     """Hold the files that were written, and the claims."""
 
     files: list[Path]
-    table: list[Claim]
+    table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
 
 
 STEEPER = RigOptions(alpha=(20.0, -20.0))
@@ -59,13 +58,14 @@ def figures_command(
     """
     kinematics = rig.kinematics(rollers)
     found = claims()
-    with results(folder, "roller_sphere_figures", force=force) as place, progress() as bar:
-        task = bar.add_task("rigs", total=points**2)
+    with (
+        results(folder, "roller_sphere_figures", force=force) as place,
+        counted(points**2, "rigs") as done,
+    ):
         files = write_figures(
             place, kinematics, np.radians(heading), found, points,
             command=command_line(),
             facts=made_with("roboaccord-roller_sphere"),
-            done=lambda n: bar.advance(task, n),
+            done=done,
         )  # fmt: skip
-    table = tables_of(found, "claim", "value", "found", "holds")
-    return Result(Figures(files, found), [*table, file_line(files)], used=used_rig(rollers))
+    return Result(Figures(files, found), used=used_rig(rollers))

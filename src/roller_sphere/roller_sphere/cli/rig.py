@@ -7,78 +7,140 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table
+from roboaccord.cli.console import warn
 from roboaccord.cli.gathering import gathers, numbers
 from roboaccord.contract.results import (
     IF_ANY,
     INLINE,
     Degrees,
+    Metres,
     MetresPerSecond,
     Quantity,
     RadiansPerSecond,
-    Ratio,
 )
 from roboaccord.contract.state import Array
 
-from roller_sphere.cli.options import PAPER, RigOptions, Rollers, used_rig
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed
-from roller_sphere.model.rig import RigError
+from roller_sphere.model.rig import Rig, RigError
+from roller_sphere.source.claims import AZIMUTH, LATITUDE
+
+# The paper's rig is at its second angle.
+ALPHA = (10.0, -10.0)
+
+Pair = tuple[float, float]
+Angles = Annotated[Pair, Quantity("deg")]
 
 
 @dataclass(frozen=True)
-class Turning:
-    """Hold the ball's turning, and the slip of each roller along X."""
+class RigOptions:
+    """Describe a rig of two rollers by pairs of angles."""
 
-    rho_deg: Degrees
-    omega: Annotated[Array, Quantity("rad/s")]
-    slip: Annotated[Array, Quantity("m/s")]
+    radius: Annotated[Metres, typer.Option(help="Of the ball.")] = 1.0
+    azimuth: Annotated[
+        Angles,
+        typer.Option("--azimuth-deg", metavar="A1 A2", help="Of the contacts, about z from x."),
+    ] = AZIMUTH
+    latitude: Annotated[
+        Angles,
+        typer.Option(
+            "--latitude-deg", metavar="B1 B2", help="Of the contacts, from the equator up."
+        ),
+    ] = LATITUDE
+    alpha: Annotated[
+        Angles,
+        typer.Option(
+            "--alpha-deg",
+            metavar="C1 C2",
+            help="Of the rollers' axes, from the plane through the centre and both contacts.",
+        ),
+    ] = ALPHA
+
+    def kinematics(self, rollers: list[str] | None) -> Kinematics:
+        """Return the kinematics of the rig, or of rollers, with a warning on stderr.
+
+        Raises:
+            RigError: for what makes no rig.
+        """
+        triples = [numbers(words, "--roller") for words in rollers or ()]
+        for words, triple in zip(rollers or (), triples):
+            if len(triple) != 3:
+                raise RigError(f"--roller takes azimuth, latitude and alpha, not {words!r}")
+        angles = list(zip(*triples)) if triples else [self.azimuth, self.latitude, self.alpha]
+        found = Kinematics(Rig.degrees(self.radius, *angles))
+        if found.warning:
+            warn(found.warning)
+        return found
 
 
-@dataclass(frozen=True)
-class Slips:
-    """Hold the sizes of the whole slips, and the condition number."""
-
-    slip_speed: Annotated[Array, Quantity("m/s")]
-    condition: Ratio
+def used_rig(rollers: list[str] | None) -> dict[str, None]:
+    """Return the options that play no part: the three pairs, where rollers are given."""
+    return dict.fromkeys(("azimuth_deg", "latitude_deg", "alpha_deg")) if rollers else {}
 
 
-def parts_of(kinematics: Kinematics, motion: RollerMotion) -> tuple[Turning, Slips]:
-    """Return what both commands say of a motion."""
-    sizes = np.linalg.norm(kinematics.zeta(motion.nu), axis=-1)
-    turning = Turning(float(np.degrees(motion.rho)), motion.omega, motion.slip)
-    return turning, Slips(sizes, kinematics.condition)
+Rollers = Annotated[
+    list[str] | None,
+    Quantity("deg"),
+    typer.Option(
+        "--roller",
+        metavar="AZ LAT ALPHA",
+        help="A roller, instead of the three pairs; once for each of two or more.",
+    ),
+]
+PAPER = RigOptions()
+Condition = Annotated[float, Quantity("1", "condition number of the inverse", form=".4g")]
 
 
 @dataclass(frozen=True)
 class Line:
     """Hold a line of all w without slip at a roller."""
 
-    point: Annotated[Array, Quantity("rad/s")]
-    direction: Array
+    point: Annotated[Array, Quantity("rad/s", "on the line", form=".3f")]
+    direction: Annotated[Array, Quantity("1", "of the contact's normal", form=".3f")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inverse:
-    """Hold the roller speeds for a velocity, and the motion with them."""
+class Motion:
+    """Hold a motion of the ball: at given roller speeds its velocity, or the other way round."""
 
-    nu: Annotated[Array, Quantity("m/s")]
-    turning: Turning = field(metadata=INLINE)
-    lines: list[Line]
-    rig: Slips = field(metadata=INLINE)
+    nu: Annotated[Array | None, Quantity("m/s", "peripheral speeds of the rollers", form=".6f")] = (
+        field(default=None, metadata=IF_ANY)
+    )
+    speed: Annotated[float | None, Quantity("m/s", "|V| of the ball", form=".6f")] = field(
+        default=None, metadata=IF_ANY
+    )
+    heading_deg: Annotated[
+        float | None, Quantity("deg", "phi of V, about z from x", "heading", ".4f")
+    ] = field(default=None, metadata=IF_ANY)
+    rho_deg: Annotated[float, Quantity("deg", "of the axis of w above the x-y plane", "rho", ".4f")]
+    omega: Annotated[Array, Quantity("rad/s", "w of the ball", form=".6f")]
+    slip: Annotated[
+        Array, Quantity("m/s", "S of each roller, along the tangent X of its contact", form=".6f")
+    ]
+    lines: Annotated[
+        list[Line] | None, Quantity("", "lines of all w without slip at a roller, each in turn")
+    ] = field(default=None, metadata=IF_ANY)
+    slip_speed: Annotated[
+        Array, Quantity("m/s", "|zeta|, size of each roller's whole slip", form=".6f")
+    ]
+    condition: Condition
 
-
-@dataclass(frozen=True, kw_only=True)
-class Forward:
-    """Hold the motion of the ball at roller speeds."""
-
-    speed: Annotated[Array, Quantity("m/s")]
-    heading_deg: Annotated[Array, Quantity("deg")]
-    turning: Turning = field(metadata=INLINE)
-    rig: Slips = field(metadata=INLINE)
+    @classmethod
+    def of(cls, kinematics: Kinematics, motion: RollerMotion, *, found: bool) -> Motion:
+        """Return a motion with the velocity where that was found, or else with what makes it."""
+        nu, lines = motion.nu, zip(*kinematics.lines(motion.nu), strict=True)
+        return cls(
+            nu=None if found else nu,
+            speed=float(motion.speed) if found else None,
+            heading_deg=float(np.degrees(motion.heading)) if found else None,
+            rho_deg=float(np.degrees(motion.rho)),
+            omega=motion.omega,
+            slip=motion.slip,
+            lines=None if found else [Line(*each) for each in lines],
+            slip_speed=np.linalg.norm(kinematics.zeta(nu), axis=-1),
+            condition=kinematics.condition,
+        )
 
 
 @gathers("--roller", "--nu")
@@ -107,10 +169,7 @@ def inverse_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    turning, slips = parts_of(kinematics, motion)
-    lines = [Line(*each) for each in zip(*kinematics.lines(motion.nu), strict=True)]
-    found = Inverse(nu=motion.nu, turning=turning, lines=lines, rig=slips)
-    return Result(found, shown_of(kinematics, motion, slips), used=used_rig(rollers))
+    return Result(Motion.of(kinematics, motion, found=False), used=used_rig(rollers))
 
 
 @gathers("--roller", "--nu")
@@ -133,38 +192,7 @@ def forward_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.forward(numbers(nu, "--nu"))
-    turning, slips = parts_of(kinematics, motion)
-    heading = np.degrees(motion.heading)
-    found = Forward(speed=motion.speed, heading_deg=heading, turning=turning, rig=slips)
-    return Result(found, shown_of(kinematics, motion, slips), used=used_rig(rollers))
-
-
-def shown_of(kinematics: Kinematics, motion: RollerMotion, slips: Slips) -> list[RenderableType]:
-    """Return a motion for people."""
-    table = make_table(
-        "roller", "speed nu\n[m/s]", "slip S\n[m/s]", "slip |zeta|\n[m/s]", "line through\n[rad/s]"
-    )
-    points, _ = kinematics.lines(motion.nu)
-    rows = zip(motion.nu, motion.slip, slips.slip_speed, points, strict=True)
-    for number, (*row, point) in enumerate(rows, 1):
-        line = ", ".join(f"{x:.3f}" for x in point)
-        table.add_row(f"{number}", *map(six, row), line)
-    ball = make_table("ball", "", "unit", words=["", "unit"])
-    ball.add_row("speed |V|", f"{float(motion.speed):.6f}", "m/s")
-    ball.add_row("heading phi", f"{np.degrees(motion.heading):.4f}", "degrees")
-    ball.add_row("axis rho", f"{np.degrees(motion.rho):.4f}", "degrees above the x-y plane")
-    ball.add_row("turning w", ", ".join(map(six, motion.omega)), "rad/s")
-    ball.add_row("condition", f"{slips.condition:.4g}", "of the inverse")
-    words = (
-        "nu: peripheral speed; S: slip along the tangent X of the contact; |zeta|: size of the "
-        "whole slip; line: all w without slip at this roller, along the contact's normal"
-    )
-    return [table, Text(words), "", ball]
-
-
-def six(value: float) -> str:
-    """Return a number with six decimals, and no sign before 0."""
-    return f"{round(float(value), 6) + 0.0:.6f}"
+    return Result(Motion.of(kinematics, motion, found=True), used=used_rig(rollers))
 
 
 @gathers("--roller", "--nu")
@@ -191,28 +219,38 @@ def reach_command(
     if not np.isfinite([limit, speed]).all():
         raise RigError("limit and speed must be finite numbers")
     kinematics = rig.kinematics(rollers)
-    found = Reach.of(kinematics, speed, limit)
-    return Result(found, lines_of(found, speed, limit), used=used_rig(rollers))
+    return Result(Reach.of(kinematics, speed, limit), used=used_rig(rollers))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Driving:
     """Hold how a rig drives that reaches every heading."""
 
-    roller_speed_over_speed: Annotated[Array, Quantity("1")]
-    slip_over_speed: Annotated[Array, Quantity("1")]
-    speed_everywhere: MetresPerSecond
-    speed_best: MetresPerSecond
-    heading_best_deg: Degrees
-    blocked_deg: Annotated[list[list[float]], Quantity("deg")]
+    roller_speed_over_speed: Annotated[
+        Array, Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
+    ]
+    slip_over_speed: Annotated[Array, Quantity("1", "likewise the slip", form=".6f")]
+    speed_everywhere: Annotated[
+        float, Quantity("m/s", "with rollers that reach the limit, in every direction", form=".6f")
+    ]
+    speed_best: Annotated[float, Quantity("m/s", "likewise in the best direction", form=".6f")]
+    heading_best_deg: Annotated[
+        float, Quantity("deg", "the best direction, and so is its opposite", "heading best", ".2f")
+    ]
+    blocked_deg: Annotated[
+        list[tuple[float, float]], Quantity("deg", "headings that need more", "blocked", ".2f")
+    ]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Reach:
     """Hold where a rig can drive its ball: the headings that remain, or None where all do."""
 
-    condition: Ratio
-    remaining_deg: Annotated[list[float] | None, Quantity("deg")] = None
+    condition: Condition
+    remaining_deg: Annotated[
+        list[float] | None,
+        Quantity("deg", "headings that can be reached, where not all can", "remaining", ".4f"),
+    ] = None
     driving: Driving | None = field(default=None, metadata=IF_ANY | INLINE)
 
     @classmethod
@@ -220,38 +258,12 @@ class Reach:
         """Return what is to be said of a rig."""
         remaining = kinematics.remaining
         if remaining is not None:
-            return cls(condition=kinematics.condition, remaining_deg=np.degrees(remaining).tolist())
-        fastest = fastest_heading(kinematics)
+            return cls(kinematics.condition, np.degrees(remaining).tolist())
+        fastest, most = fastest_heading(kinematics), gains(kinematics)
+        spans = np.degrees(blocked(kinematics, speed, limit)).reshape(-1, 2).tolist()
         driving = Driving(
-            roller_speed_over_speed=gains(kinematics),
-            slip_over_speed=slip_gains(kinematics),
-            speed_everywhere=limit / gains(kinematics).max(),
-            speed_best=float(top_speed(kinematics, fastest, limit)),
-            heading_best_deg=np.degrees(fastest),
-            blocked_deg=np.degrees(blocked(kinematics, speed, limit)).tolist(),
-        )
-        return cls(condition=kinematics.condition, driving=driving)
-
-
-def lines_of(found: Reach, speed: float, limit: float) -> list[str]:
-    """Return the result for people."""
-    condition, driving = f"condition number {found.condition:.4g}", found.driving
-    if driving is None:
-        words = " and ".join(f"{phi:.4f}" for phi in found.remaining_deg or ())
-        return [condition, f"headings that remain: {words or 'none'}{' degrees' if words else ''}"]
-    spans = ", ".join(f"{a:.2f} to {b % 360:.2f}" for a, b in driving.blocked_deg)
-    best = driving.heading_best_deg
-    rates, slips = (
-        ", ".join(map(six, values))
-        for values in (driving.roller_speed_over_speed, driving.slip_over_speed)
-    )
-    return [
-        condition,
-        "every heading can be reached",
-        f"roller speed over ball speed, at most: {rates}",
-        f"slip over ball speed, at most: {slips}",
-        f"with rollers of at most {limit:g} m/s",
-        f"  in every direction: {driving.speed_everywhere:.6f} m/s",
-        f"  along {best:.2f} and {best + 180:.2f} degrees: {driving.speed_best:.6f} m/s",
-        f"  blocked at {speed:g} m/s: {spans + ' degrees' if spans else 'no heading'}",
-    ]
+            most, slip_gains(kinematics), limit / most.max(),
+            float(top_speed(kinematics, fastest, limit)), float(np.degrees(fastest)),
+            [(start, stop) for start, stop in spans],
+        )  # fmt: skip
+        return cls(kinematics.condition, driving=driving)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
@@ -40,8 +43,7 @@ class SpeedLoops:
 
     def __init__(self, parameters: RollerSphereParameters, bandwidth: float) -> None:
         p = parameters
-        if not 0 < bandwidth < math.inf:
-            raise ValueError(f"bandwidth is {bandwidth:g}, and must be positive")
+        check_positive({"bandwidth": bandwidth})
         inertia = p.roller_inertia + p.ball_inertia * (p.roller_radius / p.radius) ** 2
         self._gain, self._integral_gain = 2.0 * inertia * bandwidth, inertia * bandwidth**2
         self._radius, self._limit = p.roller_radius, p.effort_limit
@@ -61,32 +63,35 @@ class SpeedLoops:
         return asked
 
 
-class VelocityController:
+@dataclass(eq=False, repr=False)
+class VelocityController(ABC):
     """Drive the ball at the velocity of a program, or of `cmd_vel` once there is one.
 
     Args:
         setup: robot and scenario.
-        program: velocity over time.
+        speed: of the program [m/s].
         compensation: whether roller speeds allow for the slip.
         acceleration: by which a velocity of `cmd_vel` is approached [m/s^2].
         bandwidth: of the speed loops [rad/s].
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        program: Program,
-        compensation: bool,
-        acceleration: float,
-        bandwidth: float,
-    ) -> None:
-        if not 0 < acceleration < math.inf:
-            raise ValueError(f"acceleration is {acceleration:g}, and must be positive")
-        self._program, self._acceleration = program, acceleration
-        self._speeds = speeds_for(setup.parameters.rig, compensation=compensation)
-        self._loops = SpeedLoops(setup.parameters, bandwidth)
-        self._extra = np.zeros(len(setup.joints) - 2)
+    setup: Setup
+    speed: float = 0.5
+    compensation: bool = field(default=True, kw_only=True)
+    acceleration: float = field(default=ACCELERATION, kw_only=True)
+    bandwidth: float = field(default=BANDWIDTH, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._program = self.program()
+        check_positive({"acceleration": self.acceleration})
+        self._speeds = speeds_for(self.setup.parameters.rig, compensation=self.compensation)
+        self._loops = SpeedLoops(self.setup.parameters, self.bandwidth)
+        self._extra = np.zeros(len(self.setup.joints) - 2)
         self.reset(0)
+
+    @abstractmethod
+    def program(self) -> Program:
+        """Return the velocity over time."""
 
     def reset(self, seed: int) -> None:
         """Forget the run; nothing is random."""
@@ -106,10 +111,11 @@ class VelocityController:
 
     def _approach(self, goal: Array, step: float) -> None:
         change = goal - self._velocity
-        size, most = float(np.linalg.norm(change)), self._acceleration * step
+        size, most = float(np.linalg.norm(change)), self.acceleration * step
         self._velocity = goal if size <= most else self._velocity + change * (most / size)
 
 
+@dataclass(eq=False, repr=False)
 class DriveController(VelocityController):
     """Drive the ball at a constant velocity, approached from rest, or at that of `cmd_vel`.
 
@@ -120,22 +126,16 @@ class DriveController(VelocityController):
         compensation, acceleration, bandwidth: see `VelocityController`.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        speed: float = 0.5,
-        heading: float = 0.0,
-        compensation: bool = True,
-        acceleration: float = ACCELERATION,
-        bandwidth: float = BANDWIDTH,
-    ) -> None:
-        goal = speed * np.array([math.cos(heading), math.sin(heading)])
-        ramp = max(abs(speed) / acceleration, 1e-9) if acceleration > 0 else 1.0
-        super().__init__(
-            setup, lambda time: goal * min(time / ramp, 1.0), compensation, acceleration, bandwidth
-        )
+    heading: float = 0.0
+
+    def program(self) -> Program:
+        """Return the velocity over time."""
+        goal = self.speed * np.array([math.cos(self.heading), math.sin(self.heading)])
+        ramp = max(abs(self.speed) / self.acceleration, 1e-9) if self.acceleration > 0 else 1.0
+        return lambda time: goal * min(time / ramp, 1.0)
 
 
+@dataclass(eq=False, repr=False)
 class HeadingsController(VelocityController):
     """Drive the ball in one heading after the other, each from rest to rest.
 
@@ -148,23 +148,18 @@ class HeadingsController(VelocityController):
         compensation, acceleration, bandwidth: see `VelocityController`.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        speed: float = 0.5,
-        count: int = 12,
-        hold: float = 1.0,
-        ramp: float = 0.2,
-        compensation: bool = True,
-        acceleration: float = ACCELERATION,
-        bandwidth: float = BANDWIDTH,
-    ) -> None:
-        if count < 1 or not 0 < 2 * ramp <= hold:
+    count: int = 12
+    hold: float = 1.0
+    ramp: float = 0.2
+
+    def program(self) -> Program:
+        """Return the velocity over time."""
+        if self.count < 1 or not 0 < 2 * self.ramp <= self.hold:
             raise ValueError("count must be positive, and hold at least two ramps")
-        program = headings(speed, int(count), hold, ramp)
-        super().__init__(setup, program, compensation, acceleration, bandwidth)
+        return headings(self.speed, int(self.count), self.hold, self.ramp)
 
 
+@dataclass(eq=False, repr=False)
 class FigureEightController(VelocityController):
     """Drive the ball along a figure of eight: two circles, from rest to rest.
 
@@ -176,20 +171,14 @@ class FigureEightController(VelocityController):
         compensation, acceleration, bandwidth: see `VelocityController`.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        speed: float = 0.5,
-        radius: float = 0.4,
-        ramp: float = 0.5,
-        compensation: bool = True,
-        acceleration: float = ACCELERATION,
-        bandwidth: float = BANDWIDTH,
-    ) -> None:
-        if not min(speed, radius, ramp) > 0:
+    radius: float = 0.4
+    ramp: float = 0.5
+
+    def program(self) -> Program:
+        """Return the velocity over time."""
+        if not min(self.speed, self.radius, self.ramp) > 0:
             raise ValueError("speed, radius and ramp must be positive")
-        program = figure_eight(speed, radius, ramp)
-        super().__init__(setup, program, compensation, acceleration, bandwidth)
+        return figure_eight(self.speed, self.radius, self.ramp)
 
 
 Program = Callable[[float], Array]  # time [s] to velocity in the plane (2,) [m/s]

@@ -2,8 +2,6 @@
 
 from roboaccord.contract.lazy import lazy_names
 
-__getattr__, __dir__ = lazy_names(__name__, {
+__getattr__, __dir__, __all__ = lazy_names(__name__, {
     "hold": ("Dribbler", "Hold", "hold_ball"),
 })  # fmt: skip
-
-__all__ = ["Dribbler", "Hold", "hold_ball"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
@@ -30,38 +31,6 @@ def moved_mass(parameters: RollerSphereParameters) -> float:
     """Return the mass of the carrier with its rollers [kg]."""
     p = parameters
     return p.carrier_mass + 2.0 * (p.roller_mass + p.holder_mass)
-
-
-class CarrierLoops:
-    """Control velocity and turn rate of the carrier: feed-forward and proportional feedback.
-
-    Args:
-        parameters: of the robot.
-        bandwidth: [rad/s].
-    """
-
-    def __init__(self, parameters: RollerSphereParameters, bandwidth: float) -> None:
-        p = parameters
-        ahead = 2.0 * (p.roller_mass + p.holder_mass) * p.ball_ahead**2
-        self._mass, self._inertia = moved_mass(p), p.carrier_inertia + ahead
-        self._bandwidth = bandwidth
-
-    def efforts(self, state: RobotState, goal: Array, change: Array) -> Array:
-        """Return the forces along the world's x and y [N] and the torque [N m] (3,).
-
-        Args:
-            state: of the robot.
-            goal: forward and sideways velocity and turn rate (3,) [m/s, rad/s].
-            change: of `goal` over time (3,).
-        """
-        yaw = float(state.q[4])
-        velocity = turned_back(-yaw, goal[:2])  # to the world
-        along = turned_back(-yaw, change[:2])
-        rate = float(state.qd[4])
-        forward = along + rate * np.array([-velocity[1], velocity[0]])
-        force = self._mass * (forward + self._bandwidth * (velocity - state.qd[2:4]))
-        torque = self._inertia * (change[2] + self._bandwidth * (goal[2] - rate))
-        return np.array([*force, torque])
 
 
 @dataclass(eq=False, repr=False)
@@ -104,17 +73,17 @@ class DribbleController:
     def __post_init__(self) -> None:
         if self.setup.scenario.base != "free":
             raise AccordError("controller dribble drives a carrier, so base must be free")
-        for name in ("acceleration", "turn_acceleration", "carrier_bandwidth"):
-            if not 0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is {getattr(self, name):g}, and must be positive")
+        names = ("acceleration", "turn_acceleration", "carrier_bandwidth")
+        check_positive({name: getattr(self, name) for name in names})
         if not (0 <= self.proportional_gain < math.inf and 0 <= self.integral_gain < math.inf):
             raise ValueError("proportional_gain and integral_gain must not be negative")
-        self._parameters: RollerSphereParameters = self.setup.parameters
+        self._parameters = p = self.setup.parameters
         self._program = slalom(self.speed, self.turn_rate, self.straight, self.alternate)
         self._most = np.array([self.acceleration, self.acceleration, self.turn_acceleration])
         self._speeds = speeds_for(self._parameters.rig, compensation=True)
         self._rollers = SpeedLoops(self._parameters, self.bandwidth)
-        self._carrier = CarrierLoops(self._parameters, self.carrier_bandwidth)
+        ahead = 2.0 * (p.roller_mass + p.holder_mass) * p.ball_ahead**2
+        self._mass, self._inertia = moved_mass(p), p.carrier_inertia + ahead
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -129,7 +98,19 @@ class DribbleController:
         change = self._approach(asked, step)
         nu = self._speeds @ self._ball_velocity(state, step)
         rollers = self._rollers.efforts(state.time, state.qd[:2], nu)
-        return Command(np.concatenate([rollers, self._carrier.efforts(state, self._goal, change)]))
+        return Command(np.concatenate([rollers, self._carrier_efforts(state, change)]))
+
+    def _carrier_efforts(self, state: RobotState, change: Array) -> Array:
+        """Return the forces along the world's x and y [N] and the torque [N m] (3,).
+
+        By feed-forward of the set-point's time derivative (3,), and proportional feedback.
+        """
+        yaw, rate = float(state.q[4]), float(state.qd[4])
+        velocity, along = turned_back(-yaw, self._goal[:2]), turned_back(-yaw, change[:2])  # world
+        forward = along + rate * np.array([-velocity[1], velocity[0]])
+        force = self._mass * (forward + self.carrier_bandwidth * (velocity - state.qd[2:4]))
+        torque = self._inertia * (change[2] + self.carrier_bandwidth * (self._goal[2] - rate))
+        return np.array([*force, torque])
 
     def _approach(self, asked: Array, step: float) -> Array:
         """Limit the rate of the set-point, and return its time derivative (3,)."""

@@ -24,27 +24,13 @@ import math
 import numpy as np
 from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
+from roboaccord.numerics.rotations import cross
+
+from roller_sphere.model.contact import dot, rub
 
 RATES = 8
 PASSES = 3  # of a step; the second has loads and accelerations in its middle, the third refines
 GAMMA = 1.0 - math.sqrt(0.5)  # of the L-stable diagonally implicit scheme of second order
-
-
-@kernel
-def cross(ax, ay, az, b, out):
-    """Fill a x b; numba's own takes seconds to compile."""
-    out[0] = ay * b[2] - az * b[1]
-    out[1] = az * b[0] - ax * b[2]
-    out[2] = ax * b[1] - ay * b[0]
-
-
-@kernel
-def dot(a, b):
-    """Return a b."""
-    total = 0.0
-    for j in range(len(a)):
-        total += a[j] * b[j]
-    return total
 
 
 @kernel
@@ -94,10 +80,10 @@ def touch(row, i, u, n, axis, y, J, G, k, bias):
     for d in range(3):
         unit[:] = 0.0
         unit[d] = r
-        cross(unit[0], unit[1], unit[2], u, arm)
+        cross(unit, u, arm)
         for e in range(3):
             G[e, d] += arm[e]
-    cross(axis[0], axis[1], axis[2], u, arm)
+    cross(axis, u, arm)
     for e in range(3):
         G[e, 3 + i] += small * arm[e]
     G[0, 7] -= small * u[1]
@@ -148,20 +134,6 @@ def spread(row, along, place, y, held, J, G, k, bias, u, n):
         if held:
             touch(row, i, u[i], n[i], axis, y, J[i], G[i], k[i], bias[i])
     return reached
-
-
-@kernel
-def rub(friction, load, slip, force, slope):
-    """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3); dry is per load."""
-    viscous, dry, speed = friction
-    square = dot(slip, slip) + speed * speed
-    size = math.sqrt(square)
-    factor = viscous + dry * load / size
-    for a in range(3):
-        force[a] = -factor * slip[a]
-        for b in range(3):
-            slope[a, b] = dry * load / size * slip[a] * slip[b] / square
-        slope[a, a] -= factor
 
 
 @kernel
@@ -230,10 +202,16 @@ def gather(forces, fixed, along, friction, held, drive, spreads, middle, change,
 
 
 @kernel
+def scratch():
+    """Return the arrays that `spread` fills: J, G, k, bias, u and n."""
+    J, G = np.empty((2, 3, RATES)), np.empty((2, 3, RATES))
+    return J, G, np.empty((2, RATES)), np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
+
+
+@kernel
 def mass_matrix(row, along, forces, fixed, place, y, held):
     """Return M (8, 8) in a state; the arguments are those of `advance`."""
-    J, G = np.empty((2, 3, RATES)), np.empty((2, 3, RATES))
-    k, bias, u, n = np.empty((2, RATES)), np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
+    J, G, k, bias, u, n = scratch()
     M, S, pull = np.empty((RATES, RATES)), np.empty((RATES, RATES)), np.empty(RATES)
     spread(row, along, place, y, held, J, G, k, bias, u, n)
     none = np.zeros(RATES)
@@ -270,8 +248,7 @@ def advance(row, along, forces, fixed, friction, drive, place, y, held, step, tu
     Returns:
         Number of steps after which the ball was lost, or -1.
     """
-    J, G = np.empty((2, 3, RATES)), np.empty((2, 3, RATES))
-    k, bias, u, n = np.empty((2, RATES)), np.empty((2, 3)), np.empty((2, 3)), np.empty((2, 3))
+    J, G, k, bias, u, n = scratch()
     M, S = np.empty((RATES, RATES)), np.empty((RATES, RATES))
     pull, change = np.empty(RATES), np.empty(RATES)
     lost = -1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.parameters import load_parameters
@@ -58,9 +59,7 @@ class Dribbler:
         Raises:
             AccordError: for numbers that make no dribbler.
         """
-        for name in ("mu", "mu_ground"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise AccordError(f"{name} is {getattr(self, name):g}, and must be positive")
+        check_positive({"mu": self.mu, "mu_ground": self.mu_ground}, AccordError)
         angles = {
             f"{name}_{i + 1}": math.radians(getattr(self, name)[i])
             for name in ("azimuth", "latitude", "alpha")
@@ -151,7 +150,7 @@ def hold_ball(
     kinematics = Kinematics(p.rig)
     nu = kinematics.driving @ (np.array([-ball[1], ball[0]]) / p.radius)
     statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
-    rollers, ground = statics.shares(statics.least(lambda x: max(statics.shares(x))))
+    rollers, ground = statics.best()
     return Hold(
         surface_speeds=nu,
         roller_rates=nu / p.roller_radius,
@@ -175,7 +174,7 @@ def _press_bounds(dribbler: Dribbler, push: Array) -> tuple[float, float]:
         statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
         if not (statics.loads > 0.0).all():
             return MOST
-        return min(_largest_share(statics) - 1.0, MOST)
+        return min(max(statics.best()) - 1.0, MOST)
 
     low, high = (math.log(force) for force in PRESSES)
     tried = np.linspace(low, high, TRIED).tolist()
@@ -185,7 +184,3 @@ def _press_bounds(dribbler: Dribbler, push: Array) -> tuple[float, float]:
     low = scipy.optimize.brentq(excess, low, best) if excess(low) > 0.0 else -math.inf
     high = scipy.optimize.brentq(excess, best, high) if excess(high) > 0.0 else math.inf
     return math.exp(low), math.exp(high)
-
-
-def _largest_share(statics: Statics) -> float:
-    return max(statics.shares(statics.least(lambda amount: max(statics.shares(amount)))))

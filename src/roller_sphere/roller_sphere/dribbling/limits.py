@@ -95,6 +95,10 @@ class Statics:
         within = self._mu_ground * max(ground[2], 1e-9)
         return rollers, float(np.hypot(*ground[:2]) / within)
 
+    def best(self) -> tuple[float, float]:
+        """Return the fractions at rollers and ground where the larger one is least."""
+        return self.shares(self.least(lambda amount: max(self.shares(amount))))
+
     def least(self, measure: Callable[[float], float]) -> float:
         """Return the amount at which a measure of the shares is least."""
         most = float(np.abs(self.loads).max() + np.linalg.norm(self._least))
@@ -108,28 +112,29 @@ def largest_turn_rate(
     parameters: RollerSphereParameters, mu: float, mu_ground: float, speed: float
 ) -> float:
     """Return the turn rate at which the friction limit is reached at a speed [rad/s]."""
-
-    def excess(rate: float) -> float:
-        a = ball_acceleration(parameters.ball_ahead, speed, rate)
-        return max(grip_shares(parameters, mu, mu_ground, a)) - 1.0
-
-    return _crossing(excess)
+    ahead = parameters.ball_ahead
+    return _limit(parameters, mu, mu_ground, lambda rate: ball_acceleration(ahead, speed, rate))
 
 
 def largest_gain(
     parameters: RollerSphereParameters, mu: float, mu_ground: float, sign: float = 1.0
 ) -> float:
     """Return the acceleration straight ahead at the friction limit, or, with -1, braking."""
-
-    def excess(gain: float) -> float:
-        a = ball_acceleration(parameters.ball_ahead, 0.0, 0.0, sign * gain)
-        return max(grip_shares(parameters, mu, mu_ground, a)) - 1.0
-
-    return _crossing(excess)
+    ahead = parameters.ball_ahead
+    return _limit(
+        parameters, mu, mu_ground, lambda gain: ball_acceleration(ahead, 0.0, 0.0, sign * gain)
+    )
 
 
-def _crossing(excess: Callable[[float], float]) -> float:
-    """Return the root of an increasing function; 0 where it starts above 0."""
+def _limit(
+    parameters: RollerSphereParameters, mu: float, mu_ground: float,
+    acceleration: Callable[[float], Array],
+) -> float:  # fmt: skip
+    """Return the argument at which an acceleration reaches the friction limit; 0 if 0 does."""
+
+    def excess(argument: float) -> float:
+        return max(grip_shares(parameters, mu, mu_ground, acceleration(argument))) - 1.0
+
     if excess(0.0) >= 0.0:
         return 0.0
     return float(scipy.optimize.brentq(excess, 0.0, MOST)) if excess(MOST) > 0.0 else MOST

@@ -12,15 +12,14 @@ from roboaccord.contract.contact import Contact
 from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-from roller_sphere.dribbling.dynamics import RATES, spread
+from roller_sphere.dribbling.dynamics import scratch, spread
 from roller_sphere.dribbling.limits import ball_acceleration, grip_shares
-from roller_sphere.dribbling.place import STROKE, held_time, offsets, spins
+from roller_sphere.dribbling.place import ball_spin, geometry, hold_of, spins
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -32,16 +31,13 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
     From the rates of rollers, ball and carrier, the ball rolling on the ground.
     """
     p, t = parameters, trajectory
-    row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
-    along = np.stack([p.rig.normals, -p.rig.axes])
-    world = np.einsum("kij,kj->ki", quaternion_matrix(t.orientation), t.twist[:, 3:])
-    rates = np.column_stack([world, t.qd])
+    row, along = geometry(p)
+    rates = np.column_stack([ball_spin(t), t.qd])
     places = np.column_stack([t.position[:, :2], t.q[:, 2] - p.ball_ahead, t.q[:, 3], t.q[:, 4]])
-    J, G = np.empty((2, 2, 3, RATES))
-    k, (bias, u, n) = np.empty((2, RATES)), np.empty((3, 2, 3))
+    J, G, *others = scratch()
     found = np.empty((len(t), 2, 3))
     for i in range(len(t)):
-        spread(row, along, places[i], rates[i], True, J, G, k, bias, u, n)
+        spread(row, along, places[i], rates[i], True, J, G, *others)
         found[i] = G @ rates[i]
     return found
 
@@ -57,21 +53,11 @@ class SlipFigures:
         share: roller 1's of the sum of both slips; the model says 0.5. At 0 the roller grips.
     """
 
-    slip: tuple[float, float]
+    slip: Annotated[list[float], Quantity("m/s", "of both rollers", "slips", ".3f")]
     model: Annotated[float, Quantity("m/s", "the model's slip", "model", ".3f")]
     spin: Annotated[float, Quantity("rad/s", "of the ball", form=".2f")]
     model_spin: Annotated[float, Quantity("rad/s", "the model's spin", "model", ".2f")]
     share: Annotated[float, Quantity("1", "roller 1's of the slip, 0.5 in the model", form=".2f")]
-
-    @property
-    def first(self) -> Annotated[float, Quantity("m/s", "of roller 1", "slip 1", ".3f")]:
-        """The slip of the first roller."""
-        return self.slip[0]
-
-    @property
-    def second(self) -> Annotated[float, Quantity("m/s", "of roller 2", "slip 2", ".3f")]:
-        """The slip of the second roller."""
-        return self.slip[1]
 
 
 def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> SlipFigures:
@@ -81,7 +67,7 @@ def slip_figures(parameters: RollerSphereParameters, trajectory: Trajectory) -> 
     nu = turning[:, :2] @ kinematics.driving.T
     sizes = np.linalg.norm(slips_on_ground(parameters, trajectory), axis=2).mean(axis=0)
     return SlipFigures(
-        slip=(float(sizes[0]), float(sizes[1])),
+        slip=sizes.tolist(),
         model=float(np.abs(nu @ kinematics.slipping.T).mean()),
         spin=float(turning[:, 2].mean()),
         model_spin=float((nu @ kinematics.turning[2]).mean()),
@@ -134,17 +120,15 @@ def run_cell(data: dict[str, Json], engine: str, speed: float, turn_rate: float)
     setup = Setup.of(make_scenario({**data, "controller": controller, "duration": duration}))
     p = setup.parameters
     found = run_setup(setup, make_simulator(setup, engine))
-    held = held_time(p, found)
+    held, offset = hold_of(p, found)
     kept = bool(held >= found.time[-1])
-    while_held = found.window(0.0, held)
-    away = offsets(p, while_held.q, while_held.position)[:, :2]
     last = found.window(duration - LAST, duration)
     return Cell(
         speed=speed,
         turn_rate=turn_rate,
         held=held,
         kept=kept,
-        largest_offset=float(np.linalg.norm(away, axis=1).max()),
+        largest_offset=offset,
         grip=grip_of(setup, speed, turn_rate),
         slip=slip_figures(p, last) if kept else None,
     )

@@ -21,6 +21,16 @@ from roller_sphere.model.parameters import RollerSphereParameters
 STROKE = 2.0  # roller radii either way, as the description has it
 
 
+def geometry(parameters: RollerSphereParameters) -> tuple[tuple[float, ...], Array]:
+    """Return what kernels take of a rig: lengths [m], and directions of slides and rollers' axes.
+
+    That is radius, roller_radius, ball_ahead and stroke, and an array (2, 2, 3).
+    """
+    p = parameters
+    row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
+    return row, np.stack([p.rig.normals, -p.rig.axes])
+
+
 def turned_back(yaw: Array | float, vectors: Array) -> Array:
     """Return vectors (..., 2) of the world in the frame of a carrier turned by yaw (...) [rad]."""
     c, s = np.cos(yaw), np.sin(yaw)
@@ -58,11 +68,15 @@ def holds(parameters: RollerSphereParameters, offset: Array) -> Array:
     return np.asarray((np.abs(slid) <= STROKE * parameters.roller_radius).all(axis=-1))
 
 
+def ball_spin(trajectory: Trajectory) -> Array:
+    """Return the angular velocity of the ball in the world (k, 3) [rad/s]."""
+    rotations = quaternion_matrix(trajectory.orientation)
+    return np.asarray(np.einsum("kij,kj->ki", rotations, trajectory.twist[:, 3:]))
+
+
 def spins(trajectory: Trajectory) -> Array:
     """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
-    world = np.einsum(
-        "kij,kj->ki", quaternion_matrix(trajectory.orientation), trajectory.twist[:, 3:]
-    )
+    world = ball_spin(trajectory)
     yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
     flat = turned_back(yaw, world[:, :2])
     return np.column_stack([flat, world[:, 2] - rate])
@@ -72,3 +86,11 @@ def held_time(parameters: RollerSphereParameters, trajectory: Trajectory) -> flo
     """Return the time until which the ball was held [s]."""
     lost = np.logical_not(holds(parameters, offsets(parameters, trajectory.q, trajectory.position)))
     return float(trajectory.time[int(np.argmax(lost))] if lost.any() else trajectory.time[-1])
+
+
+def hold_of(parameters: RollerSphereParameters, trajectory: Trajectory) -> tuple[float, float]:
+    """Return until when the ball was held [s], and how far it came off its place till then [m]."""
+    held = held_time(parameters, trajectory)
+    part = trajectory.window(0.0, held)
+    away = offsets(parameters, part.q, part.position)[:, :2]
+    return held, float(np.linalg.norm(away, axis=1).max())

@@ -34,7 +34,7 @@ from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.reference import Reference
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
-from roller_sphere.dribbling.place import STROKE, holds, offsets
+from roller_sphere.dribbling.place import geometry, holds, offsets
 from roller_sphere.model.contact import Friction
 from roller_sphere.model.parameters import RollerSphereParameters
 
@@ -58,9 +58,7 @@ class DribbleReference(Reference):
     def __init__(self, setup: Setup, friction: Friction) -> None:
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
-        self._parameters = p
-        self._row = (p.radius, p.roller_radius, p.ball_ahead, STROKE * p.roller_radius)
-        self._along = np.stack([p.rig.normals, -p.rig.axes])
+        self._row, self._along = geometry(p)
         self._forces = (p.press_force, p.roller_mass + p.holder_mass, p.gravity, p.roller_inertia)
         self._fixed = fixed_masses(p)
         self._friction = (friction.viscous, friction.dry / p.press_force, friction.slip_speed)
@@ -69,7 +67,7 @@ class DribbleReference(Reference):
 
     def _start(self, state: RobotState) -> None:
         """Begin at a state; the ball's speed is that with which it rolls."""
-        p = self._parameters
+        p = self.parameters
         self._rates = rates_of(state)
         middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])
         self._places = np.array([*state.position[:2], *middle, state.q[4]])
@@ -100,7 +98,7 @@ class DribbleReference(Reference):
 
     def lock(self, joint: int, locked: bool) -> None:
         place = 3 + joint, 3 + joint
-        self._fixed[place] = LOCK_INERTIA if locked else fixed_masses(self._parameters)[place]
+        self._fixed[place] = LOCK_INERTIA if locked else fixed_masses(self.parameters)[place]
 
     def _response(self, state: RobotState, joint: int) -> Acceleration:
         """Return the change of the velocities by an impulse on a joint, the ball rolling."""
@@ -108,11 +106,11 @@ class DribbleReference(Reference):
             self._row, self._along, self._forces, self._fixed, self._places, self._rates, self._held
         )
         change = np.linalg.solve(M, np.eye(RATES)[3 + joint])
-        rolling = self._parameters.radius * np.array([change[1], -change[0], 0.0])
+        rolling = self.parameters.radius * np.array([change[1], -change[0], 0.0])
         return Acceleration(np.concatenate([rolling, change[:3]]), change[3:])
 
     def _complete(self, state: RobotState, orientation: Array, rollers: Array) -> RobotState:
-        p, y, place = self._parameters, self._rates, self._places
+        p, y, place = self.parameters, self._rates, self._places
         rotation = quaternion_matrix(orientation)
         velocity = p.radius * np.array([y[1], -y[0], 0.0])
         middle = place[2:4] + np.array([p.ball_ahead, 0.0])
@@ -127,12 +125,12 @@ class DribbleReference(Reference):
         )
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
-        base = np.concatenate([-self._parameters.gravity * UP, np.zeros(3)])
-        return Acceleration(base, untouched(self._parameters, self._fixed, state, effort))
+        base = np.concatenate([-self.parameters.gravity * UP, np.zeros(3)])
+        return Acceleration(base, untouched(self.parameters, self._fixed, state, effort))
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg]."""
-        p = self._parameters
+        p = self.parameters
         stages = {f"stage_{axis}_link": STAGE_MASS for axis in "xy"}
         pairs = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
         holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}

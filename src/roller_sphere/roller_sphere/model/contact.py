@@ -15,6 +15,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
@@ -45,8 +46,7 @@ class Friction:
             value = getattr(self, name)
             if not 0 <= value < math.inf:
                 raise ValueError(f"friction is {value:g}, and must be a number from 0 on")
-        if not 0 < self.slip_speed < math.inf:
-            raise ValueError(f"slip_speed is {self.slip_speed:g}, and must be positive")
+        check_positive({"slip_speed": self.slip_speed})
 
     @property
     def row(self) -> tuple[float, float, float]:
@@ -61,6 +61,29 @@ def brake(row, slip, force):
     size = math.sqrt(slip[0] ** 2 + slip[1] ** 2 + slip[2] ** 2 + speed * speed)
     for d in range(3):
         force[d] = -(viscous + dry / size) * slip[d]
+
+
+@kernel
+def dot(a, b):
+    """Return a b."""
+    total = 0.0
+    for j in range(len(a)):
+        total += a[j] * b[j]
+    return total
+
+
+@kernel
+def rub(friction, load, slip, force, slope):
+    """Fill the force on the ball (3,) [N] and its slope by the slip (3, 3); dry is per load."""
+    viscous, dry, speed = friction
+    square = dot(slip, slip) + speed * speed
+    size = math.sqrt(square)
+    factor = viscous + dry * load / size
+    for a in range(3):
+        force[a] = -factor * slip[a]
+        for b in range(3):
+            slope[a, b] = dry * load / size * slip[a] * slip[b] / square
+        slope[a, a] -= factor
 
 
 @kernel

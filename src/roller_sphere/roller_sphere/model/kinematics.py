@@ -117,10 +117,6 @@ class Kinematics:
             self.rig.normals
         )
 
-    def heights(self, nu: ArrayLike) -> Array:
-        """Return the heights of the first two lines along e (..., 2) [rad/s], (9)."""
-        return np.asarray(nu, float)[..., :2] * np.sin(self.rig.alpha[:2]) / self.rig.radius
-
     def forward(self, nu: ArrayLike) -> RollerMotion:
         """Return the motion at roller speeds nu (..., n) [m/s], (11) and (14).
 

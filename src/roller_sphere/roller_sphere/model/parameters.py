@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from roboaccord.contract.checks import check_positive
 from roboaccord.description.parameters import Parameters
 
 from roller_sphere.model.rig import Rig
@@ -34,9 +35,7 @@ class RollerSphereParameters(Parameters):
 
     def check(self) -> None:
         """Refuse values that make no robot."""
-        for name in POSITIVE:
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name):g}, and must be positive")
+        check_positive({name: getattr(self, name) for name in POSITIVE})
         if min(self.gravity, self.ball_ahead) < 0:
             raise ValueError("gravity and ball_ahead must not be negative")
         _ = self.rig

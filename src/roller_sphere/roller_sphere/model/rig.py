@@ -84,11 +84,6 @@ class Rig:
         return self.radius * self.normals
 
     @cached_property
-    def span(self) -> float:
-        """N = |P1 x P2| [m^2]."""
-        return float(np.linalg.norm(np.cross(self.contacts[0], self.contacts[1])))
-
-    @cached_property
     def pole(self) -> Array:
         """Unit vector e = (P1 x P2)/N (3,), (6)."""
         normal = np.cross(self.normals[0], self.normals[1])

@@ -33,17 +33,11 @@ def model_of(setup: Setup) -> EngineModel:
         defaults["contact_time"] = SOFT
         if scenario.base == "ball":
             defaults["z_axis"] = p.rig.pole.tolist()
-    return EngineModel(
+    return EngineModel.of(
+        setup,
         urdf=setup.urdf(more={"press": "slide" if contact else "fixed"}),
-        base=scenario.base,
-        joints=setup.joints,
-        effort_limits=setup.effort_limits,
-        physics_step=scenario.physics_step,
-        faults=setup.faults,
         gravity=p.gravity if scenario.base == "free" else 0.0,
-        force_law=setup.force_law,
         preload=dict.fromkeys(PRESSES, p.press_force) if contact else {},
-        contact=contact,
         options=preset(scenario.engine_options, **defaults),
     )
 

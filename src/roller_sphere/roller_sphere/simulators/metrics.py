@@ -8,17 +8,10 @@ import numpy as np
 from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
 
-from roller_sphere.dribbling.place import held_time, offsets
+from roller_sphere.dribbling.place import ball_spin, hold_of
 from roller_sphere.model.parameters import RollerSphereParameters
-
-
-def ball_spin(trajectory: Trajectory) -> Array:
-    """Return the angular velocity of the ball in the world (k, 3) [rad/s]."""
-    rotations = quaternion_matrix(trajectory.orientation)
-    return np.asarray(np.einsum("kij,kj->ki", rotations, trajectory.twist[:, 3:]))
 
 
 def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
@@ -53,14 +46,9 @@ class BallFigures(Tally):
             sizes = np.linalg.norm(slips(self._parameters, part), axis=2)
             self._slip = max(self._slip, float(sizes.max()))
         if self._base == "free" and not self._lost:
-            self._hold(part)
-
-    def _hold(self, part: Trajectory) -> None:
-        self._held = held = held_time(self._parameters, part)
-        self._lost = held < part.time[-1]
-        while_held = part.window(0.0, held)
-        away = offsets(self._parameters, while_held.q, while_held.position)[:, :2]
-        self._offset = max(self._offset, float(np.linalg.norm(away, axis=1).max()))
+            self._held, offset = hold_of(self._parameters, part)
+            self._lost = self._held < part.time[-1]
+            self._offset = max(self._offset, offset)
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures."""

@@ -24,7 +24,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.reference import Reference
 
-from roller_sphere.model.contact import Friction
+from roller_sphere.model.contact import Friction, rub
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
@@ -42,22 +42,6 @@ def slip_matrix(parameters: RollerSphereParameters) -> Array:
 
 
 @kernel
-def _forces(row, slip, force, slope):
-    """Fill the forces (6,) of both contacts, and their slopes by the slips (6, 6)."""
-    viscous, dry, speed = row
-    slope[:] = 0.0
-    for i in range(2):
-        z = slip[3 * i : 3 * i + 3]
-        square = z @ z + speed * speed
-        size = math.sqrt(square)
-        for a in range(3):
-            force[3 * i + a] = -(viscous + dry / size) * z[a]
-            for b in range(3):
-                slope[3 * i + a, 3 * i + b] = dry / size * z[a] * z[b] / square
-            slope[3 * i + a, 3 * i + a] -= viscous + dry / size
-
-
-@kernel
 def advance(G, mass, row, x, drive, step, count, turn):
     """Advance the rates x (5,) by `count` steps; fill `turn` (count, 5) with their integrals.
 
@@ -65,11 +49,13 @@ def advance(G, mass, row, x, drive, step, count, turn):
     """
     root = np.sqrt(mass)
     force = np.empty(6)
-    slope = np.empty((6, 6))
+    slope = np.zeros((6, 6))
     phi1 = np.empty(5)
     phi2 = np.empty(5)
     for k in range(count):
-        _forces(row, G @ x, force, slope)
+        slip = G @ x
+        for i in (0, 3):
+            rub(row, 1.0, slip[i : i + 3], force[i : i + 3], slope[i : i + 3, i : i + 3])
         pull = (drive + G.T @ force) / root
         jacobian = (G.T @ slope @ G) / root / root.reshape(5, 1)
         values, vectors = np.linalg.eigh(jacobian)
@@ -103,7 +89,7 @@ class RollerSphereReference(Reference):
     def __init__(self, setup: Setup, friction: Friction) -> None:
         super().__init__(setup)
         p: RollerSphereParameters = setup.parameters
-        self._parameters, self._row = p, friction.row
+        self._row = friction.row
         self._matrix = slip_matrix(p)
         self._mass = np.array([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
         self._odometry = RollingOdometry(p.radius)
@@ -114,7 +100,7 @@ class RollerSphereReference(Reference):
         self._place(self._odometry.reset(state))
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._mass[3 + joint] = LOCK_INERTIA if locked else self._parameters.roller_inertia
+        self._mass[3 + joint] = LOCK_INERTIA if locked else self.parameters.roller_inertia
 
     def _place(self, state: RobotState) -> None:
         super()._place(state)
@@ -151,7 +137,7 @@ class RollerSphereReference(Reference):
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link [kg], those of the carrier, which stands, among them."""
-        p = self._parameters
+        p = self.parameters
         rollers = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
         holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}
         return {"base_link": p.ball_mass, "carrier_link": p.carrier_mass, **rollers, **holders}

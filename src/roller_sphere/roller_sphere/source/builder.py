@@ -15,8 +15,8 @@ from roboaccord.report.plots import Still
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.reach import blocked, gains, slip_gains, top_speed
 from roller_sphere.model.rig import Rig, RigError
-from roller_sphere.source.paper import ALPHAS
-from roller_sphere.source.paper import COLOURS as BY_ALPHA
+from roller_sphere.source.claims import ALPHAS
+from roller_sphere.source.claims import COLOURS as BY_ALPHA
 from roller_sphere.source.paper_figures import PHI, QUARTERS
 
 LIMIT = 2.0  # roller speed over the ball's, beyond which a heading counts as blocked
@@ -27,28 +27,34 @@ ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degr
 Grid = tuple[str, Array]  # title of an axis and the values along it
 
 
+FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
+
+
 @dataclass(frozen=True, eq=False)
 class Survey:
     """Hold figures of rigs over latitude (m,) and alpha (n,) [degrees]; NaN: not every heading.
 
     Args:
         alpha, latitude: the grid.
-        slip: largest slip over the ball's speed (m, n).
-        speed: largest roller speed over the ball's (m, n).
-        share: of the headings that need more than `LIMIT` times the ball's speed (m, n).
-        condition: of the inverse (m, n).
+        figures: by name (m, n): the largest slip and the largest roller speed over the ball's
+            speed, the share of the headings that need more than `LIMIT` times that, and the
+            condition number of the inverse.
     """
 
     alpha: Array
     latitude: Array
-    slip: Array
-    speed: Array
-    share: Array
-    condition: Array
+    figures: Mapping[str, Array]
+
+    @property
+    def table(self) -> Mapping[str, Array]:
+        """The figures as columns, a row a rig."""
+        latitude, alpha = np.meshgrid(self.latitude, self.alpha, indexing="ij")
+        columns = {"latitude_deg": latitude, "alpha_deg": alpha, **self.figures}
+        return {name: values.ravel() for name, values in columns.items()}
 
 
 def survey(
-    azimuth: tuple[float, float], points: int, *, done: Callable[[int], None] | None = None
+    azimuth: tuple[float, float], points: int, *, done: Callable[[int], None] = lambda count: None
 ) -> Survey:
     """Return the figures of mirror-symmetric rigs with contacts at two azimuths [degrees]."""
     alpha, latitude = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
@@ -57,9 +63,8 @@ def survey(
         for column, turn in enumerate(alpha):
             with suppress(RigError):  # at some latitude the contacts may be antipodal
                 found[:, row, column] = _figures(_mirrored(azimuth, height, turn))
-        if done:
-            done(points)
-    return Survey(alpha, latitude, *found)
+        done(points)
+    return Survey(alpha, latitude, dict(zip(FIGURES, found, strict=True)))
 
 
 def needed(
@@ -78,22 +83,23 @@ def needed(
 def write_maps(found: Survey, folder: Path) -> list[Still]:
     """Write the maps over roller angle and latitude."""
     grid = (ALPHA, found.alpha), (LATITUDE, found.latitude)
+    slip, speed, share, _ = (found.figures[name].T for name in FIGURES)
     return [
         write_map(
             folder / "builder_slip.svg", "Slip over roller angle and latitude",
             "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
-            *grid, found.slip.T, SLIP_CUT, "slip / speed of the ball",
+            *grid, slip, SLIP_CUT, "slip / speed of the ball",
         ),
         write_map(
             folder / "builder_speed.svg", "Roller speed over roller angle and latitude",
             "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig "
             "nears (X x Y)_z = 0 and cannot drive along some headings.",
-            *grid, found.speed.T, SPEED_CUT, "roller speed / speed of the ball",
+            *grid, speed, SPEED_CUT, "roller speed / speed of the ball",
         ),
         write_map(
             folder / "builder_blocked.svg", "Blocked headings over roller angle and latitude",
             f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
-            *grid, found.share.T, 1.0, "share of the headings",
+            *grid, share, 1.0, "share of the headings",
         ),
     ]  # fmt: skip
 
@@ -140,19 +146,6 @@ def write_top_speed(
         "With rollers of at most 1 m/s. Headings below a wanted speed are blocked at that speed.",
     )  # fmt: skip
     return still, columns
-
-
-def table(found: Survey) -> Mapping[str, Array]:
-    """Return the figures as columns, a row a rig."""
-    latitude, alpha = np.meshgrid(found.latitude, found.alpha, indexing="ij")
-    return {
-        "latitude_deg": latitude.ravel(),
-        "alpha_deg": alpha.ravel(),
-        "slip_over_speed": found.slip.ravel(),
-        "roller_speed_over_speed": found.speed.ravel(),
-        "share_blocked": found.share.ravel(),
-        "condition": found.condition.ravel(),
-    }
 
 
 def _mirrored(azimuth: tuple[float, float], latitude: float, alpha: float) -> Kinematics:

@@ -1,4 +1,4 @@
-"""The claims of the paper's section 3, checked against its own model."""
+"""Section 3 of the paper: its rig at four roller angles, all headings at 1 m/s; and its claims."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from numpy.typing import NDArray
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 
-from roller_sphere.source.paper import Case, cases
+from roller_sphere.model.kinematics import Kinematics, RollerMotion
+from roller_sphere.model.rig import Rig
 
 BoolArray = NDArray[np.bool_]
 
+SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
+AZIMUTH, LATITUDE = (215.0, 325.0), (60.0, 60.0)  # degrees
+ALPHAS = (0.0, 10.0, 20.0, 30.0)  # of roller 1, degrees; roller 2 has the opposite
+COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as there
+SPEED = 1.0  # m/s
 STEP = 0.1  # degrees between the headings on which sentences are tried
 ZERO = 1e-12  # m/s, rad: rounding
 PRINTED_NU = (0.91, 0.93, 0.96, 1.03)
@@ -22,18 +28,31 @@ PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
 
 
 @dataclass(frozen=True)
+class Case:
+    """Hold the rig at one roller angle, with its motions along all headings."""
+
+    alpha: float
+    kinematics: Kinematics
+    motion: RollerMotion
+
+
+def cases(heading_deg: Array) -> list[Case]:
+    """Return the four cases at headings (m,) [degrees]: roller 2 has the opposite angle."""
+    found = []
+    for alpha in ALPHAS:
+        kinematics = Kinematics(Rig.degrees(1.0, AZIMUTH, LATITUDE, (alpha, -alpha)))
+        found.append(Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg))))
+    return found
+
+
+@dataclass(frozen=True)
 class Claim:
     """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
 
-    claim: Annotated[str, Quantity("", name="claim of section 3", form="text")]
-    printed: Annotated[str, Quantity("")]
+    claim: Annotated[str, Quantity("", form="text")]
+    printed: Annotated[str, Quantity("", form="s")]
     found: Annotated[str, Quantity("", form="text")]
     holds: Annotated[bool, Quantity("", form="s")]
-
-    @property
-    def value(self) -> Annotated[str, Quantity("", name="printed", form="s")]:
-        """What is printed, if that is more than a sentence."""
-        return "" if self.printed == "sentence" else self.printed
 
 
 def claims() -> list[Claim]:
@@ -46,39 +65,26 @@ def claims() -> list[Claim]:
 def _trajectories(found: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3a: the end points of w."""
     heights = [np.abs(case.motion.omega[:, 2]).max() for case in found]
-    yield Claim(
+    axes = ", ".join(f"{np.hypot(1.0, h):.4f}" for h in heights)
+    yield _sentence(
         "3a: the ellipses of w are sharper in turn",
-        "sentence",
-        "ratio of the axes " + ", ".join(f"{np.hypot(1.0, h):.4f}" for h in heights),
+        f"ratio of the axes {axes}",
         bool((np.diff(heights) > 0.0).all()),
     )
     # All planes of the ellipses hold the x-axis where no normal X x Y has an x-component.
     tilt = max(abs(_normal(case)[0]) for case in found)
-    yield Claim(
-        "3a: they have a common line parallel to x",
-        "sentence",
-        f"it is the x-axis: x of the unit normals {tilt:.1e} at most",
-        bool(tilt < ZERO),
-    )
+    words = "it is the x-axis: x of the unit normals {:.1e} at most"
+    yield _zero("3a: they have a common line parallel to x", tilt, words)
 
 
 def _axes(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3b: the angle of the axis."""
     rho = np.array([case.motion.rho for case in found])
     ahead = _at(phi, 90.0, 270.0)
-    order = _ordered(rho)
-    yield Claim(
-        "3b: |rho| grows with alpha for all phi, but where it is 0",
-        "sentence",
-        _where(phi, order | ahead),
-        bool((order | ahead).all()),
-    )
-    yield Claim(
-        "3b: rho = 0 at phi 90 and 270",
-        "0",
-        f"|rho| {np.abs(rho[:, ahead]).max():.1e} rad at most",
-        bool(np.abs(rho[:, ahead]).max() < ZERO),
-    )
+    order = _ordered(rho) | ahead
+    yield _everywhere("3b: |rho| grows with alpha for all phi, but where it is 0", phi, order)
+    largest = np.abs(rho[:, ahead]).max()
+    yield _zero("3b: rho = 0 at phi 90 and 270", largest, "|rho| {:.1e} rad at most", "0")
 
 
 def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
@@ -86,21 +92,14 @@ def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     nu = np.array([case.motion.nu for case in found])  # (4, m, 2)
     ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
     for roller in (0, 1):
-        order = _ordered(nu[..., roller])
-        yield Claim(
-            f"3c: |nu{roller + 1}| grows with alpha for all phi",
-            "sentence",
-            _where(phi, order),
-            bool(order.all()),
-        )
+        claim = f"3c: |nu{roller + 1}| grows with alpha for all phi"
+        yield _everywhere(claim, phi, _ordered(nu[..., roller]))
     for words, where, sign in (
         ("-nu2 at phi 0 and 180", aside, 1.0),
         ("nu2 at phi 90 and 270", ahead, -1.0),
     ):
         gap = np.abs(nu[:, where, 0] + sign * nu[:, where, 1]).max()
-        yield Claim(
-            f"3c: nu1 = {words}", "sentence", f"differ by {gap:.1e} m/s at most", bool(gap < ZERO)
-        )
+        yield _zero(f"3c: nu1 = {words}", gap, "differ by {:.1e} m/s at most")
     for case, values, printed in zip(found, nu[:, ahead], PRINTED_NU, strict=True):
         yield _number(f"3c: |nu| at phi 90 and 270, alpha {case.alpha:g}", values, printed)
 
@@ -109,47 +108,42 @@ def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3d: the slip."""
     slip = np.array([case.motion.slip for case in found])  # (4, m, 2)
     ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
-    order = _ordered(slip[..., 0]) & _ordered(slip[..., 1])
-    yield Claim(
-        "3d: |S| grows with alpha for all phi, but where it is 0",
-        "sentence",
-        _where(phi, order | aside),
-        bool((order | aside).all()),
-    )
+    order = _ordered(slip[..., 0]) & _ordered(slip[..., 1]) | aside
+    yield _everywhere("3d: |S| grows with alpha for all phi, but where it is 0", phi, order)
     for words, part, sign in (
         ("face to face for 0 < phi < 180", (phi > 0.0) & (phi < 180.0), 1.0),
         ("back to back for 180 < phi < 360", phi > 180.0, -1.0),
     ):
         least = min((sign * _towards(case)[part]).min() for case in found[1:])
-        yield Claim(
-            f"3d: zeta1 and zeta2 are {words}",
-            "sentence",
-            f"{least:.2g} m/s that way at least",
-            bool(least > 0.0),
-        )
-    rest = np.abs(slip[:, aside]).max()
-    yield Claim("3d: no slip at phi 0 and 180", "0", f"{rest:.1e} m/s at most", bool(rest < ZERO))
+        claim = f"3d: zeta1 and zeta2 are {words}"
+        yield _sentence(claim, f"{least:.2g} m/s that way at least", bool(least > 0.0))
+    most = "{:.1e} m/s at most"
+    yield _zero("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), most, "0")
     largest = np.abs(slip).max(axis=1)
     gap = np.abs(largest[:, None] - np.abs(slip[:, ahead])).max()
-    yield Claim(
-        "3d: |S1| and |S2| are largest at phi 90 and 270",
-        "sentence",
-        f"{gap:.1e} m/s below the largest at most",
-        bool(gap < ZERO),
-    )
+    claim = "3d: |S1| and |S2| are largest at phi 90 and 270"
+    yield _zero(claim, gap, "{:.1e} m/s below the largest at most")
     for case, values, printed in zip(found, slip[:, ahead], PRINTED_SLIP, strict=True):
         yield _number(f"3d: largest |S1| and |S2|, alpha {case.alpha:g}", values, printed)
-    none = np.abs(slip[0]).max()
-    yield Claim(
-        "3d: no slip for any phi at alpha 0", "0", f"{none:.1e} m/s at most", bool(none < ZERO)
-    )
-    free = found[0].kinematics.remaining is None
-    yield Claim(
-        "every heading can be driven at alpha 0",
-        "sentence",
-        f"condition number {found[0].kinematics.condition:.3f}",
-        free,
-    )
+    yield _zero("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), most, "0")
+    straight = found[0].kinematics
+    number = f"condition number {straight.condition:.3f}"
+    yield _sentence("every heading can be driven at alpha 0", number, straight.remaining is None)
+
+
+def _sentence(claim: str, found: str, holds: bool) -> Claim:
+    """Return a claim that is a sentence."""
+    return Claim(claim, "sentence", found, holds)
+
+
+def _everywhere(claim: str, phi: Array, holds: BoolArray) -> Claim:
+    """Return the claim that something holds at all headings."""
+    return _sentence(claim, _where(phi, holds), bool(holds.all()))
+
+
+def _zero(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:
+    """Return the claim that something is 0 whose largest size is given, with what was found."""
+    return Claim(claim, printed, words.format(largest), bool(largest < ZERO))
 
 
 def _number(claim: str, values: Array, printed: float) -> Claim:

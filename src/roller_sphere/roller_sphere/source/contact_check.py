@@ -23,8 +23,8 @@ from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
+from roller_sphere.dribbling.place import ball_spin
 from roller_sphere.model.kinematics import Kinematics
-from roller_sphere.simulators.metrics import ball_spin
 
 STEADY = (0.5, 0.75)  # part of each heading's time over which the ball turns steadily
 ALLOWED = 0.02  # of w_t, in DART with its z axis along e
@@ -44,9 +44,9 @@ class Case:
         alpha: of the first roller, minus that of the second [deg].
     """
 
-    engine: str
-    law: str
-    axis: str
+    engine: Annotated[str, Quantity("")]
+    law: Annotated[str, Quantity("", "friction of the rollers", form="s")]
+    axis: Annotated[str, Quantity("", "direction of DART's z axis", form="s")]
     alpha: Annotated[float, Quantity("deg", form="g")]
 
 
@@ -74,14 +74,8 @@ class ContactFinding(Case):
     w_s_beyond: Annotated[
         float, Quantity("rad/s", "outside of the interval of both rollers' lines", "beyond", ".4f")
     ]
-    w_s_interval: Annotated[float, Quantity("rad/s")]
+    w_s_interval: float
     passed: Annotated[bool | None, Quantity("", name="ok")]
-
-    @property
-    def case(self) -> Annotated[str, Quantity("", name="engine, friction")]:
-        """Engine, law and axis in words."""
-        axis = {"": "", "up": ", z up"}.get(self.axis, ", z along e")
-        return f"{self.engine} {self.law}{axis}"
 
 
 def has_axis(engine: str) -> bool:

@@ -14,8 +14,7 @@ from roboaccord.run.output import write_columns, write_table, write_text
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.source import builder
-from roller_sphere.source.claims import Claim
-from roller_sphere.source.paper import SOURCE
+from roller_sphere.source.claims import SOURCE, Claim
 from roller_sphere.source.paper_figures import write_paper
 from roller_sphere.source.rig_scenes import write_least, write_pair, write_planar, write_roller
 
@@ -60,7 +59,7 @@ def write_figures(
     *,
     command: str,
     facts: Mapping[str, str],
-    done: Callable[[int], None] | None = None,
+    done: Callable[[int], None] = lambda count: None,
 ) -> list[Path]:
     """Write all figures with their data, the claims, and the page that shows them.
 
@@ -101,7 +100,7 @@ def write_figures(
 
 
 def builders_view(
-    kinematics: Kinematics, points: int, folder: Path, done: Callable[[int], None] | None
+    kinematics: Kinematics, points: int, folder: Path, done: Callable[[int], None]
 ) -> tuple[list[Still], dict[str, Mapping[str, Array]]]:
     """Write the builder's figures for rigs with the azimuths of one, and return their tables."""
     first, second = map(math.degrees, kinematics.rig.azimuth[:2])
@@ -117,7 +116,7 @@ def builders_view(
     ]
     by_alpha = {f"alpha_{alpha:g}_deg": row for alpha, row in zip(alphas, speeds)}
     return stills, {
-        "builder": builder.table(surveyed),
+        "builder": surveyed.table,
         "builder_headings": {"phi_deg": headings, **by_alpha},
         "top_speed": columns,
     }

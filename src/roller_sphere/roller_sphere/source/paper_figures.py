@@ -13,7 +13,7 @@ from roboaccord.report.plots import Still
 from roboaccord.report.space import AZIMUTH, ELEVATION
 from roboaccord.run.output import write_columns
 
-from roller_sphere.source.paper import COLOURS, Case, cases
+from roller_sphere.source.claims import COLOURS, Case, cases
 
 HEADINGS = np.arange(361.0)  # degrees
 PHI = "heading phi [degrees]"

@@ -8,13 +8,13 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, file_line, make_table, progress
+from roboaccord.cli.console import counted, file_line, make_table
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force, Out
 from roboaccord.contract.results import Json
 from roboaccord.description.parameters import load_parameters
 
-from snake.figures import optima, write_change_of_ground, write_costs, write_steering
+from snake.figures import write_change_of_ground, write_costs, write_steering
 from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START
 from snake.source.shapes import write_picture
@@ -61,16 +61,10 @@ def figures_command(folder: Out = None, force: Force = False) -> Result:
 
       accord snake figures --out snake_figures
     """
-    with results(folder, "snake_figures", force=force) as place, progress() as bar:
+    with results(folder, "snake_figures", force=force) as place, counted(3, "drawing") as done:
         files = [place / "shapes.svg"]
         write_picture(load_parameters(SnakeParameters, "snake", {}), files[0])
-        task = bar.add_task(COMPILING, total=3)
-        for words, draw in (
-            ("steering", write_steering),
-            ("change of ground", write_change_of_ground),
-            ("costs of gaits", lambda to: write_costs(to, optima())),
-        ):
-            bar.update(task, description=words)
+        for draw in (write_steering, write_change_of_ground, write_costs):
             files.append(draw(place))
-            bar.advance(task)
+            done(1)
     return Result({"files": [str(file) for file in files]}, [file_line(files)])

@@ -9,13 +9,11 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
 from rich.progress import Progress
-from rich.text import Text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, make_table, progress
+from roboaccord.cli.console import ProgressObserver, progress
 from roboaccord.cli.options import Changes, Engine, load_setup
-from roboaccord.cli.rendering import heading_of, text_of
+from roboaccord.cli.rendering import rendered
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.results import (
@@ -37,7 +35,7 @@ from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake
 from snake.search.adaptive import AdaptationEvent, AdaptiveController
-from snake.search.confirm import steady_figures
+from snake.search.confirm import serpenoid_of, steady_figures
 from snake.search.ideal import Figures
 from snake.simulators.metrics import STEADY, is_steady, last_cycles, speed_and_cost_of_last
 
@@ -78,27 +76,22 @@ def gait_command(
 
       accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
     """
-    controller = f"name: {gait.value}"
-    if gait is Gait.serpenoid:
-        controller += f", amplitude: {amplitude!r}, frequency: {frequency!r}, waves: {waves!r}"
+    serpenoid = gait is Gait.serpenoid
     changes = [
         f"parameters.joints={joints}",
-        f"controller={{{controller}}}",
+        serpenoid_of(amplitude, frequency, waves)
+        if serpenoid
+        else f"controller={{name: {gait.value}}}",
         f"friction.mu_along={mu_along!r}",
         f"friction.mu_across={mu_across!r}",
         f"duration={duration!r}",
     ]
     setup = load_setup("snake", "serpenoid", changes)
     found, remarks = gait_figures(setup, engine)
-    table = make_table("figure", "value", "unit", words=["unit"])
-    for name, quantity in quantities(GaitFigures).items():
-        table.add_row(
-            heading_of(name, quantity), text_of(getattr(found, name), quantity), quantity.unit
-        )
     used = used_by(setup, "control_period", "physics_step", "seed")
-    if gait is not Gait.serpenoid:
+    if not serpenoid:
         used |= dict.fromkeys(GAIT)
-    return Result(found, [table, *remarks], used=used)
+    return Result(found, [*rendered(found), *remarks], used=used)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,10 +111,8 @@ class GaitFigures:
 
 def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
     """Run a setup; return its figures, and a remark on whether the gait is steady."""
-    simulator = make_simulator(setup, engine)
     with progress() as bar:
-        watch = ProgressObserver(bar, engine, setup.scenario.duration)
-        trajectory = run_setup(setup, simulator, (watch,))
+        trajectory = run_shown(setup, engine, bar)
     figures = metrics_of(setup, trajectory)
     speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
     found = GaitFigures(
@@ -133,7 +124,7 @@ def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
         steady=is_steady(travel),
         engine=engine,
         units={name: each.unit for name, each in quantities(GaitFigures).items()},
-        versions=versions(setup, [simulator]),
+        versions=versions(setup, [make_simulator(setup, engine)]),
     )
     if len(travel) < 2:
         return found, ["not yet steady: the run has less than two whole cycles after its start"]
@@ -166,15 +157,15 @@ def adapt_command(
         raise AccordError("adapt is about the controller adaptive; use accord run for another one")
     if not setup.scenario.friction.get("beyond"):
         raise AccordError("adapt needs a second ground: friction.beyond is empty")
-    kept = ", ".join(f"{key}: {setup.scenario.controller[key]!r}" for key in GAIT)
-    as_before = f"controller={{name: serpenoid, {kept}}}"
-    fixed = load_setup("snake", "change_of_ground", [*given, as_before])
+    kept = serpenoid_of(*(setup.scenario.controller[key] for key in GAIT))
+    fixed = load_setup("snake", "change_of_ground", [*given, kept])
     controller = make_controller(setup)
     assert isinstance(controller, AdaptiveController)
     with progress() as bar:
-        figures, trajectory = measure(setup, controller, engine, bar, "adaptive")
-        figures_kept, _ = measure(fixed, make_controller(fixed), engine, bar, "kept")
+        trajectory = run_shown(setup, engine, bar, "adaptive", controller)
+        stayed = run_shown(fixed, engine, bar, "kept")
     reached, left = crossing(setup, trajectory)
+    start = setup.scenario.duration - LAST
     found = Adaptation(
         engine=engine,
         mu_along=mu_along,
@@ -182,11 +173,11 @@ def adapt_command(
         head_crosses=reached,
         tail_crosses=left,
         findings=controller.findings,
-        adaptive=figures,
-        kept=figures_kept,
+        adaptive=steady_figures(setup, trajectory, start, LAST),
+        kept=steady_figures(fixed, stayed, start, LAST),
         versions=versions(setup, [make_simulator(setup, engine)]),
     )
-    return Result(found, shown_of(found), used=used_by(setup, "duration", "physics_step", "seed"))
+    return Result(found, used=used_by(setup, "duration", "physics_step", "seed"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,55 +185,28 @@ class Adaptation:
     """Hold what the controller noticed of a change of ground, and what that is worth."""
 
     engine: str
-    mu_along: Ratio
-    mu_across: Ratio
-    head_crosses: Annotated[float | None, Quantity("s")]
+    mu_along: float
+    mu_across: float
+    head_crosses: Annotated[float | None, Quantity("s", "comes to the second ground")]
     tail_crosses: Annotated[float | None, Quantity("s")]
     findings: Sequence[AdaptationEvent]
-    adaptive: Figures
-    kept: Figures
+    adaptive: Annotated[Figures, Quantity("", name=f"adaptive, last {LAST:g} s")]
+    kept: Annotated[Figures, Quantity("", name=f"gait kept, last {LAST:g} s")]
     versions: Mapping[str, str]
 
 
-def measure(
-    setup: Setup, controller: Controller, engine: str, bar: Progress, label: str
-) -> tuple[Figures, Trajectory]:
-    """Run a setup; return the figures of its end, and the motion."""
-    duration = setup.scenario.duration
-    watch = ProgressObserver(bar, label, duration)
-    trajectory = run_setup(setup, make_simulator(setup, engine), (watch,), controller)
-    return steady_figures(setup, trajectory, duration - LAST, LAST), trajectory
+def run_shown(
+    setup: Setup, engine: str, bar: Progress, label: str = "", controller: Controller | None = None
+) -> Trajectory:
+    """Run a setup in an engine, and show on a bar how much of it is done."""
+    watch = ProgressObserver(bar, label or engine, setup.scenario.duration)
+    return run_setup(setup, make_simulator(setup, engine), (watch,), controller)
 
 
 def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:
     """Return when the head and when the tail first come to the second ground [s]."""
-    p, line = setup.parameters, float(setup.scenario.friction["beyond"]["x"])
-    chain = PlanarSnake(p)
-    n, (a, b) = p.links, chain.body[:2]
-    found: list[float | None] = []
-    y = np.array([chain.pack(trajectory.state(i)) for i in range(len(trajectory))])
-    cosines = np.cos(y[:, 2 : n + 2])
-    tail = trajectory.position[:, 0]
-    for x in (tail + (a * cosines[:, :-1] + b * cosines[:, 1:]).sum(axis=1), tail):
-        there = np.flatnonzero(x > line)
-        found.append(float(trajectory.time[there[0]]) if len(there) else None)
-    return found[0], found[1]
-
-
-def shown_of(found: Adaptation) -> list[RenderableType]:
-    """Return the result for people."""
-    names = ("time\n[s]", "what", "mu\nalong", "mu\nacross", "amplitude\n[rad]")
-    events = make_table(*names, "frequency\n[Hz]", "waves", words=["what"])
-    crossings = (("head crosses", found.head_crosses), ("tail crosses", found.tail_crosses))
-    rows = [(time, [what]) for what, time in crossings if time is not None]
-    for f in found.findings:
-        shape = (f"{value:.4g}" for value in (f.gait.amplitude, f.gait.frequency, f.gait.waves))
-        rows.append((f.time, [f.kind, *(f"{mu:.3g}" for mu in f.mu), *shape]))
-    for time, cells in sorted(rows):
-        events.add_row(f"{time:.2f}", *cells)
-    table = make_table("gait", "speed\n[m/s]", "peak effort\n[N m]", "cost of\ntransport")
-    for which, g in (("kept", found.kept), ("adaptive", found.adaptive)):
-        values = (g.speed, g.peak_effort, g.cost_of_transport)
-        table.add_row(which, *(f"{v:.3g}" for v in values))
-    explained = f"kept, adaptive: over the last {LAST:g} s, on the second ground"
-    return [events, "", table, Text(explained)]
+    line = float(setup.scenario.friction["beyond"]["x"])
+    x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
+    there = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))
+    head, tail = (float(trajectory.time[found[0]]) if len(found) else None for found in there)
+    return head, tail

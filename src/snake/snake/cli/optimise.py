@@ -9,14 +9,13 @@ from functools import partial
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 from rich.progress import Progress
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import ProgressObserver, make_table, progress
+from roboaccord.cli.console import progress
 from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.options import Seed
 from roboaccord.contract.results import (
+    BESIDE,
     INLINE,
     Hertz,
     MetresPerSecond,
@@ -24,18 +23,15 @@ from roboaccord.contract.results import (
     Quantity,
     Ratio,
 )
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.factory import make_simulator
 from roboaccord.run.versions import versions
 from roboaccord.scenario.setup import Setup
 
+from snake.cli.gaits import run_shown
 from snake.model.coordinates import friction_of
 from snake.search.confirm import setup_of, steady_figures, window
 from snake.search.ideal import Figures, Gait, IdealModel
 from snake.search.optimise import DEFAULT_GAIT, Task, optimise
-
-COLUMNS = (
-    "gait", "by", "A\n[rad]", "f\n[Hz]", "waves", "speed\n[m/s]", "effort\n[N m]", "cost", "gain"
-)  # fmt: skip
 
 
 class Objective(StrEnum):
@@ -64,9 +60,9 @@ class Settled(Figures):
 class Pair:
     """Hold the default gait beside the best, and how much better that is."""
 
-    default: Figures
-    optimum: Figures
-    gain: Annotated[float, Quantity("%", "faster, or cheaper")]
+    default: Figures = field(metadata=BESIDE)
+    optimum: Figures = field(metadata=BESIDE)
+    gain: Annotated[float, Quantity("%", "faster, or cheaper", form="+.0f")]
 
     @classmethod
     def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
@@ -83,19 +79,19 @@ class Optimisation:
     """Hold the best gait for a ground, and what the engines say of it."""
 
     objective: str
-    mu_along: Ratio
-    mu_across: Ratio
+    mu_along: float
+    mu_across: float
     joints: int
     max_effort: NewtonMetres
-    max_frequency: Hertz
-    min_speed: MetresPerSecond | None
+    max_frequency: float
+    min_speed: Annotated[float | None, Quantity("m/s", "the least that was allowed")]
     seed: int
-    evaluations: int
-    optimum: Measured
-    default: Measured
-    at_bounds: Mapping[str, float]
-    gain: Annotated[float, Quantity("%")]
-    confirmed: Mapping[str, Pair]
+    evaluations: Annotated[int, Quantity("", name="gaits evaluated")]
+    optimum: Annotated[Measured, Quantity("", name="optimum, ideally tracked")]
+    default: Annotated[Measured, Quantity("", name="default, ideally tracked")]
+    at_bounds: Annotated[Mapping[str, float], Quantity("", name="at its bound")]
+    gain: Annotated[float, Quantity("%", "over the default gait", form="+.0f")]
+    confirmed: Annotated[Mapping[str, Pair], Quantity("", "confirmed in full simulation")]
     versions: Mapping[str, str]
 
 
@@ -184,7 +180,7 @@ def optimise_command(
         versions=versions(setup, simulators.values()),
     )
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
-    return Result(best, shown_of(best), used={**used, "engines": list(simulators)})
+    return Result(best, used={**used, "engines": list(simulators)})
 
 
 def confirm(
@@ -194,43 +190,8 @@ def confirm(
     found = list[Settled]()
     for gait in (DEFAULT_GAIT, best):
         setup = setup_for(gait)
-        watch = ProgressObserver(bar, engine, setup.scenario.duration)
-        trajectory = run_setup(setup, make_simulator(setup, engine), (watch,))
+        trajectory = run_shown(setup, engine, bar)
         figures = steady_figures(setup, trajectory, *window(gait))
         peak = float(abs(trajectory.effort).max())
         found.append(Settled(**asdict(figures), peak_effort_start=peak))
     return Pair.of(found[0], found[1], task.objective)
-
-
-def shown_of(found: Optimisation) -> list[RenderableType]:
-    """Return the result for people."""
-    table = make_table(*COLUMNS, words=["by"])
-    for which, row in (("default", found.default), ("optimum", found.optimum)):
-        g, best = row.gait, which == "optimum"
-        shape = (f"{g.amplitude:.4g}", f"{g.frequency:.4g}", f"{g.waves:.4g}")
-        table.add_row(which, "model", *shape, *_figures(row.figures, found.gain if best else None))
-        for engine, pair in found.confirmed.items():
-            figures = pair.optimum if best else pair.default
-            cells = _figures(figures, pair.gain if best else None)
-            table.add_row("", engine, "", "", "", *cells)
-    explained = (
-        "A, f, waves: amplitude, frequency and number of waves on the body; effort: peak of any "
-        "joint; cost: of transport; gain: over the default gait; model: ideally tracked gait"
-    )
-    forward = found.optimum.gait.frequency > 0
-    path = "from the head to the tail" if forward else "from the tail to the head"
-    lines = [f"The wave runs {path}. {found.evaluations} gaits were evaluated."]
-    bounds = found.at_bounds.items()
-    lines += [f"The {name} is at its bound, {bound:.4g}." for name, bound in bounds]
-    if found.min_speed is not None:
-        lines.append(f"Speed was to be at least {found.min_speed:.4g} m/s.")
-    return [table, Text(explained), *lines]
-
-
-def _figures(figures: Figures, share: float | None) -> tuple[str, ...]:
-    return (
-        f"{figures.speed:.4g}",
-        f"{figures.peak_effort:.4g}",
-        f"{figures.cost_of_transport:.4g}",
-        "" if share is None else f"{share:+.0f} %",
-    )

@@ -124,11 +124,26 @@ class PlanarSnake:
         pack(self.body, state.q, state.qd, state.position, state.orientation, state.twist, y)
         return y
 
+    def bearing(self, state: RobotState) -> tuple[float, float, float]:
+        """Return the centre of mass x, y [m] and the mean heading of the links [rad]."""
+        y = self.pack(state)
+        return float(y[0]), float(y[1]), float(y[2 : self.parameters.links + 2].mean())
+
     def pack_motion(self, t: Trajectory) -> Array:
         """Return y of each sample of a motion (k, 2N + 4)."""
         rows = np.empty((len(t), 2 * self.parameters.links + 4))
         pack_rows(self.body, t.q, t.qd, t.position, t.orientation, t.twist, rows)
         return rows
+
+    def middles(self, t: Trajectory) -> Array:
+        """Return the middles of the links from the tail to the head (k, n + 1, 2) [m]."""
+        behind, ahead = self.body[:2]
+        headings = self.pack_motion(t)[:, self.parameters.links + 1 : 1 : -1]
+        ways = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
+        steps = ahead * ways[:, :-1] + behind * ways[:, 1:]
+        found = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
+        found[:, 1:] += np.cumsum(steps, axis=1)
+        return found
 
     def unpack(self, y: Array, time: float, effort: Array) -> RobotState:
         """Return the state of y."""

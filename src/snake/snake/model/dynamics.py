@@ -36,11 +36,8 @@ def link_velocities(body, c, s, vx, vy, w, lx, ly):
         ly[j] = ly[j + 1] + a * c[j] * w[j] + b * c[j + 1] * w[j + 1]
         mean_x += lx[j]
         mean_y += ly[j]
-    mean_x = vx - mean_x / n
-    mean_y = vy - mean_y / n
-    for j in range(n):
-        lx[j] += mean_x
-        ly[j] += mean_y
+    lx += vx - mean_x / n
+    ly += vy - mean_y / n
 
 
 @kernel
@@ -120,6 +117,12 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
 
 
 @kernel
+def beside(ab, m, c, s):
+    """Return xx, xy and yy of the block beside the diagonal of the joint-force system."""
+    return ab * s * s - 1.0 / m, -ab * s * c, ab * c * c - 1.0 / m
+
+
+@kernel
 def factorise(body, c, s, factor):
     """Fill factor (N - 1, 3) with the inverses of the pivot blocks of the joint-force system."""
     a, b, m, J = body
@@ -131,11 +134,7 @@ def factorise(body, c, s, factor):
         xy = -aa * s[j] * c[j] - bb * s[j + 1] * c[j + 1]
         yy = 2.0 / m + aa * c[j] * c[j] + bb * c[j + 1] * c[j + 1]
         if j > 0:
-            oxx, oxy, oyy = (
-                ab * s[j] * s[j] - 1.0 / m,
-                -ab * s[j] * c[j],
-                ab * c[j] * c[j] - 1.0 / m,
-            )
+            oxx, oxy, oyy = beside(ab, m, c[j], s[j])
             ixx, ixy, iyy = factor[j - 1, 0], factor[j - 1, 1], factor[j - 1, 2]
             pxx, pxy = oxx * ixx + oxy * ixy, oxx * ixy + oxy * iyy
             pyx, pyy = oxy * ixx + oyy * ixy, oxy * ixy + oyy * iyy
@@ -163,11 +162,7 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):
         gx[j] -= ta * s[j] + tb * s[j + 1]
         gy[j] += ta * c[j] + tb * c[j + 1]
         if j > 0:
-            oxx, oxy, oyy = (
-                ab * s[j] * s[j] - 1.0 / m,
-                -ab * s[j] * c[j],
-                ab * c[j] * c[j] - 1.0 / m,
-            )
+            oxx, oxy, oyy = beside(ab, m, c[j], s[j])
             hx = factor[j - 1, 0] * gx[j - 1] + factor[j - 1, 1] * gy[j - 1]
             hy = factor[j - 1, 1] * gx[j - 1] + factor[j - 1, 2] * gy[j - 1]
             gx[j] -= oxx * hx + oxy * hy
@@ -179,11 +174,7 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):
         rx, ry = gx[j], gy[j]
         if j < n - 2:
             k = j + 1
-            oxx, oxy, oyy = (
-                ab * s[k] * s[k] - 1.0 / m,
-                -ab * s[k] * c[k],
-                ab * c[k] * c[k] - 1.0 / m,
-            )
+            oxx, oxy, oyy = beside(ab, m, c[k], s[k])
             rx -= oxx * fx + oxy * fy
             ry -= oxy * fx + oyy * fy
         fx = factor[j, 0] * rx + factor[j, 1] * ry
@@ -202,18 +193,13 @@ def respond(body, c, s, w, fx, fy, torque, factor, acc):
     n = c.shape[0]
     gx = np.empty(n - 1)
     gy = np.empty(n - 1)
-    sum_x = 0.0
-    sum_y = 0.0
-    for j in range(n):
-        sum_x += fx[j]
-        sum_y += fy[j]
-        if j < n - 1:
-            front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
-            gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
-            gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
+    for j in range(n - 1):
+        front, rear = a * w[j] * w[j], b * w[j + 1] * w[j + 1]
+        gx[j] = -(fx[j] - fx[j + 1]) / m - front * c[j] - rear * c[j + 1]
+        gy[j] = -(fy[j] - fy[j + 1]) / m - front * s[j] - rear * s[j + 1]
     solve_headings(body, c, s, factor, gx, gy, torque, acc[2:])
-    acc[0] = sum_x / (n * m)
-    acc[1] = sum_y / (n * m)
+    acc[0] = fx.sum() / (n * m)
+    acc[1] = fy.sum() / (n * m)
 
 
 @kernel
@@ -230,10 +216,7 @@ def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, a
         c[j] = math.cos(th[j])
         s[j] = math.sin(th[j])
     ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, torque)
-    for j in range(n):
-        if j < n - 1:
-            torque[j] += tau[j]
-        if j > 0:
-            torque[j] -= tau[j - 1]
+    torque[:-1] += tau
+    torque[1:] -= tau
     factorise(body, c, s, factor)
     respond(body, c, s, w, fx, fy, torque, factor, acc)

@@ -31,10 +31,7 @@ def taken(push, before, after):
     An impulse takes itself times the mean of the rates `before` and `after` it, which are those of
     the headings (N,).
     """
-    energy = 0.0
-    for j in range(push.shape[0]):
-        energy += 0.5 * push[j] * (before[j] - before[j + 1] + after[j] - after[j + 1])
-    return energy
+    return (0.5 * push * (before[:-1] - before[1:] + after[:-1] - after[1:])).sum()
 
 
 @kernel

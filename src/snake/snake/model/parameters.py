@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from roboaccord.contract.checks import check_positive
 from roboaccord.description.parameters import Parameters
 
 
@@ -26,9 +27,8 @@ class SnakeParameters(Parameters):
         """Refuse values that make no robot."""
         if not 1 <= self.joints <= 200:
             raise ValueError(f"joints is {self.joints}, and must be 1 to 200")
-        for name in ("link_mass", "inertia_vertical", "joint_limit", "effort_limit", "link_length"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} must be positive")
+        names = ("link_mass", "inertia_vertical", "joint_limit", "effort_limit", "link_length")
+        check_positive({name: getattr(self, name) for name in names})
 
     @property
     def links(self) -> int:

@@ -46,8 +46,7 @@ def lock(body, c, s, factor, x, side):
     cholesky.factor(W, W)
     cholesky.solve(W, force)
     for r in range(k):
-        for i in range(len(x)):
-            x[i] -= force[r] * response[r, i]
+        x -= force[r] * response[r]
 
 
 @kernel
@@ -86,6 +85,5 @@ def hold(body, c, s, factor, x, side):
     total = np.zeros(links - 1)
     for r in range(k):
         total[joints[r]] = force[r]
-        for i in range(links):
-            x[i] -= force[r] * response[r, i]
+        x -= force[r] * response[r]
     return total

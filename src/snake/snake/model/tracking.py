@@ -13,7 +13,7 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 
 from snake.model.coordinates import pack
-from snake.model.dynamics import ground_forces
+from snake.model.dynamics import ground_forces, link_places
 
 
 @kernel
@@ -59,10 +59,7 @@ def inverse_dynamics(body, th, w, qdd, fx, fy, moment, tau):
     acc = np.zeros(n)
     for j in range(n - 2, -1, -1):
         acc[j] = acc[j + 1] + qdd[j]
-        rx[j] = rx[j + 1] + a * c[j] + b * c[j + 1]
-        ry[j] = ry[j + 1] + a * s[j] + b * s[j + 1]
-    rx -= rx.sum() / n
-    ry -= ry.sum() / n
+    link_places(body, c, s, 0.0, 0.0, rx, ry)
     ax = np.empty(n)
     ay = np.empty(n)
     centre_accelerations(body, c, s, w, acc, ax, ay)

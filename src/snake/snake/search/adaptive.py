@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
+from roboaccord.contract.results import BESIDE, Quantity
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
@@ -38,10 +40,17 @@ class AdaptationEvent:
         gait: in use, or gone over to.
     """
 
-    time: float
-    kind: str
+    time: Annotated[float, Quantity("s", form=".2f")]
+    kind: Annotated[str, Quantity("", name="what", form="s")]
     mu: tuple[float, float]
-    gait: Gait
+    gait: Gait = field(metadata=BESIDE)
+
+    @property
+    def ground(
+        self,
+    ) -> Annotated[list[float], Quantity("1", "along and across the body", "mu", ".3g")]:
+        """Both coefficients."""
+        return [*self.mu]
 
 
 @dataclass(eq=False, repr=False)

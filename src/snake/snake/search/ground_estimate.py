@@ -20,7 +20,7 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 
 from snake.model.coordinates import PlanarSnake
-from snake.model.dynamics import link_velocities
+from snake.model.dynamics import link_places, link_velocities
 from snake.model.parameters import SnakeParameters
 
 RANGE = (0.005, 5.0)  # of a friction coefficient
@@ -30,17 +30,13 @@ SINGULAR = 1e-12  # of the determinant, beside the squared trace
 @kernel
 def sample(body, y, row):
     """Fill row (3 + 6 N,): momenta px, py, L, then along, across, c, s, x, y of each link."""
-    a, b, m, J = body
+    _, _, m, J = body
     n = y.shape[0] // 2 - 2
     c, s = np.cos(y[2 : n + 2]), np.sin(y[2 : n + 2])
     w = y[n + 4 :]
     vx, vy, x, z = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
     link_velocities(body, c, s, y[n + 2], y[n + 3], w, vx, vy)
-    for j in range(n - 2, -1, -1):
-        x[j] = x[j + 1] + a * c[j] + b * c[j + 1]
-        z[j] = z[j + 1] + a * s[j] + b * s[j + 1]
-    x -= x.sum() / n
-    z -= z.sum() / n
+    link_places(body, c, s, 0.0, 0.0, x, z)
     row[0] = n * m * y[n + 2]
     row[1] = n * m * y[n + 3]
     row[2] = 0.0

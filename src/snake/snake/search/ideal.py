@@ -115,7 +115,7 @@ class Gait:
     """
 
     amplitude: Annotated[float, Quantity("rad", "amplitude", "A")]
-    frequency: Annotated[float, Quantity("Hz", "frequency", "f")]
+    frequency: Annotated[float, Quantity("Hz", "frequency, below 0 from the tail to the head", "f")]
     waves: Annotated[float, Quantity("1", "number of waves on the body")]
 
 
@@ -170,14 +170,17 @@ class IdealModel:
         period = 1.0 / abs(gait.frequency)
         count = self._steps(period)
         h = period / count
-        base = np.zeros(6)
+        base, wave = np.zeros(6), self._wave(gait)
         before = np.inf
         for cycle in range(MAX_PERIODS):
             start, sums = base.copy(), np.zeros(3)
             done = 0
             while done < count:
                 steps = min(chunk, count - done)
-                self._advance(gait, base, cycle * period + done * h, h, steps, sums)
+                ideal_steps(
+                    self._body, base, cycle * period + done * h, h, steps, wave, self.friction,
+                    self.points, self.parameters.joints, sums,
+                )  # fmt: skip
                 done += steps
                 yield
             figures = self._figures(base - start, sums, period)
@@ -200,14 +203,6 @@ class IdealModel:
         return np.array(
             [gait.amplitude, turn * gait.frequency, turn * gait.waves / self.parameters.joints]
         )
-
-    def _advance(
-        self, gait: Gait, base: Array, time: float, h: float, steps: int, sums: Array
-    ) -> None:
-        ideal_steps(
-            self._body, base, time, h, steps, self._wave(gait), self.friction, self.points,
-            self.parameters.joints, sums,
-        )  # fmt: skip
 
     def _figures(self, moved: Array, sums: Array, period: float) -> Figures:
         heading = float(sums[0]) / period

@@ -157,7 +157,4 @@ def advance(body, y, tau, h, steps, friction, points, limit, side, log):
             left -= part
             if left < 1e-15:
                 left = 0.0
-    largest = 0.0
-    for j in range(n - 1):
-        largest = max(largest, abs(y[2 + j] - y[3 + j]))
-    return largest, lost
+    return np.abs(y[2 : n + 1] - y[3 : n + 2]).max(), lost

@@ -130,24 +130,6 @@ def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     return setup.robot.metrics(setup, trajectory)
 
 
-def speed_and_cost(
-    setup: Setup, trajectory: Trajectory, centre: Array, heading: Array
-) -> tuple[float, float]:
-    """Return the speed along the mean heading [m/s], and the cost of transport.
-
-    Args:
-        setup: robot and scenario.
-        trajectory: the motion to measure.
-        centre, heading: of it, as `body_motion` gives them.
-    """
-    mean = float(heading.mean())
-    forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
-    elapsed = float(trajectory.time[-1] - trajectory.time[0])
-    weight = setup.parameters.mass * setup.parameters.gravity
-    cost = work_of(trajectory) / (weight * abs(forward)) if forward else float("inf")
-    return forward / elapsed if elapsed else 0.0, cost
-
-
 def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -> Array:
     """Return how far the robot came headwards in each whole cycle after the start (k,) [m].
 
@@ -182,7 +164,8 @@ def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float,
     centre, heading = body_motion(setup, trajectory)
     travel = travel_of_cycles(setup, trajectory.time, centre, heading)
     if not len(travel):
-        return *speed_and_cost(setup, trajectory, centre, heading), travel
+        whole = metrics(setup, trajectory)
+        return whole["speed"], whole["cost_of_transport"], travel
     last = last_cycles(travel)
     forward, ends = float(last.sum()), _ends_of_cycles(setup, trajectory.time)
     start, end = trajectory.time[[ends[-1 - len(last)], ends[-1]]].tolist()

@@ -6,10 +6,12 @@ Each configuration holds for a while and gives every segment (head, body1, body2
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from roboaccord.contract.checks import check_positive
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
@@ -45,6 +47,7 @@ def segment_of(joints: int, segments: Sequence[int] = ()) -> Array:
     return np.repeat(np.arange(len(counts)), counts)
 
 
+@dataclass(eq=False, repr=False)
 class AsDescribed:
     """Hold every joint at the angle of its configuration, with at most `effort`.
 
@@ -62,23 +65,21 @@ class AsDescribed:
             kp T/2 from the damping: with kp 100 nothing of .05 is left at 1 ms, and joints chatter.
     """
 
-    def __init__(
-        self,
-        setup: Setup,
-        segments: Sequence[int] = (),
-        effort: float = 10.0,
-        hold: float = 0.15,
-        start: float = 0.0,
-        kp: float = 20.0,
-        kd: float = 0.05,
-    ) -> None:
-        _check_positive({"effort": effort, "hold": hold})
-        if min(start, kp, kd) < 0:
+    setup: Setup
+    segments: Sequence[int] = ()
+    effort: float = 10.0
+    hold: float = 0.15
+    start: float = 0.0
+    kp: float = 20.0
+    kd: float = 0.05
+
+    def __post_init__(self) -> None:
+        check_positive({"effort": self.effort, "hold": self.hold})
+        if min(self.start, self.kp, self.kd) < 0:
             raise ValueError("start, kp and kd must not be negative")
-        self.effort, self.kp, self.kd = float(effort), float(kp), float(kd)
-        self.hold, self.start = float(hold), float(start or hold)
-        self.limit: float = setup.parameters.joint_limit
-        self._segment = segment_of(len(setup.joints), segments)
+        self.start = self.start or self.hold
+        self.limit: float = self.setup.parameters.joint_limit
+        self._segment = segment_of(len(self.setup.joints), self.segments)
         self._shapes: dict[tuple[int, ...], tuple[Array, NDArray[np.intp]]] = {}
 
     def reset(self, seed: int) -> None:
@@ -137,7 +138,7 @@ class AsCoded:
         updates: int = 150,
         update_period: float = 0.001,
     ) -> None:
-        _check_positive({"effort": effort, "updates": updates, "update_period": update_period})
+        check_positive({"effort": effort, "updates": updates, "update_period": update_period})
         self.effort, self.updates, self.period = float(effort), int(updates), float(update_period)
         self.limit: float = setup.parameters.joint_limit
         joints = len(setup.joints)
@@ -179,9 +180,3 @@ def cycle_of(name: str, spec: dict[str, float]) -> tuple[float, float]:
         return len(AsCoded.START) * updates * period, len(AsCoded.LOOP) * (updates + 1) * period
     hold = spec.get("hold", 0.15)
     return len(START) * (spec.get("start", 0.0) or hold), len(LOOP) * hold
-
-
-def _check_positive(values: Mapping[str, float]) -> None:
-    for name, value in values.items():
-        if not value > 0:
-            raise ValueError(f"{name} is {value:g}, and must be positive")

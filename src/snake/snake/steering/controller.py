@@ -10,17 +10,17 @@ from roboaccord.scenario.setup import Setup
 
 from snake.controllers.gaits import VariableSerpenoid
 from snake.controllers.serpenoid import BANDWIDTH, Tracker
+from snake.model.coordinates import PlanarSnake
 from snake.steering.guidance import (
     ACCEPTANCE,
     SLOWEST,
     FollowTwist,
     FollowWaypoints,
     Goal,
-    Guidance,
     HoldHeading,
     SteadyMotion,
 )
-from snake.steering.heading import Bearing, PeriodMean
+from snake.steering.heading import PeriodMean
 
 SLOW = 0.05  # Hz; below it the offset for a turn rate is faded out
 ROOM = 1.5  # the turning circle as it is taken, over the least possible
@@ -98,9 +98,11 @@ class SteeringController:
         )
         self._turn_per_period = joints / self.waves  # rad of heading for a rad of offset
         pitch = p.pivot_behind_front + p.pivot_ahead_of_rear
-        self._bearing, self._tracker = Bearing(setup), Tracker(setup, self.bandwidth)
+        self._chain, self._tracker = PlanarSnake(p), Tracker(setup, self.bandwidth)
         self._mean = PeriodMean()
-        self._own: Guidance = HoldHeading(self.speed, self.heading, self.turn_time)
+        self._own: HoldHeading | FollowWaypoints = HoldHeading(
+            self.speed, self.heading, self.turn_time
+        )
         if self.waypoints:
             tightest = SLOWEST * self.speed / self.turn_rate_limit
             radius = max(pitch / self.offset_limit, tightest)
@@ -120,7 +122,7 @@ class SteeringController:
         """Return the efforts that track the gait, steered."""
         step, self._time = state.time - self._time, state.time
         self._turned += self._turn_per_period * self.gait.frequency * self.gait.offset * step
-        x, y, heading = self._bearing.of(state)
+        x, y, heading = self._chain.bearing(state)
         self._mean.add(state.time, self.gait.phase, heading, x, y, self._turned)
         motion = SteadyMotion(state.time, self._mean.present, x, y)
         if target is None:

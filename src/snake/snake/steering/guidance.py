@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from roboaccord.contract.state import Target
 
@@ -40,16 +39,6 @@ class Goal:
     turn_rate: float = 0.0
 
 
-class Guidance(Protocol):
-    """Turn a motion into a goal."""
-
-    def reset(self) -> None:
-        """Forget the run."""
-
-    def goal(self, motion: SteadyMotion) -> Goal:
-        """Return the goal for now."""
-
-
 class HoldHeading:
     """Hold the heading of the start, and from a time on another one.
 
@@ -76,6 +65,7 @@ class HoldHeading:
         return Goal(self._speed, motion.heading + wrapped(self._heading - motion.heading))
 
 
+@dataclass(eq=False, repr=False)
 class FollowWaypoints:
     """Point the centre of mass at one waypoint after the other, and stop at the last.
 
@@ -90,19 +80,17 @@ class FollowWaypoints:
         radius: of the turning circle at the least speed [m].
     """
 
-    def __init__(
-        self,
-        speed: float,
-        waypoints: Sequence[Sequence[float]],
-        acceptance: float,
-        radius: float,
-    ) -> None:
-        if any(len(point) != 2 for point in waypoints):
+    speed: float
+    waypoints: Sequence[Sequence[float]]
+    acceptance: float
+    radius: float
+
+    def __post_init__(self) -> None:
+        if any(len(point) != 2 for point in self.waypoints):
             raise ValueError("waypoints are pairs x, y in m")
-        if speed <= 0 or acceptance <= 0:
+        if self.speed <= 0 or self.acceptance <= 0:
             raise ValueError("speed and acceptance must be positive for waypoints")
-        self._speed, self._acceptance, self._radius = speed, acceptance, radius
-        self._points = [(float(x), float(y)) for x, y in waypoints]
+        self._points = [(float(x), float(y)) for x, y in self.waypoints]
         self.reset()
 
     def reset(self) -> None:
@@ -115,13 +103,13 @@ class FollowWaypoints:
         The arc begins along the heading (pure pursuit, Coulter, CMU-RI-TR-92-01, 1992): curvature
         2 sin(bearing) / distance. After the last waypoint the goal is to stop.
         """
-        if self.reached < len(self._points) and self._way(motion)[0] <= self._acceptance:
+        if self.reached < len(self._points) and self._way(motion)[0] <= self.acceptance:
             self.reached += 1
         if self.reached == len(self._points):
             return Goal(0.0, motion.heading)
         distance, aside = self._way(motion)
-        speed = self._speed * max(SLOWEST, math.cos(aside))
-        if distance < 2.0 * self._radius * abs(math.sin(aside)):
+        speed = self.speed * max(SLOWEST, math.cos(aside))
+        if distance < 2.0 * self.radius * abs(math.sin(aside)):
             return Goal(speed, motion.heading)
         return Goal(speed, motion.heading + aside, 2.0 * speed * math.sin(aside) / distance)
 

@@ -5,11 +5,6 @@ from __future__ import annotations
 import math
 from collections import deque
 
-from roboaccord.contract.state import RobotState
-from roboaccord.scenario.setup import Setup
-
-from snake.model.coordinates import PlanarSnake
-
 TURN = 2.0 * math.pi
 
 
@@ -90,16 +85,3 @@ class PeriodMean:
         """Return the mean velocity along the mean heading [m/s]."""
         vx, vy = self.velocity
         return vx * math.cos(self.heading) + vy * math.sin(self.heading)
-
-
-class Bearing:
-    """Tell where a snake is and where it points."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._chain = PlanarSnake(setup.parameters)
-        self._links = setup.parameters.links
-
-    def of(self, state: RobotState) -> tuple[float, float, float]:
-        """Return the centre of mass x, y [m] and the mean heading of the links [rad]."""
-        y = self._chain.pack(state)
-        return float(y[0]), float(y[1]), float(y[2 : self._links + 2].mean())

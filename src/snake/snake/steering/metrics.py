@@ -4,32 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Protocol
 
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.scenario.setup import Setup
 
+from snake.model.coordinates import PlanarSnake
 from snake.steering.guidance import ACCEPTANCE
-from snake.steering.heading import TURN, Bearing, PeriodMean, wrapped
+from snake.steering.heading import TURN, PeriodMean, wrapped
 
 BAND = math.radians(5.0)  # a heading within it of the set-point counts as reached
 ROUND_OFF = 1e-9  # s
 GRACE = 15.0  # s after the set-point's step that a snake has to reach it
 
 
-class SteeringTally(Protocol):
-    """Measure how a run was steered, part by part."""
-
-    def add(self, part: Trajectory, centre: Array) -> None:
-        """Take a part of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
-
-    def figures(self) -> Mapping[str, float]:
-        """Return the figures."""
-
-
-def steering_tally(setup: Setup) -> SteeringTally | None:
+def steering_tally(setup: Setup) -> WaypointFigures | HeadingFigures | None:
     """Make what measures a steered run; None for other controllers."""
     spec = setup.scenario.controller
     if spec.get("name") != "steering":
@@ -39,7 +29,7 @@ def steering_tally(setup: Setup) -> SteeringTally | None:
     return HeadingFigures(setup) if spec.get("heading") is not None else None
 
 
-class WaypointFigures(SteeringTally):
+class WaypointFigures:
     """Count the waypoints that the centre of mass reached in order, and note when the last [s].
 
     Waypoint k counts from the first tick after waypoint k - 1 at which the centre is within the
@@ -52,7 +42,7 @@ class WaypointFigures(SteeringTally):
         self._points, self._reached, self._time = spec["waypoints"], 0, 0.0
 
     def add(self, part: Trajectory, centre: Array) -> None:
-        """Take a part of the motion."""
+        """Take a part of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
         tick = 0
         while self._reached < len(self._points):
             away = centre[tick:] - self._points[self._reached]
@@ -70,7 +60,7 @@ class WaypointFigures(SteeringTally):
         )
 
 
-class HeadingFigures(SteeringTally):
+class HeadingFigures:
     """Measure how well the heading set-point was reached.
 
     `settling_time` [s] is from the set-point's step until the mean heading over a period stays
@@ -88,7 +78,7 @@ class HeadingFigures(SteeringTally):
         self._overshoot, self._late = 0.0, -math.inf
 
     def add(self, part: Trajectory, centre: Array) -> None:
-        """Take a part of the motion."""
+        """Take a part of the motion, and the centre of mass at each of its samples (k, 2) [m]."""
         headings = self._mean.of(part)
         time = part.time[len(part) - len(headings) :] - self._step
         after = time >= -ROUND_OFF
@@ -147,7 +137,7 @@ class MeanHeading:
 
     def __init__(self, setup: Setup) -> None:
         self._waves = float(setup.scenario.controller.get("waves", 1.5))
-        self._bearing, self._mean = Bearing(setup), PeriodMean()
+        self._chain, self._mean = PlanarSnake(setup.parameters), PeriodMean()
         self._phase: float | None = None
 
     def of(self, part: Trajectory) -> Array:
@@ -160,7 +150,7 @@ class MeanHeading:
         self._phase = float(phase[-1])
         headings = np.empty(len(part) - first)
         for i in range(first, len(part)):
-            x, y, heading = self._bearing.of(part.state(i))
+            x, y, heading = self._chain.bearing(part.state(i))
             self._mean.add(float(part.time[i]), float(phase[i]), heading, x, y)
             headings[i - first] = self._mean.heading
         return headings

@@ -9,10 +9,10 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, make_table, progress
+from roboaccord.cli.console import counted, make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, Quantity
+from roboaccord.contract.results import INLINE
 
 from voxel_sphere.rolling.bounces import TURNS, Bounces, bounces
 from voxel_sphere.rolling.motion import check_scheme
@@ -32,21 +32,13 @@ class PathRow:
 
 
 @dataclass(frozen=True)
-class WallRow:
-    """Hold what a sphere does at the walls of an arena on a grid of n voxels."""
-
-    n: Annotated[int, Quantity("")]
-    found: Bounces = field(metadata=INLINE)
-
-
-@dataclass(frozen=True)
 class Accuracy:
     """Hold all errors, and their unit."""
 
     unit: str
     binary: bool
     paths: list[PathRow]
-    walls: list[WallRow]
+    walls: list[Bounces]
 
 
 def accuracy_command(
@@ -75,20 +67,19 @@ def accuracy_command(
       accord voxel-sphere accuracy --n 200 --scheme exact --json
     """
     grids, chosen = check(sizes or [50, 100], schemes or list(SCHEMES))
-    rows, hits, runs = list[PathRow](), list[WallRow](), cases()
-    with progress() as bar:
-        total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
-        task = bar.add_task(COMPILING, total=total)
+    rows, hits, runs = list[PathRow](), list[Bounces](), cases()
+    total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
+    with counted(total, "rolling and bouncing") as done:
         for n in grids:
             for case in runs:
                 errors = dict[str, float]()
                 for scheme in chosen:
                     errors[scheme] = measure(case, n, scheme, binary=binary)
-                    bar.update(task, advance=1, description=f"{case.name}, n = {n}")
+                    done(1)
                 rows.append(PathRow(n, case.name, errors))
             for turn in TURNS if walls else ():
-                hits.append(WallRow(n, bounces(n, turn, binary=binary)))
-                bar.update(task, advance=1, description=f"walls at {turn:g} deg, n = {n}")
+                hits.append(bounces(n, turn, binary=binary))
+                done(1)
     found = Accuracy("r", binary, rows, hits)
     return Result(found, shown_of(found, chosen), used={"n": grids, "scheme": chosen})
 

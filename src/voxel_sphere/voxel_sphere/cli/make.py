@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import progress
+from roboaccord.cli.console import counted
 from roboaccord.cli.folder import is_own, results
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Degrees, Metres, Quantity, Ratio
 from typer.models import OptionInfo
 
 from voxel_sphere.cli.terrain import Replace
-from voxel_sphere.terrain.generate import Part, check_place, place, sheet_part, surface_parts
+from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
 from voxel_sphere.terrain.settings import KINDS, SIZE_WORKSPACE, VOXEL_SIZE
 from voxel_sphere.terrain.slices import Done
@@ -63,11 +63,11 @@ NAMED = Shape()
 class Made:
     """Hold what was made: its folder, n and radius [voxels], and its volumes with their recipe."""
 
-    path: Path
-    n: int
-    radius: Annotated[float, Quantity("voxels")]
+    path: Annotated[str, Quantity("")]
+    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
+    radius: Annotated[float, Quantity("voxels", "of the sphere")]
     voxel_size: Metres
-    volumes: list[str]
+    volumes: Annotated[list[str], Quantity("")]
     recipe: Recipe
 
 
@@ -124,18 +124,17 @@ def make_command(
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     target = check_place(folder, n, [name], **scale, replace=force)
     known = target == folder or is_own(folder) or any(folder.glob("Bitmaps_*"))
-    with results(folder, "terrain", force=force, known=known), progress() as bar:
-        task = bar.add_task(f"making {name}", total=6 * n)
-        tell: Done = lambda count: bar.advance(task, count)  # noqa: E731
-        parts = filled(
-            recipe, n, n / size_workspace, name=name, kind=kind, binary=binary, done=tell
-        )
-        workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=tell)
+    radius = n / size_workspace
+    with (
+        results(folder, "terrain", force=force, known=known),
+        counted(6 * n, f"making {name}") as done,
+    ):
+        parts = filled(recipe, n, radius, name=name, kind=kind, binary=binary, done=done)
+        workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=done)
     volumes = [part.name for part in parts]
-    made = Made(workspace.path, n, n / size_workspace, voxel_size, volumes, recipe)
-    names = ", ".join(f"{part.name} ({part.kind})" for part in parts)
+    made = Made(str(workspace.path), n, radius, voxel_size, volumes, recipe)
     unused = ("s", "t", "thickness", "kind") if xyz is None else ()
-    return Result(made, [f"{made.path}: {names}"], used=dict.fromkeys(unused))
+    return Result(made, used=dict.fromkeys(unused))
 
 
 def recipe_of(
@@ -166,8 +165,8 @@ def filled(
     if kind not in KINDS[1:]:
         raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
     if "xyz" in recipe:
-        sheet = sheet_of(recipe, n, radius)
-        return [sheet_part(sheet, n, name=name, kind=kind, recipe=recipe, binary=binary, done=done)]
+        volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
+        return [Part(name, kind, volume, recipe, not binary)]
     if kind != KINDS[1]:
         raise AccordError("--kind is for --xyz; named surfaces and heights are surfaces")
     surface = surface_of(recipe, n, radius)

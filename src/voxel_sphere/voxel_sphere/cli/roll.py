@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.progress import Progress
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, command_line, figure_lines, log, progress
+from roboaccord.cli.console import command_line, counted, log
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import Force
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
-from roboaccord.contract.results import Degrees, Quantity, Seconds
+from roboaccord.contract.results import LEFT_OUT, Degrees, Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.run.output import make_folder
 from roboaccord.run.versions import made_with
 
 from voxel_sphere.cli.terrain import ALONE, Names
-from voxel_sphere.rolling.field import Field, choose, fields, stages
-from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme, roll
+from voxel_sphere.rolling.field import Scene
+from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme
 from voxel_sphere.rolling.path import RolledPath, RollEvent
 from voxel_sphere.rolling.walls import STEEP, WallLaw
 from voxel_sphere.source.pages import write_run
-from voxel_sphere.source.variants import roll_as_described
-from voxel_sphere.terrain.workspace import Terrain
+from voxel_sphere.source.variants import DESCRIBED, roll_by
+from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 SAMPLES = 500
 
@@ -94,67 +93,51 @@ def roll_command(
 
       accord voxel-sphere roll terrain --omega 6 3 --out run
     """
-    check_file(file)
-    check_scheme(scheme, (*SCHEMES, "as_described"))
-    described = scheme == "as_described"
+    check_scheme(scheme, (*SCHEMES, DESCRIBED))
+    described = scheme == DESCRIBED
     if described and step is not None:
         raise AccordError("as_described has steps of a voxel of travel: leave --step out")
     if described and after != "parallel":
         raise AccordError("as_described turns parallel to a wall: leave --after out")
     law = WallLaw(after=after)  # type: ignore[arg-type]
-    with place_for(file, force), progress() as bar:
-        terrain, ground, of_walls = read(bar, folder, names, steep)
+    with place_for(file, force):
+        scene = Scene.of(open_workspace(folder), **vars(names))
+        with counted(scene.stages, "distances") as done:
+            ground, of_walls = scene.build(steep=steep, done=done)
+        terrain = scene.terrain
         length, duration = (terrain.radius, 1.0) if normalised else (1.0, time)
         middle = terrain.n / (2 * length)
         x, y = (length * value for value in start or (middle, middle))
         centre = ground.place(x, y, None if start_z is None else length * start_z)
-        rolling = bar.add_task(COMPILING, total=samples)
-        tell = lambda count: bar.update(rolling, advance=count, description="rolling")  # noqa: E731
-        if described:
-            path = roll_as_described(
-                terrain.solid, ground.radius, centre=centre, omega=(*omega, 0.0),
-                duration=duration, samples=samples, done=tell,
-            )  # fmt: skip
-        else:
+        with counted(samples, "rolling") as done:
             asked = Rolling(
                 ground, centre=centre, omega=(*omega, 0.0), duration=duration, walls=of_walls,
                 scheme=scheme, law=law, step=step, samples=samples,
             )  # fmt: skip
-            path = roll(asked, tell)
+            path = roll_by(terrain.solid, asked, done)
         files = [] if file is None else save(path, terrain, file)
-    found = Rolled.of(path, length, files)
+    found = Rolled.of(path, length, files, "r" if normalised else "voxels")
     if path.failed:
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
     used = {"time": None} if normalised else {}
-    shown = lines_of(found, "r" if normalised else "voxels")
-    return Result(found, shown, used=used, ok=not path.failed)
-
-
-def read(
-    bar: Progress, folder: Path, names: Names, steep: float
-) -> tuple[Terrain, Field, Field | None]:
-    """Return a terrain with the distances to its ground and its walls."""
-    opened, terrain = choose(folder, **vars(names))
-    task = bar.add_task("distances", total=stages(opened, terrain))
-    return terrain, *fields(opened, terrain, steep=steep, done=lambda n: bar.advance(task, n))
-
-
-def check_file(file: Path | None) -> None:
-    """Refuse a file that cannot be written, before the work."""
-    if file is None:
-        return
-    if not is_folder(file) and file.suffix not in (".csv", ".npz"):
-        raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
-    if not is_folder(file):
-        make_folder(file.parent)
-        check_target(file)
+    return Result(found, used=used, ok=not path.failed)
 
 
 def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | None]:
-    """Return the context in which results are written: the folder's, where it is one."""
-    if file is None or not is_folder(file):
+    """Return the context in which results are written: the folder's, where it is one.
+
+    Raises:
+        AccordError: for a file that cannot be written, before the work.
+    """
+    if file is None:
         return nullcontext()
-    return results(file, "", force=force)
+    if is_folder(file):
+        return results(file, "", force=force)
+    if file.suffix not in (".csv", ".npz"):
+        raise AccordError(f"{file}: the path is written as .csv or .npz, or into a folder")
+    make_folder(file.parent)
+    check_target(file)
+    return nullcontext()
 
 
 def is_folder(file: Path) -> bool:
@@ -175,26 +158,28 @@ def save(path: RolledPath, terrain: Terrain, file: Path) -> list[Path]:
 class Rolled:
     """Hold the end of a run; lengths in voxels, or in radii of the sphere."""
 
-    centre: Array
-    contact: Array
-    orientation: Array
-    montana: Array
-    chart: int
-    radius: float
+    lengths: Annotated[str, Quantity("", "unit of all lengths")] = field(metadata=LEFT_OUT)
+    centre: Annotated[Array, Quantity("", "of the sphere at the end")]
+    contact: Annotated[Array, Quantity("", "with the ground")]
+    orientation: Annotated[Array, Quantity("", "quaternion x y z w")]
+    montana: Annotated[Array, Quantity("", "x and y of the contact; u, v and psi in rad")]
+    chart: Annotated[int, Quantity("", "of the sphere, in which u and v are")]
+    radius: Annotated[float, Quantity("", "of the sphere")]
     events: list[RollEvent]
-    status: str
-    message: str
-    time: Seconds
-    travel: float
+    status: Annotated[str, Quantity("")]
+    message: Annotated[str, Quantity("")]
+    time: Annotated[float, Quantity("s", "or, with --normalised, of the run")]
+    travel: Annotated[float, Quantity("", "of the centre")]
     path: Path | Array
     files: list[Path]
 
     @classmethod
-    def of(cls, path: RolledPath, length: float, files: list[Path]) -> Rolled:
+    def of(cls, path: RolledPath, length: float, files: list[Path], unit: str) -> Rolled:
         """Measure a path in units of `length` voxels."""
         montana, chart = path.montana
         places = [tuple((np.array(event.centre) / length).tolist()) for event in path.events]
         return cls(
+            lengths=unit,
             centre=path.centre[-1] / length,
             contact=path.contact[-1] / length,
             orientation=path.orientation[-1],
@@ -209,26 +194,3 @@ class Rolled:
             path=files[0] if files else path.centre / length,
             files=files,
         )
-
-
-def lines_of(found: Rolled, unit: str) -> list[str]:
-    """Return it for people."""
-
-    def words(values: Array) -> str:
-        return " ".join(f"{value:.4g}" for value in values)
-
-    rows = {
-        "status": (f"{found.status}: {found.message}", ""),
-        "time": (f"{found.time:.4g}", "s" if unit == "voxels" else "of the run"),
-        "centre": (words(found.centre), unit),
-        "contact": (words(found.contact), unit),
-        "orientation": (words(found.orientation), "(x y z w)"),
-        "montana": (words(found.montana), f"(x y in {unit}; u v psi in rad)"),
-        "chart": (f"{found.chart}", ""),
-        "radius": (f"{found.radius:.4g}", unit),
-        "travel": (f"{found.travel:.4g}", unit),
-        "events": (f"{len(found.events)}", ""),
-    }
-    events = [f"  {e.time:.4f}  {e.kind}: {e.detail}" for e in found.events]
-    files = [f"files        {', '.join(map(str, found.files))}"] if found.files else []
-    return [*figure_lines(rows), *events, *files]

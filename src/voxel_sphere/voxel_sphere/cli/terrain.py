@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from rich.console import RenderableType
-from rich.progress import Progress
-from rich.text import Text
 from roboaccord.cli.command import Result
-from roboaccord.cli.console import make_table, progress
+from roboaccord.cli.console import counted
 from roboaccord.cli.folder import is_own, results
-from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
-from roboaccord.contract.results import Json, Quantity, Ratio, by_fields, to_json
+from roboaccord.contract.results import IF_ANY, INLINE, Metres, Quantity, Ratio
+from roboaccord.contract.state import Array
 
-from voxel_sphere.terrain.heights import height_field
 from voxel_sphere.terrain.mesh import (
     FORMATS,
     SMOOTH,
@@ -29,6 +24,7 @@ from voxel_sphere.terrain.mesh import (
     check_ending,
     decimate,
     deviation,
+    height_field,
     terrain_mesh,
     write_mesh,
     write_npy,
@@ -49,15 +45,27 @@ class VolumeRow:
 
     name: Annotated[str, Quantity("")]
     kind: Annotated[str, Quantity("", form="s")]
-    grey: bool
+    grey: Annotated[bool, Quantity("", "or else slices are binary", form="s")]
     filled: Annotated[float, Quantity("1", form=".1f", shown="%")]
     z: Annotated[tuple[int, int], Quantity("voxels")]
     recipe: Recipe | None
 
+
+@dataclass(frozen=True)
+class Listed:
+    """Hold what is in a workspace."""
+
+    path: Annotated[str, Quantity("")]
+    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
+    radius: Annotated[float, Quantity("voxels", "of the sphere", form=".3f")]
+    size_workspace: Annotated[float, Quantity("1", "n / r")]
+    voxel_size: Metres
+    volumes: list[VolumeRow]
+
     @property
-    def slices(self) -> Annotated[str, Quantity("", form="s")]:
-        """Of which kind they are."""
-        return "grey" if self.grey else "binary"
+    def metres(self) -> Annotated[float, Quantity("m", "radius of the sphere")]:
+        """The radius in the world."""
+        return self.radius * self.voxel_size
 
 
 def list_command(folder: Folder) -> Result:
@@ -68,18 +76,10 @@ def list_command(folder: Folder) -> Result:
       accord voxel-sphere list terrains
     """
     found = open_workspace(folder)
-    with progress() as bar:
-        task = bar.add_task("reading", total=len(found.kinds) * found.n)
-        rows = volumes(found, lambda count: bar.advance(task, count))
-    names = ("path", "n", "radius", "size_workspace", "voxel_size")
-    data = {name: to_json(getattr(found, name)) for name in names}
-    n, size, r = found.n, found.voxel_size, found.radius
-    lines = [
-        f"{found.path}: {n} x {n} x {n} voxels of {size:g} m,",
-        f"sphere of radius {r:.3f} voxels = {r * size:.4g} m",
-    ]
-    table = tables_of(rows, "name", "kind", "slices", "filled", "z", kind=VolumeRow)
-    return Result({**data, "volumes": to_json(rows)}, [*lines, *table])
+    with counted(len(found.kinds) * found.n, "reading") as done:
+        rows = volumes(found, done)
+    place, size = str(found.path), found.size_workspace
+    return Result(Listed(place, found.n, found.radius, size, found.voxel_size, rows))
 
 
 def volumes(workspace: Workspace, done: Done) -> list[VolumeRow]:
@@ -153,13 +153,12 @@ def mesh_command(
     if heights is not None:
         check_ending(heights, [".npy"])
     check_target(heights)
-    with progress() as bar:
-        found = meshed(bar, folder, smooth, triangles, names)
-        field = height_field(found.terrain) if heights is not None else None
-        write_mesh(found.mesh, file, found.terrain.voxel_size)
-        if field is not None and heights is not None:
-            write_npy(heights, field.heights)
-    return found.result([path for path in (file, heights) if path is not None])
+    terrain, mesh, found = meshed(folder, smooth, triangles, names)
+    columns = {} if heights is None else {heights: height_field(terrain).heights}
+    write_mesh(mesh, file, terrain.voxel_size)
+    for path, values in columns.items():
+        write_npy(path, values)
+    return Result(replace(found, files=[file, *columns]))
 
 
 def world_command(
@@ -183,88 +182,76 @@ def world_command(
 
       accord voxel-sphere world terrains --surface bowl --out gazebo
     """
-    with results(place, "", force=force, known=is_own(place)), progress() as bar:
-        found = meshed(bar, folder, smooth, triangles, names)
+    with results(place, "", force=force, known=is_own(place)):
+        terrain, mesh, found = meshed(folder, smooth, triangles, names)
         files = write_world(
-            found.mesh, place, world_name(found.terrain.name, name), friction=friction,
-            voxel_size=found.terrain.voxel_size, detector=detector, replace=force,
+            mesh, place, world_name(terrain.name, name), friction=friction,
+            voxel_size=terrain.voxel_size, detector=detector, replace=force,
         )  # fmt: skip
-    return found.result(files)
+    return Result(replace(found, files=[*files]))
 
 
 @dataclass(frozen=True)
+class Before:
+    """Hold the mesh before it was decimated."""
+
+    triangles: int
+    mean_error: float
+    max_error: float
+
+
+@dataclass(frozen=True, kw_only=True)
 class Meshed:
-    """Hold a terrain, its mesh with its deviation, and the mesh before it was decimated."""
+    """Hold figures of a terrain and its mesh, and the files that were written."""
 
-    terrain: Terrain
-    mesh: Mesh
-    error: Deviation
-    before: Meshed | None = None
+    terrain: Annotated[str, Quantity("")]
+    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
+    radius: Annotated[float, Quantity("voxels", "of the sphere")]
+    voxel_size: Metres
+    triangles: Annotated[int, Quantity("")]
+    watertight: Annotated[bool, Quantity("", "closed, and facing outward")]
+    volume: Annotated[float, Quantity("voxels^3")]
+    error: Deviation = field(metadata=INLINE)
+    size: Annotated[Array, Quantity("voxels")]
+    before: Before | None = field(default=None, metadata=IF_ANY)
+    files: list[Path] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Json]:
-        """Return figures of terrain and mesh by name; lengths in voxels, but voxels in m."""
-        terrain, mesh, before = self.terrain, self.mesh, self.before
-        more: dict[str, Json] = {}
-        if before is not None:
-            errors = {"mean_error": before.error.mean_error, "max_error": before.error.max_error}
-            more["before"] = {"triangles": len(before.mesh.faces), **errors}
-        return {
-            "terrain": terrain.name,
-            "n": terrain.n,
-            "radius": terrain.radius,
-            "voxel_size": terrain.voxel_size,
-            "triangles": len(mesh.faces),
-            "watertight": mesh.watertight,
-            "volume": mesh.volume,
-            **by_fields(self.error),
-            "size": np.ptp(mesh.vertices, axis=0).tolist(),
-            **more,
-        }
+    @property
+    def metres(self) -> Annotated[Array, Quantity("m", "its size")]:
+        """The size of the mesh in the world."""
+        return self.size * self.voxel_size
 
-    def result(self, files: Sequence[Path]) -> Result:
-        """Return the figures and the files that were written."""
-        data = {**self.to_json(), "files": to_json(files)}
-        return Result(data, [*self.shown(), Text(f"files: {', '.join(map(str, files))}")])
-
-    def shown(self) -> list[RenderableType]:
-        """Return the figures for people."""
-        mesh, size, error = self.mesh, self.terrain.voxel_size, self.error
-        table = make_table(self.terrain.name, "[voxels]", "[m]")
-        for name, value in (("mean error", error.mean_error), ("max error", error.max_error)):
-            table.add_row(name, f"{value:.4f}", f"{value * size:.3g}")
-        table.add_row("volume, cubed", f"{mesh.volume:.0f}", f"{mesh.volume * size**3:.4g}")
-        lengths = np.ptp(mesh.vertices, axis=0)
-        spans = [" x ".join(f"{length * k:.4g}" for length in lengths) for k in (1.0, size)]
-        table.add_row("size", *spans)
-        closed = "watertight, outward" if mesh.watertight else "with holes"
-        lines = [f"{len(mesh.faces)} triangles, {closed}; errors against the {error.against}"]
-        if before := self.before:
-            lines.append(
-                f"decimated from {len(before.mesh.faces)} triangles with a mean error of "
-                f"{before.error.mean_error:.4f} voxels"
-            )
-        return [table, *map(Text, lines)]
+    @property
+    def decimated(self) -> Annotated[str | None, Quantity("", "from how many triangles")]:
+        """What the mesh was before."""
+        old = self.before
+        words = "{0.triangles}, with a mean error of {0.mean_error:.4f} voxels"
+        return words.format(old) if old else None
 
 
 def meshed(
-    bar: Progress, folder: Path, smooth: float, triangles: int | None, names: Names
-) -> Meshed:
-    """Return a terrain and its mesh.
+    folder: Path, smooth: float, triangles: int | None, names: Names
+) -> tuple[Terrain, Mesh, Meshed]:
+    """Return a terrain, its mesh and the figures of both.
 
     Raises:
         AccordError: if there is no such terrain, or its mesh is not closed and outward.
     """
-    task = bar.add_task("reading", total=4)
-    terrain = open_workspace(folder).terrain(**vars(names))
-    bar.update(task, completed=1, description="meshing")
-    mesh = terrain_mesh(terrain, smoothing=smooth)
-    bar.update(task, completed=2, description="measuring")
-    found = Meshed(terrain, mesh, deviation(mesh, terrain))
-    if triangles is not None:
-        bar.update(task, completed=3, description="decimating")
-        mesh = decimate(mesh, triangles)
-        found = Meshed(terrain, mesh, deviation(mesh, terrain), before=found)
-    bar.update(task, completed=4, description="writing")
+    with counted(3, "meshing") as done:
+        terrain = open_workspace(folder).terrain(**vars(names))
+        done(1)
+        mesh, before = terrain_mesh(terrain, smoothing=smooth), None
+        error = deviation(mesh, terrain)
+        done(1)
+        if triangles is not None:
+            before = Before(len(mesh.faces), error.mean_error, error.max_error)
+            mesh = decimate(mesh, triangles)
+            error = deviation(mesh, terrain)
+        done(1)
     if not mesh.watertight or mesh.volume <= 0:
         raise AccordError(f"the mesh of {terrain.name} is not closed: use another --smooth")
-    return found
+    return terrain, mesh, Meshed(
+        terrain=terrain.name, n=terrain.n, radius=terrain.radius, voxel_size=terrain.voxel_size,
+        triangles=len(mesh.faces), watertight=mesh.watertight, volume=mesh.volume, error=error,
+        size=np.ptp(mesh.vertices, axis=0), before=before,
+    )  # fmt: skip

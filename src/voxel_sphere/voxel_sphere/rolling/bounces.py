@@ -27,6 +27,7 @@ class Bounces:
     """Worst errors of an arena over its headings.
 
     Args:
+        n: size of the grid [voxels].
         turn: of the arena.
         heading_error: after the first hit, against the law of reflection.
         mean_error: its mean.
@@ -35,6 +36,7 @@ class Bounces:
         stuck: runs that ended, or did not travel.
     """
 
+    n: Annotated[int, Quantity("")]
     turn: Annotated[float, Quantity("deg", name="walls at", form="g")]
     heading_error: Annotated[
         float, Quantity("deg", "largest error after the first hit", "heading", ".2f")
@@ -65,6 +67,7 @@ def bounces(n: int, turn: float, *, binary: bool = False) -> Bounces:
     runs = [_one(ground, walls, r, turn, heading) for heading in headings]
     errors = np.array([run[0] for run in runs])
     return Bounces(
+        n=n,
         turn=turn,
         heading_error=float(errors.max()),
         mean_error=float(errors.mean()),

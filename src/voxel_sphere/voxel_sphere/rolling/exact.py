@@ -20,20 +20,21 @@ BISECTIONS = 45
 
 
 @kernel
-def rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz):
+def rolling(scheme, field, r, w, x, y, z, nx, ny, nz):
     """Return the centre's velocity (3) where the normal is (nx, ny, nz).
 
     EXACT: r w x n. LOCAL_PLANE: the contact has r w x n, as on a plane, and not the centre. With
     n' = J c' the centre then has (1 - r J)^-1 r w x n, solved in the plane of the ground.
     """
+    wx, wy, wz = w
     vx, vy, vz = r * (wy * nz - wz * ny), r * (wz * nx - wx * nz), r * (wx * ny - wy * nx)
     size = math.sqrt(vx * vx + vy * vy + vz * vz)
     if scheme == EXACT or size == 0.0:
         return vx, vy, vz
     ax, ay, az = vx / size, vy / size, vz / size
     bx, by, bz = ny * az - nz * ay, nz * ax - nx * az, nx * ay - ny * ax
-    px, py, pz = turning(kind, params, grid, x, y, z, ax, ay, az)
-    qx, qy, qz = turning(kind, params, grid, x, y, z, bx, by, bz)
+    px, py, pz = turning(field, x, y, z, ax, ay, az)
+    qx, qy, qz = turning(field, x, y, z, bx, by, bz)
     aa, ab = 1.0 - r * (ax * px + ay * py + az * pz), -r * (ax * qx + ay * qy + az * qz)
     ba, bb = -r * (bx * px + by * py + bz * pz), 1.0 - r * (bx * qx + by * qy + bz * qz)
     along, across = size * bb / (aa * bb - ab * ba), -size * ba / (aa * bb - ab * ba)
@@ -41,25 +42,19 @@ def rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz):
 
 
 @kernel
-def velocity(scheme, kind, params, grid, r, wx, wy, wz, x, y, z):
+def velocity(scheme, field, r, w, x, y, z):
     """Return the centre's velocity (3) at a centre."""
-    _, nx, ny, nz = sample(kind, params, grid, x, y, z)
-    return rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz)
+    _, nx, ny, nz = sample(field, x, y, z)
+    return rolling(scheme, field, r, w, x, y, z, nx, ny, nz)
 
 
 @kernel
-def runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, h):
+def runge_kutta(scheme, field, r, w, x, y, z, ax, ay, az, h):
     """Return the centre after a step h of the classical method; (ax, ay, az) is the first slope."""
     g = 0.5 * h
-    bx, by, bz = velocity(
-        scheme, kind, params, grid, r, wx, wy, wz, x + g * ax, y + g * ay, z + g * az
-    )
-    cx, cy, cz = velocity(
-        scheme, kind, params, grid, r, wx, wy, wz, x + g * bx, y + g * by, z + g * bz
-    )
-    dx, dy, dz = velocity(
-        scheme, kind, params, grid, r, wx, wy, wz, x + h * cx, y + h * cy, z + h * cz
-    )
+    bx, by, bz = velocity(scheme, field, r, w, x + g * ax, y + g * ay, z + g * az)
+    cx, cy, cz = velocity(scheme, field, r, w, x + g * bx, y + g * by, z + g * bz)
+    dx, dy, dz = velocity(scheme, field, r, w, x + h * cx, y + h * cy, z + h * cz)
     s = h / 6.0
     return (
         x + s * (ax + 2.0 * (bx + cx) + dx),
@@ -69,8 +64,9 @@ def runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, ax, ay, az, 
 
 
 @kernel
-def turn(state, wx, wy, wz, h):
+def turn(state, w, h):
     """Turn the orientation state[3:7], x y z w, by exp([w] h), exact for a constant w."""
+    wx, wy, wz = w[0], w[1], w[2]
     size = math.sqrt(wx * wx + wy * wy + wz * wz)
     half = 0.5 * h * size
     part = math.sin(half) / size if size > 0.0 else 0.0
@@ -85,22 +81,22 @@ def turn(state, wx, wy, wz, h):
 
 
 @kernel
-def hits(kind, params, grid, r, vx, vy, vz, x, y, z):
+def hits(field, r, vx, vy, vz, x, y, z):
     """Tell whether a centre that moves with (vx, vy, vz) is nearer than r to a wall, and nears."""
-    d, mx, my, mz = sample(kind, params, grid, x, y, z)
+    d, mx, my, mz = sample(field, x, y, z)
     return d < r and vx * mx + vy * my + vz * mz < 0.0
 
 
 @kernel
-def bend(kind, params, grid, r, x, y, z, ux, uy, uz):
+def bend(field, r, x, y, z, ux, uy, uz):
     """Return r times the curvature of the centre's surface along a direction, hollow positive.
 
     From the distance itself: its smoothed gradient does not show where two contacts change over.
     """
     b = max(1.5, 0.1 * r)
-    middle = sample(kind, params, grid, x, y, z)[0]
-    ahead = sample(kind, params, grid, x + b * ux, y + b * uy, z + b * uz)[0]
-    behind = sample(kind, params, grid, x - b * ux, y - b * uy, z - b * uz)[0]
+    middle = sample(field, x, y, z)[0]
+    ahead = sample(field, x + b * ux, y + b * uy, z + b * uz)[0]
+    behind = sample(field, x - b * ux, y - b * uy, z - b * uz)[0]
     return r * (2.0 * middle - ahead - behind) / (b * b)
 
 
@@ -120,37 +116,31 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
         guard, lost: errors of the distance r from which on the centre is put right, and at which
             the contact is lost [voxels].
     """
-    kind, params, grid = ground
-    wall_kind, wall_params, wall_grid = walls
-    wx, wy, wz = w[0], w[1], w[2]
+    spin = w[0], w[1], w[2]
     x, y, z = state[0], state[1], state[2]
     time, code = 0.0, DONE
     px, py, pz, moved = state[9], state[10], state[11], state[12]
     while code == DONE and time < duration:
-        d, nx, ny, nz = sample(kind, params, grid, x, y, z)
+        d, nx, ny, nz = sample(ground, x, y, z)
         if not abs(d - r) < lost or nx * nx + ny * ny + nz * nz == 0.0:
             code = LOST
             break
         if abs(d - r) > guard:
             x, y, z = x - (d - r) * nx, y - (d - r) * ny, z - (d - r) * nz
-            d, nx, ny, nz = sample(kind, params, grid, x, y, z)
-        vx, vy, vz = rolling(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, nx, ny, nz)
-        if walled and time == 0.0 and hits(
-            wall_kind, wall_params, wall_grid, r, vx, vy, vz, x, y, z
-        ):  # fmt: skip
+            d, nx, ny, nz = sample(ground, x, y, z)
+        vx, vy, vz = rolling(scheme, ground, r, spin, x, y, z, nx, ny, nz)
+        if walled and time == 0.0 and hits(walls, r, vx, vy, vz, x, y, z):
             code = HIT
             break
         left = duration - time
         step = h if left > 1.000001 * h else left
-        X, Y, Z = runge_kutta(scheme, kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step)
+        X, Y, Z = runge_kutta(scheme, ground, r, spin, x, y, z, vx, vy, vz, step)
         length = math.sqrt((X - x) ** 2 + (Y - y) ** 2 + (Z - z) ** 2)
         if moved > 0.0 and length > 0.0:
             tx, ty, tz = nx - px, ny - py, nz - pz
             if r * math.sqrt(tx * tx + ty * ty + tz * tz) > SUSPECT * moved:
-                sharp = bend(
-                    kind, params, grid, r, x, y, z,
-                    (X - x) / length, (Y - y) / length, (Z - z) / length,
-                )  # fmt: skip
+                ux, uy, uz = (X - x) / length, (Y - y) / length, (Z - z) / length
+                sharp = bend(ground, r, x, y, z, ux, uy, uz)
                 if sharp > SHARP and state[8] == 0.0:
                     state[8] = sharp
                     code = HOLLOW
@@ -159,21 +149,17 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
                     state[8] = 0.0
         if state[7] + length >= reach:
             step *= max(reach - state[7], 0.0) / length
-            X, Y, Z = runge_kutta(
-                scheme, kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step
-            )
+            X, Y, Z = runge_kutta(scheme, ground, r, spin, x, y, z, vx, vy, vz, step)
             length = max(reach - state[7], 0.0)
             code = TRAVELLED
-        if walled and sample(wall_kind, wall_params, wall_grid, X, Y, Z)[0] < r:
-            ex, ey, ez = velocity(scheme, kind, params, grid, r, wx, wy, wz, X, Y, Z)
-            if hits(wall_kind, wall_params, wall_grid, r, ex, ey, ez, X, Y, Z):
+        if walled and sample(walls, X, Y, Z)[0] < r:
+            ex, ey, ez = velocity(scheme, ground, r, spin, X, Y, Z)
+            if hits(walls, r, ex, ey, ez, X, Y, Z):
                 low, high = 0.0, step
                 for _ in range(BISECTIONS):
                     step = 0.5 * (low + high)
-                    X, Y, Z = runge_kutta(
-                        scheme, kind, params, grid, r, wx, wy, wz, x, y, z, vx, vy, vz, step
-                    )
-                    if sample(wall_kind, wall_params, wall_grid, X, Y, Z)[0] < r:
+                    X, Y, Z = runge_kutta(scheme, ground, r, spin, x, y, z, vx, vy, vz, step)
+                    if sample(walls, X, Y, Z)[0] < r:
                         high = step
                     else:
                         low = step
@@ -182,7 +168,7 @@ def advance(scheme, ground, walls, walled, r, size, state, w, h, duration, reach
         if not (0.0 <= X <= size and 0.0 <= Y <= size and 0.0 <= Z <= size):
             code = LEFT
             break
-        turn(state, wx, wy, wz, step)
+        turn(state, spin, step)
         x, y, z = X, Y, Z
         state[7] += length
         time += step

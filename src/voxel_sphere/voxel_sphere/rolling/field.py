@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,7 @@ from voxel_sphere.rolling.distance import NORMAL, STAGES, Solid, Surfels, distan
 from voxel_sphere.rolling.sampling import CYLINDER, GRID, PLANE, SPHERE, WAVE, sample, turning
 from voxel_sphere.rolling.walls import STEEP, split
 from voxel_sphere.terrain.slices import Done, nothing
-from voxel_sphere.terrain.workspace import Terrain, Workspace, open_workspace
+from voxel_sphere.terrain.workspace import Terrain, Workspace
 
 NO_GRID = np.zeros((1, 1, 1, 4), dtype=np.float32)
 NO_PARAMS = np.zeros(7)
@@ -64,10 +64,7 @@ class Field:
         distance, gradient, surface = distance_and_gradient(
             solid, radius, smoothing=smoothing, done=done
         )
-        grid = np.empty((*distance.shape, 4), dtype=np.float32)
-        grid[..., 0] = distance
-        for axis, part in enumerate(gradient):
-            grid[..., 1 + axis] = part
+        grid = np.stack([distance, *gradient], axis=-1)
         return cls(
             radius=radius, size=float(n), kind=GRID, params=NO_PARAMS, grid=grid, surface=surface
         )
@@ -109,33 +106,20 @@ class Field:
 
     @property
     def arrays(self) -> tuple[int, Array, Grid]:
-        """Arguments of the kernels."""
+        """The field as the kernels take it."""
         return self.kind, self.params, self.grid
 
     def distance(self, point: Vector) -> float:
         """Return the distance of a point from the ground [voxels]."""
-        return float(sample(*self.arrays, *map(float, point))[0])
+        return float(sample(self.arrays, *map(float, point))[0])
 
     def normal(self, point: Vector) -> Array:
         """Return the ground's unit normal (3,) under a centre at a point."""
-        return np.array(sample(*self.arrays, *map(float, point))[1:])
+        return np.array(sample(self.arrays, *map(float, point))[1:])
 
     def turn(self, point: Vector, velocity: Vector) -> Array:
         """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""
-        return np.array(turning(*self.arrays, *map(float, point), *map(float, velocity)))
-
-    def curvature(self, point: Vector) -> Array:
-        """Return the ground's principal curvatures (2,) [1/voxel] below a centre, hollow positive.
-
-        The centre's own surface, at the distance r, has k / (1 - r k).
-        """
-        n = self.normal(point)
-        side = np.cross(n, np.eye(3)[np.argmin(np.abs(n))])
-        side /= np.linalg.norm(side)
-        frame = np.stack([side, np.cross(n, side)])
-        shape = -np.stack([frame @ self.turn(point, t) for t in frame], axis=1)
-        own = np.linalg.eigvalsh(0.5 * (shape + shape.T))
-        return np.asarray(own / (1.0 + self.radius * own))
+        return np.array(turning(self.arrays, *map(float, point), *map(float, velocity)))
 
     def place(self, x: float, y: float, z: float | None = None) -> Array:
         """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
@@ -174,41 +158,56 @@ class Field:
         return found
 
 
-def choose(
-    folder: Path, *, surface: str | None, walls: str | None, workspace: str | None
-) -> tuple[Workspace, Terrain]:
-    """Open a workspace and choose what is rolled on; a whole one has its walls split off.
-
-    Raises:
-        AccordError: for what cannot be read, or a choice that is not clear.
-    """
-    opened = open_workspace(folder)
-    return opened, opened.terrain(surface=surface, walls=walls, workspace=workspace)
-
-
-def fields(
-    opened: Workspace,
-    terrain: Terrain,
-    *,
-    steep: float = STEEP,
-    done: Callable[[int], None] = lambda count: None,
-) -> tuple[Field, Field | None]:
-    """Return the fields of ground and walls; `done` is told of each of `stages(terrain)` stages.
+@dataclass(frozen=True)
+class Scene:
+    """Hold a terrain, and the fields of its ground and walls.
 
     Args:
-        steep: angle from the level from which a face of a whole workspace is wall [deg].
+        terrain: the voxels.
+        whole: whether walls and ground are one volume.
     """
-    ground: Solid = terrain.surface
-    walls: Solid | None = terrain.walls
-    if terrain.name in opened.names("workspace"):
-        ground, walls = split(ground, steep)
-    field = Field.build(ground, terrain.radius, done=done)
-    if walls is None:
-        return field, None
-    return field, Field.build(walls, terrain.radius, done=done)
 
+    terrain: Terrain
+    whole: bool = False
 
-def stages(opened: Workspace, terrain: Terrain) -> int:
-    """Return how many stages building the fields has, at most."""
-    whole = terrain.name in opened.names("workspace")
-    return STAGES * (1 if terrain.walls is None and not whole else 2)
+    @classmethod
+    def of(
+        cls, opened: Workspace, *, surface: str | None, walls: str | None, workspace: str | None
+    ) -> Scene:
+        """Choose what is rolled on in a workspace.
+
+        Raises:
+            AccordError: for what cannot be read, or a choice that is not clear.
+        """
+        terrain = opened.terrain(surface=surface, walls=walls, workspace=workspace)
+        return cls(terrain, terrain.name in opened.names("workspace"))
+
+    @property
+    def voxel(self) -> float:
+        """Edge of a voxel [m]."""
+        return self.terrain.voxel_size
+
+    @property
+    def stages(self) -> int:
+        """How many stages building the fields has, at most."""
+        return STAGES * (1 if self.terrain.walls is None and not self.whole else 2)
+
+    @cached_property
+    def fields(self) -> tuple[Field, Field | None]:
+        """The fields of ground and walls, in voxels, built when they are asked for first."""
+        return self.build()
+
+    def build(self, *, steep: float = STEEP, done: Done = nothing) -> tuple[Field, Field | None]:
+        """Return the fields of ground and walls, those of a whole workspace split.
+
+        Args:
+            steep: angle from the level from which a face of a whole workspace is wall [deg].
+            done: is told of each of `stages` stages.
+        """
+        ground: Solid = self.terrain.surface
+        walls: Solid | None = self.terrain.walls
+        if self.whole:
+            ground, walls = split(ground, steep)
+        radius = self.terrain.radius
+        field = Field.build(ground, radius, done=done)
+        return field, None if walls is None else Field.build(walls, radius, done=done)

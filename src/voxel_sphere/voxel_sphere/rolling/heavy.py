@@ -12,7 +12,7 @@ from roboaccord.contract.state import Array
 from voxel_sphere.rolling import heavy_kernels as kernels
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RollEvent
+from voxel_sphere.rolling.path import DONE, LEFT, Ball, three
 from voxel_sphere.rolling.walls import in_ground
 
 GRAVITY = 981.0  # voxels/s^2: 9.81 m/s^2 where a voxel is 0.01 m
@@ -60,7 +60,7 @@ class HeavyParameters:
         return float(r), float(self.mass), float(inertia), float(self.gravity), float(self.friction)
 
 
-class HeavyRoller:
+class HeavyRoller(Ball):
     """A heavy sphere on a field.
 
     Args:
@@ -79,30 +79,13 @@ class HeavyRoller:
         omega: Vector = (0.0, 0.0, 0.0), velocity: Vector | None = None, walls: Field | None = None,
         parameters: HeavyParameters | None = None, step: float = 1e-3,
     ) -> None:  # fmt: skip
-        self.field, self.walls = field, walls
         self.parameters = parameters or HeavyParameters()
-        self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
-        self.events: list[RollEvent] = []
         self.mode = kernels.ROLL if velocity is None else kernels.SLIDE
         self._body, self._step = self.parameters.body(field.radius), step
         spin = np.array(omega, dtype=float)
         v = field.radius * np.cross(spin, field.normal(centre)) if velocity is None else velocity
-        self._state = np.array([*centre, *orientation, *v, *spin], dtype=float)
-        self._lost = max(1.0, 0.1 * field.radius)
-        gap = field.distance(centre) - field.radius
-        if not abs(gap) <= self._lost:
-            where = "in the air" if gap > 0 else "inside the ground"
-            raise AccordError(f"the start is {where}, {abs(gap):.3g} voxels off")
-
-    @property
-    def centre(self) -> Array:
-        """The sphere's centre (3,) [voxels]."""
-        return self._state[:3].copy()
-
-    @property
-    def orientation(self) -> Array:
-        """The sphere's orientation x y z w (4,)."""
-        return self._state[3:7].copy()
+        state = [*centre, *orientation, *v, *spin]
+        super().__init__(field, walls, state, max(1.0, 0.1 * field.radius))
 
     @property
     def velocity(self) -> Array:
@@ -130,9 +113,7 @@ class HeavyRoller:
 
     def advance(self, torque: Vector, duration: float) -> str:
         """Move for a time [s] under a torque (3,) in the world frame; return the status."""
-        push = np.asarray(torque, dtype=float)
-        if push.shape != (3,) or not np.isfinite(push).all():
-            raise AccordError(f"a torque is three finite numbers, not {torque}")
+        push = three(torque, "a torque")
         end = self.time + duration
         walls = self.walls or self.field
         while self.status == DONE and self.time < end:
@@ -158,7 +139,7 @@ class HeavyRoller:
         With friction on the ground the turning stays, and the sphere slides until it rolls again.
         """
         assert self.walls is not None
-        n, v = self.field.normal(self._state[:3]), self.velocity
+        n, v = self.normal, self.velocity
         found = [contact.normal for contact in contacts(self.walls, self.centre)]
         if self.mode != kernels.FLIGHT:
             found = [m for m in (in_ground(normal, n) for normal in found) if m is not None]
@@ -176,10 +157,3 @@ class HeavyRoller:
             else:
                 self.mode = kernels.SLIDE
         self._say("wall", f"hit with {np.linalg.norm(self.velocity):.3g} voxels/s after it")
-
-    def _say(self, kind: str, detail: str) -> None:
-        self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
-
-    def _end(self, status: str) -> None:
-        self.status, self.message = status, MESSAGES[status]
-        self._say(status, self.message)

@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.numerics.jit import kernel
 from roboaccord.numerics.rotations import cross
 
-from voxel_sphere.rolling.exact import turn
+from voxel_sphere.rolling.exact import hits, turn
 from voxel_sphere.rolling.sampling import sample, turning
 
 ROLL, SLIDE, FLIGHT = range(3)
@@ -31,7 +31,7 @@ BISECTIONS = 40
 
 
 @kernel
-def _rates(mode, kind, params, grid, body, y, torque, rate, force):
+def _rates(mode, field, body, y, torque, rate, force):
     """Fill the rates (9,) of y = [c, v, W] and the contact force (4,): friction (3), N.
 
     `body` is (r, mass, inertia, gravity, mu).
@@ -46,7 +46,7 @@ def _rates(mode, kind, params, grid, body, y, torque, rate, force):
             rate[6 + i] = torque[i] / inertia
         return
     n, v, turned, side = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
-    _, n[0], n[1], n[2] = sample(kind, params, grid, y[0], y[1], y[2])
+    _, n[0], n[1], n[2] = sample(field, y[0], y[1], y[2])
     cross(y[6:9], n, side)
     if mode == ROLL:
         for i in range(3):
@@ -55,9 +55,7 @@ def _rates(mode, kind, params, grid, body, y, torque, rate, force):
         along = y[3] * n[0] + y[4] * n[1] + y[5] * n[2]
         for i in range(3):
             v[i] = y[3 + i] - along * n[i]
-    turned[0], turned[1], turned[2] = turning(
-        kind, params, grid, y[0], y[1], y[2], v[0], v[1], v[2]
-    )  # fmt: skip
+    turned[0], turned[1], turned[2] = turning(field, y[0], y[1], y[2], v[0], v[1], v[2])
     u = np.empty(3)
     slip, size = 0.0, 0.0
     for i in range(3):
@@ -107,14 +105,13 @@ def _rates(mode, kind, params, grid, body, y, torque, rate, force):
 @kernel
 def contact_force(mode, ground, body, y, torque):
     """Return friction (3) and normal force (4,) at a state y (9,)."""
-    kind, params, grid = ground
     rate, force = np.empty(9), np.empty(4)
-    _rates(mode, kind, params, grid, body, y, torque, rate, force)
+    _rates(mode, ground, body, y, torque, rate, force)
     return force
 
 
 @kernel
-def _step(mode, kind, params, grid, body, y, torque, h, work):
+def _step(mode, field, body, y, torque, h, work):
     """Leave in work[5] the state after a step h of the classical method; keep v in the contact."""
     force = work[6]
     new = work[5]
@@ -122,14 +119,13 @@ def _step(mode, kind, params, grid, body, y, torque, h, work):
         part = h if stage == 3 else 0.5 * h
         for i in range(9):
             new[i] = y[i] + (part * work[stage - 1, i] if stage > 0 else 0.0)
-        _rates(mode, kind, params, grid, body, new, torque, work[stage], force)
+        _rates(mode, field, body, new, torque, work[stage], force)
     for i in range(9):
-        new[i] = y[i] + h / 6.0 * (
-            work[0, i] + 2.0 * (work[1, i] + work[2, i]) + work[3, i]
-        )  # fmt: skip
+        slopes = work[0, i] + 2.0 * (work[1, i] + work[2, i]) + work[3, i]
+        new[i] = y[i] + h / 6.0 * slopes
     if mode == FLIGHT:
         return
-    _, a, b, c = sample(kind, params, grid, new[0], new[1], new[2])
+    _, a, b, c = sample(field, new[0], new[1], new[2])
     if mode == ROLL:
         r = body[0]
         new[3] = r * (new[7] * c - new[8] * b)
@@ -141,9 +137,9 @@ def _step(mode, kind, params, grid, body, y, torque, h, work):
 
 
 @kernel
-def slip_of(kind, params, grid, r, y, u):
+def slip_of(field, r, y, u):
     """Fill u (3) = v - r W x n, the contact's velocity on the ground; return its size."""
-    _, a, b, c = sample(kind, params, grid, y[0], y[1], y[2])
+    _, a, b, c = sample(field, y[0], y[1], y[2])
     u[0] = y[3] - r * (y[7] * c - y[8] * b)
     u[1] = y[4] - r * (y[8] * a - y[6] * c)
     u[2] = y[5] - r * (y[6] * b - y[7] * a)
@@ -151,16 +147,16 @@ def slip_of(kind, params, grid, r, y, u):
 
 
 @kernel
-def grip(kind, params, grid, body, y, most):
+def grip(field, body, y, most):
     """Apply the tangential impulse that ends the slip, at most `most`; tell whether it did."""
     r, m, inertia = body[0], body[1], body[2]
     u, side, n = np.empty(3), np.empty(3), np.empty(3)
-    slip = slip_of(kind, params, grid, r, y, u)
+    slip = slip_of(field, r, y, u)
     if slip == 0.0:
         return True
     needed = slip / (1.0 / m + r * r / inertia)
     impulse = min(needed, most)
-    _, n[0], n[1], n[2] = sample(kind, params, grid, y[0], y[1], y[2])
+    _, n[0], n[1], n[2] = sample(field, y[0], y[1], y[2])
     cross(n, u, side)
     for i in range(3):
         y[3 + i] -= impulse / m * u[i] / slip
@@ -174,23 +170,22 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
 
     `state` is changed: centre (3), orientation (4), v (3), W (3).
     """
-    kind, params, grid = ground
-    wall_kind, wall_params, wall_grid = walls
     r, m, mu = body[0], body[1], body[4]
     y, work = np.empty(9), np.empty((7, 9))
+    new = work[5]
     y[0:3] = state[0:3]
     y[3:9] = state[7:13]
-    u, w = np.empty(3), np.empty(3)
+    u, w, n, side = np.empty(3), np.empty(3), np.empty(3), np.empty(3)
     time, code = 0.0, DONE
     while code == DONE and time < duration:
-        d, nx, ny, nz = sample(kind, params, grid, y[0], y[1], y[2])
+        d, nx, ny, nz = sample(ground, y[0], y[1], y[2])
         if mode != FLIGHT:
             if not abs(d - r) < lost:
                 code = LOST
                 break
             if abs(d - r) > guard:
                 y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
-            _rates(mode, kind, params, grid, body, y, torque, work[0], work[6])
+            _rates(mode, ground, body, y, torque, work[0], work[6])
             friction = math.sqrt(work[6, 0] ** 2 + work[6, 1] ** 2 + work[6, 2] ** 2)
             if work[6, 3] < 0.0:
                 code, mode = LIFTS, FLIGHT
@@ -199,61 +194,52 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
                 code, mode = SLIPS, SLIDE
                 break
         step = min(h, duration - time)
-        slid = slip_of(kind, params, grid, r, y, u)
+        slid = slip_of(ground, r, y, u)
         ends = False
         if mode == SLIDE and slid > 0.0:
             # Past the end of the slip friction turns round, so go by the rate of the slip now.
-            a, b, c = work[0, 6], work[0, 7], work[0, 8]
-            fading = (
-                -(
-                    u[0] * (work[0, 3] - r * (b * nz - c * ny))
-                    + u[1] * (work[0, 4] - r * (c * nx - a * nz))
-                    + u[2] * (work[0, 5] - r * (a * ny - b * nx))
-                )
-                / slid
-            )
+            n[0], n[1], n[2] = nx, ny, nz
+            cross(work[0, 6:9], n, side)
+            fading = 0.0
+            for i in range(3):
+                fading -= u[i] * (work[0, 3 + i] - r * side[i])
+            fading /= slid
             ends = fading * step >= slid
             if ends:
                 step = slid / fading
-        _step(mode, kind, params, grid, body, y, torque, step, work)
+        _step(mode, ground, body, y, torque, step, work)
         if mode == SLIDE and ends:
-            grip(kind, params, grid, body, work[5], math.inf)
+            grip(ground, body, new, math.inf)
             code, mode = ROLLS, ROLL
         if mode == FLIGHT:
-            e, nx, ny, nz = sample(kind, params, grid, work[5, 0], work[5, 1], work[5, 2])
-            down = -(work[5, 3] * nx + work[5, 4] * ny + work[5, 5] * nz)
+            e, nx, ny, nz = sample(ground, new[0], new[1], new[2])
+            down = -(new[3] * nx + new[4] * ny + new[5] * nz)
             if e < r and down > 0.0:
                 low, high = 0.0, step
                 for _ in range(BISECTIONS):
                     step = 0.5 * (low + high)
-                    _step(mode, kind, params, grid, body, y, torque, step, work)
-                    if sample(kind, params, grid, work[5, 0], work[5, 1], work[5, 2])[0] < r:
+                    _step(mode, ground, body, y, torque, step, work)
+                    if sample(ground, new[0], new[1], new[2])[0] < r:
                         high = step
                     else:
                         low = step
-                _, nx, ny, nz = sample(kind, params, grid, work[5, 0], work[5, 1], work[5, 2])
-                down = -(work[5, 3] * nx + work[5, 4] * ny + work[5, 5] * nz)
-                work[5, 3] += down * nx
-                work[5, 4] += down * ny
-                work[5, 5] += down * nz
-                gripped = grip(kind, params, grid, body, work[5], mu * m * max(down, 0.0))
+                _, nx, ny, nz = sample(ground, new[0], new[1], new[2])
+                down = -(new[3] * nx + new[4] * ny + new[5] * nz)
+                new[3] += down * nx
+                new[4] += down * ny
+                new[5] += down * nz
+                gripped = grip(ground, body, new, mu * m * max(down, 0.0))
                 code, mode = LANDS, ROLL if gripped else SLIDE
-        if walled:
-            e, nx, ny, nz = sample(
-                wall_kind, wall_params, wall_grid, work[5, 0], work[5, 1], work[5, 2]
-            )  # fmt: skip
-            if e < r and work[5, 3] * nx + work[5, 4] * ny + work[5, 5] * nz < 0.0:
-                code = HIT  # within a step of it: the state before is kept
-                break
-        if not (
-            0.0 <= work[5, 0] <= size and 0.0 <= work[5, 1] <= size and 0.0 <= work[5, 2] <= size
-        ):
+        if walled and hits(walls, r, new[3], new[4], new[5], new[0], new[1], new[2]):
+            code = HIT  # within a step of it: the state before is kept
+            break
+        if not (0.0 <= new[0] <= size and 0.0 <= new[1] <= size and 0.0 <= new[2] <= size):
             code = LEFT
             break
         for i in range(3):
-            w[i] = 0.5 * (y[6 + i] + work[5, 6 + i])
-        turn(state, w[0], w[1], w[2], step)
-        y[:] = work[5]
+            w[i] = 0.5 * (y[6 + i] + new[6 + i])
+        turn(state, w, step)
+        y[:] = new
         time += step
     state[0:3] = y[0:3]
     state[7:13] = y[3:9]

@@ -14,7 +14,7 @@ from roboaccord.contract.state import Array
 from voxel_sphere.rolling import exact
 from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent
+from voxel_sphere.rolling.path import DONE, LEFT, Ball, RolledPath, Row, three
 from voxel_sphere.rolling.walls import WallLaw, in_ground, reflected, spin_for, tangent
 
 STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
@@ -27,7 +27,7 @@ SCHEMES = {"exact": exact.EXACT, "local_plane": exact.LOCAL_PLANE}
 Omega = Callable[[float], Vector]
 
 
-class Roller:
+class Roller(Ball):
     """A sphere that rolls on a field at a commanded angular velocity.
 
     A hit turns the velocity; the turn stays in force as long as the command is the same (`held`
@@ -49,39 +49,22 @@ class Roller:
         walls: Field | None = None, law: WallLaw | None = None, step: float | None = None,
         held: bool = False, scheme: str = "exact",
     ) -> None:  # fmt: skip
-        self.field, self.walls, self.law = field, walls, law or WallLaw()
         if step is not None and not 0 < step < math.inf:
             raise AccordError(f"step is {step:g} s, and must be positive")
-        self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
-        self.omega = np.zeros(3)
-        self.events: list[RollEvent] = []
         self._step, self._held, self._scheme = step, held, SCHEMES[check_scheme(scheme)]
-        self._state = np.array([*centre, *orientation, *np.zeros(6)], dtype=float)
+        r = field.radius
+        # The source's delta_move.
+        lost = max(1.0, round(0.1 * r))
+        super().__init__(field, walls, [*centre, *orientation, *np.zeros(6)], lost)
+        if walls is not None and walls.distance(self.centre) < r - lost:
+            raise AccordError("the start is inside a wall")
         self._state[3:7] /= np.linalg.norm(self._state[3:7])
+        self.law, self.omega = law or WallLaw(), np.zeros(3)
         self._command = np.full(3, np.nan)
         self._turned = 1.0 + 0.0j  # the command times this is w in plan, as complex numbers
         self._wall: Array | None = None  # the normal of the wall that the sphere rolls off from
         self._second: Array | None = None  # the normal of a second one there
         self._reach = math.inf  # travel at which it turns parallel
-        r = field.radius
-        self._lost = max(1.0, round(0.1 * r))  # the source's delta_move
-        self._guard = 0.5 * self._lost
-        self._check_start()
-
-    @property
-    def centre(self) -> Array:
-        """The sphere's centre (3,) [voxels]."""
-        return self._state[:3].copy()
-
-    @property
-    def orientation(self) -> Array:
-        """The sphere's orientation x y z w (4,)."""
-        return self._state[3:7].copy()
-
-    @property
-    def normal(self) -> Array:
-        """The ground's unit normal under the sphere (3,)."""
-        return self.field.normal(self._state[:3])
 
     @property
     def travel(self) -> float:
@@ -122,7 +105,7 @@ class Roller:
         code, passed = exact.advance(
             self._scheme, self.field.arrays, walls.arrays, self.walls is not None,
             self.field.radius, self.field.size, self._state, self.omega, step, part,
-            self._reach, self._guard, self._lost,
+            self._reach, 0.5 * self._lost, self._lost,
         )  # fmt: skip
         self.time += passed
         return GOES_ON if code == exact.DONE and part < duration else int(code)
@@ -133,9 +116,7 @@ class Roller:
         Raises:
             AccordError: if it is not three finite numbers.
         """
-        command = np.asarray(omega, dtype=float)
-        if command.shape != (3,) or not np.isfinite(command).all():
-            raise AccordError(f"an angular velocity is three finite numbers, not {omega}")
+        command = three(omega, "an angular velocity")
         if not np.array_equal(command, self._command):
             if not self._held:
                 self._turned, self._reach = 1.0 + 0.0j, math.inf
@@ -189,34 +170,13 @@ class Roller:
         if m is None:
             self._end("no_wall_normal")
             return
-        self._set(float(np.linalg.norm(v)) * tangent(v, m, n, self._away()))
+        self._set(float(np.linalg.norm(v)) * tangent(v, m, n, self._second))
         self._say("parallel", "parallel to the wall")
-
-    def _away(self) -> Array | None:
-        """Return the normal (3,) of a second wall at the centre, if there is one."""
-        return self._second
 
     def _say_hollow(self) -> None:
         sharp = self._state[8]
         value = sharp / (1.0 + sharp)
         self._say("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
-
-    def _say(self, kind: str, detail: str) -> None:
-        self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
-
-    def _end(self, status: str) -> None:
-        self.status, self.message = status, MESSAGES[status]
-        self._say(status, self.message)
-
-    def _check_start(self) -> None:
-        """Refuse a start off the ground or in a wall."""
-        r, centre = self.field.radius, self._state[:3]
-        gap = self.field.distance(centre) - r
-        if not abs(gap) <= self._lost:
-            where = "in the air" if gap > 0 else "inside the ground"
-            raise AccordError(f"the start is {where}, {abs(gap):.3g} voxels off")
-        if self.walls is not None and self.walls.distance(centre) < r - self._lost:
-            raise AccordError("the start is inside a wall")
 
 
 @dataclass(frozen=True)
@@ -263,12 +223,7 @@ def roll(asked: Rolling, done: Callable[[int], object] = lambda count: None) -> 
         if roller.status != DONE:
             break
     rows.append(_row(roller))
-    time, centres, normals, orientations, omegas = map(np.array, zip(*rows))
-    return RolledPath(
-        radius=field.radius, time=time, centre=centres, normal=normals, orientation=orientations,
-        omega=omegas, events=roller.events, travel=roller.travel, status=roller.status,
-        message=roller.message,
-    )  # fmt: skip
+    return RolledPath.of(rows, field.radius, roller.travel, roller.status, roller.events)
 
 
 def check_scheme(name: str, known: Iterable[str] = SCHEMES) -> str:
@@ -286,5 +241,5 @@ def check_run(duration: float, samples: int) -> None:
         raise AccordError(f"{samples} samples: 1 to 1000000")
 
 
-def _row(roller: Roller) -> tuple[float, Array, Array, Array, Array]:
+def _row(roller: Roller) -> Row:
     return roller.time, roller.centre, roller.normal, roller.orientation, roller.omega

@@ -13,12 +13,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
+from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_matrix
+
+from voxel_sphere.rolling.field import Field, Vector
 
 LIMIT = math.radians(80.0)
 GRAPH = 0.05  # z of the normal below which the ground is no graph
@@ -86,10 +90,72 @@ MESSAGES = {
 class RollEvent:
     """An event: time [s], kind, the sphere's centre (3,) [voxels], and description."""
 
-    time: float
-    kind: str
+    time: Annotated[float, Quantity("s", form=".4f")]
+    kind: Annotated[str, Quantity("", form="s")]
     centre: tuple[float, ...]
-    detail: str
+    detail: Annotated[str, Quantity("", form="text")]
+
+
+class Ball:
+    """A sphere that moves on a field, and what happens to it.
+
+    Args:
+        field: the ground.
+        walls: a field of their own, or None.
+        state: centre (3) [voxels], orientation x y z w (4), and what else a subclass keeps there.
+        lost: error of the distance from the ground at which the contact is lost [voxels].
+
+    Raises:
+        AccordError: for a start off the ground.
+    """
+
+    def __init__(self, field: Field, walls: Field | None, state: Vector, lost: float) -> None:
+        self.field, self.walls = field, walls
+        self.time, self.status, self.message = 0.0, DONE, MESSAGES[DONE]
+        self.events: list[RollEvent] = []
+        self._state, self._lost = np.array(state, dtype=float), lost
+        gap = field.distance(self.centre) - field.radius
+        if not abs(gap) <= lost:
+            where = "in the air" if gap > 0 else "inside the ground"
+            raise AccordError(f"the start is {where}, {abs(gap):.3g} voxels off")
+
+    @property
+    def centre(self) -> Array:
+        """The sphere's centre (3,) [voxels]."""
+        return self._state[:3].copy()
+
+    @property
+    def orientation(self) -> Array:
+        """The sphere's orientation x y z w (4,)."""
+        return self._state[3:7].copy()
+
+    @property
+    def normal(self) -> Array:
+        """The ground's unit normal under the sphere (3,)."""
+        return self.field.normal(self._state[:3])
+
+    def _say(self, kind: str, detail: str) -> None:
+        self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
+
+    def _end(self, status: str) -> None:
+        self.status, self.message = status, MESSAGES[status]
+        self._say(status, self.message)
+
+
+def three(numbers: Vector, name: str) -> Array:
+    """Return a vector (3,) that was given.
+
+    Raises:
+        AccordError: if it is not three finite numbers.
+    """
+    found = np.asarray(numbers, dtype=float)
+    if found.shape != (3,) or not np.isfinite(found).all():
+        raise AccordError(f"{name} is three finite numbers, not {numbers}")
+    return found
+
+
+Row = tuple[float, Array, Array, Array, Array]
+"""Time, centre, normal, orientation and angular velocity of a sample."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,6 +184,18 @@ class RolledPath:
     travel: float = 0.0
     status: str = DONE
     message: str = MESSAGES[DONE]
+
+    @classmethod
+    def of(
+        cls, rows: Sequence[Row], radius: float, travel: float, status: str,
+        events: Sequence[RollEvent],
+    ) -> RolledPath:  # fmt: skip
+        """Return the path of samples."""
+        time, centre, normal, orientation, omega = map(np.array, zip(*rows))
+        return cls(
+            radius=radius, time=time, centre=centre, normal=normal, orientation=orientation,
+            omega=omega, events=events, travel=travel, status=status, message=MESSAGES[status],
+        )  # fmt: skip
 
     @property
     def contact(self) -> Array:

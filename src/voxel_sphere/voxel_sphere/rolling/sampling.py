@@ -107,8 +107,9 @@ def _closed(kind, params, x, y, z):
 
 
 @kernel
-def sample(kind, params, grid, x, y, z):
+def sample(field, x, y, z):
     """Return the distance to the ground [voxels] and the unit normal (3) at a point, 0 for none."""
+    kind, params, grid = field
     if kind == GRID:
         d, nx, ny, nz = trilinear(grid, x, y, z)
         size = math.sqrt(nx * nx + ny * ny + nz * nz)
@@ -119,8 +120,9 @@ def sample(kind, params, grid, x, y, z):
 
 
 @kernel
-def turning(kind, params, grid, x, y, z, vx, vy, vz):
+def turning(field, x, y, z, vx, vy, vz):
     """Return n' (3) for a point that moves with (vx, vy, vz): the field's own derivative."""
+    kind, params, grid = field
     if kind == PLANE:
         return 0.0, 0.0, 0.0
     if kind == GRID:

@@ -20,9 +20,8 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 from voxel_sphere.model.contact import GROUND, is_kinematic
-from voxel_sphere.simulators.scene import Scene
-from voxel_sphere.terrain.heights import height_field
-from voxel_sphere.terrain.mesh import SMOOTH, Mesh, terrain_mesh
+from voxel_sphere.rolling.field import Scene
+from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, terrain_mesh
 from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import SOLID
 
@@ -58,16 +57,9 @@ def height_fixture(scene: Scene, why: str) -> HeightField:
     if scene.terrain.walls is not None:
         raise AccordError(f"{why}, and {scene.terrain.name} has walls; try dart")
     try:
-        field = height_field(scene.terrain)
+        return replace(height_field(scene.terrain), name=GROUND)
     except AccordError as error:
         raise AccordError(f"{why}: {error}; try dart") from None
-    corner = 0.5 * field.spacing  # the first column's middle
-    return HeightField(
-        name=GROUND,
-        heights=field.heights,
-        spacing=field.spacing,
-        position=np.array([corner, corner, 0.0]),
-    )
 
 
 def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
@@ -91,12 +83,10 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
             f"friction.law is rolling, the kinematic ball, and {engine.name} has forces: "
             "run the reference, or --set friction.law=contact with a controller of torques"
         )
-    model = EngineModel.of(setup)
-    if model.contact is not None:
-        model = replace(
-            model, contact=replace(model.contact, fixtures=(fixture_for(engine, setup.terrain),))
-        )
-    return simulate_model(model, engine)
+    contact = setup.contact
+    if contact is not None:
+        contact = replace(contact, fixtures=(fixture_for(engine, setup.terrain),))
+    return simulate_model(EngineModel.of(setup, contact=contact), engine)
 
 
 PLATE = 0.5  # radii of the ball: what is drawn of the solid below the ground

@@ -1,70 +1,86 @@
-"""Simulator of the kinematic ball, which rolls at its commanded angular velocity.
+"""Simulators of the ball on the field of its terrain: the kinematic one, and the heavy one.
 
-Inside it counts in voxels, outside in metres.
+The kinematic ball rolls at its commanded angular velocity; on the heavy one act weight, drive
+torque and dry friction. Inside they count in voxels, outside in metres.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.reference import Reference
 
+from voxel_sphere.model.contact import BALL, GROUND
+from voxel_sphere.rolling.field import Scene
+from voxel_sphere.rolling.heavy import HeavyParameters, HeavyRoller
 from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.rolling.path import DONE
-from voxel_sphere.simulators.scene import Scene
 
-VERSION = f"roboaccord-voxel-sphere {roboaccord.__version__}"
 NO_JOINTS = np.zeros(0)
 
 
-def ball_state(
-    time: float, centre: Array, orientation: Array, speed: Array, spin: Array
-) -> RobotState:
-    """Return the state of a ball without joints.
+class BallReference(Reference):
+    """Roll a ball over the field of its terrain.
 
-    Args:
-        time: [s].
-        centre, orientation: in the world (3,) [m], x y z w (4,).
-        speed, spin: velocity of the centre (3,) [m/s] and angular velocity (3,) [rad/s], in the
-            world; the twist has them in the axes of the ball.
-    """
-    rotation = quaternion_matrix(orientation)
-    return RobotState(
-        time=time,
-        q=NO_JOINTS,
-        qd=NO_JOINTS,
-        effort=NO_JOINTS,
-        position=centre,
-        orientation=orientation,
-        twist=np.concatenate([speed @ rotation, spin @ rotation]),
-    )
-
-
-class RollingReference(Reference):
-    """Roll the kinematic ball over the field of its terrain.
-
-    A command without a twist leaves it at rest. Where its run ends, at the edge of the workspace
-    say, it stays, and an event says why.
+    Where its run ends, at the edge of the workspace say, it stays, and an event says why.
 
     Args:
         setup: robot and scenario.
     """
 
-    version = VERSION
+    version = f"roboaccord-voxel-sphere {roboaccord.__version__}"
     order = 4
+    _roller: Roller | HeavyRoller
+    _began = 0.0  # s: when it was put there
 
     def __init__(self, setup: Setup) -> None:
         scene: Scene = setup.terrain
         super().__init__(setup)
-        self._voxel, self._mass = scene.voxel, float(setup.parameters.mass)
+        self._voxel = scene.voxel
         self._ground, self._walls = scene.fields
+
+    @abstractmethod
+    def _speed(self, spin: Array) -> Array:
+        """Return the velocity of the centre (3,) [m/s] at an angular velocity, 0 at the end."""
+
+    def _read(self) -> RobotState:
+        roller = self._roller
+        rotation = quaternion_matrix(roller.orientation)
+        spin = roller.omega if roller.status == DONE else np.zeros(3)
+        twist = np.concatenate([self._speed(spin) @ rotation, spin @ rotation])
+        return RobotState(
+            time=self._time, q=NO_JOINTS, qd=NO_JOINTS, effort=NO_JOINTS,
+            position=roller.centre * self._voxel, orientation=roller.orientation, twist=twist,
+        )  # fmt: skip
+
+    def _roll(self, given: Array, duration: float) -> None:
+        """Move the ball on by an angular velocity or a torque, and take over what happens to it."""
+        known = len(self._roller.events)
+        self._roller.advance(given, duration)
+        new = self._roller.events[known:]
+        self._events += [Event(self._began + e.time, e.kind, e.detail) for e in new]
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of the ball [kg]."""
+        return {"base_link": float(self.parameters.mass)}
+
+
+class RollingReference(BallReference):
+    """Roll the kinematic ball; a command without a twist leaves it at rest."""
+
+    _roller: Roller
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
         self._warm_up(setup.initial, Command(NO_JOINTS, twist=np.ones(6)))
 
     def _place(self, state: RobotState) -> None:
@@ -76,12 +92,8 @@ class RollingReference(Reference):
         self._began = state.time
         self._roller.take(quaternion_matrix(state.orientation) @ state.twist[3:])
 
-    def _read(self) -> RobotState:
-        roller = self._roller
-        spin = roller.omega if roller.status == DONE else np.zeros(3)
-        speed = roller.field.radius * self._voxel * np.cross(spin, roller.normal)
-        centre = roller.centre * self._voxel
-        return ball_state(self._time, centre, roller.orientation, speed, spin)
+    def _speed(self, spin: Array) -> Array:
+        return self._ground.radius * self._voxel * np.cross(spin, self._roller.normal)
 
     def _advance(self, command: Command, duration: float) -> None:
         """Roll with the angular velocity of a command.
@@ -91,15 +103,68 @@ class RollingReference(Reference):
         """
         if command.wrench is not None:
             raise AccordError("friction.law is rolling: the kinematic ball takes no wrench")
-        spin = np.zeros(3) if command.twist is None else command.twist[3:]
-        known = len(self._roller.events)
-        self._roller.advance(spin, duration)
-        new = self._roller.events[known:]
-        self._events += [Event(self._began + e.time, e.kind, e.detail) for e in new]
+        self._roll(np.zeros(3) if command.twist is None else command.twist[3:], duration)
 
     def _accelerate(self, state: RobotState, effort: Array) -> None:
         """Return None: the ball is kinematic."""
 
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of the ball [kg]."""
-        return {"base_link": self._mass}
+
+class HeavyReference(BallReference):
+    """Roll the heavy ball, which may slip and lift off.
+
+    Walls take all of the speed towards them, as they do in the engines.
+    """
+
+    _roller: HeavyRoller
+
+    def __init__(self, setup: Setup) -> None:
+        super().__init__(setup)
+        assert setup.contact is not None
+        p, voxel = self.parameters, self._voxel
+        self._mu = setup.contact.mu((BALL, GROUND))
+        self._heavy = HeavyParameters(
+            mass=p.mass, inertia=p.inertia / voxel**2, gravity=p.gravity / voxel,
+            friction=self._mu, restitution=0.0,
+        )  # fmt: skip
+        self._warm_up(setup.initial)
+
+    def _place(self, state: RobotState) -> None:
+        """Put the ball on the ground; it rolls, or slides if it is as fast as that."""
+        rotation = quaternion_matrix(state.orientation)
+        centre, speed = state.position / self._voxel, rotation @ state.twist[:3] / self._voxel
+        spin = rotation @ state.twist[3:]
+        self._roller = HeavyRoller(
+            self._ground, centre=centre, orientation=state.orientation, omega=spin,
+            velocity=speed if self._slides(centre, speed, spin) else None,
+            walls=self._walls, parameters=self._heavy, step=self.physics_step,
+        )  # fmt: skip
+        self._began = state.time
+
+    def _slides(self, centre: Array, speed: Array, spin: Array) -> bool:
+        """Return whether the contact slips by more than friction ends within a step."""
+        n, p = self._ground.normal(centre), self.parameters
+        slip = speed - (speed @ n) * n - self._ground.radius * np.cross(spin, n)
+        ends = self._mu * self._heavy.gravity * n[2] * (1.0 + 1.0 / p.inertia_ratio)
+        return bool(np.linalg.norm(slip) > ends * self.physics_step)
+
+    def _speed(self, spin: Array) -> Array:
+        runs = self._roller.status == DONE
+        return self._roller.velocity * self._voxel if runs else np.zeros(3)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        """Move under a held torque.
+
+        Raises:
+            AccordError: for a twist, which a heavy ball cannot be told, or a force.
+        """
+        if command.twist is not None:
+            raise AccordError("friction.law is contact: the heavy ball takes a wrench, no twist")
+        wrench = np.zeros(6) if command.wrench is None else command.wrench
+        if np.any(wrench[:3]):
+            raise AccordError("the heavy ball's reference takes torques, and no force")
+        self._roll(wrench[3:] / self._voxel**2, duration)
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations without contact: it falls."""
+        fall = np.array([0.0, 0.0, -self.parameters.gravity, 0.0, 0.0, 0.0])
+        return Acceleration(fall, NO_JOINTS)

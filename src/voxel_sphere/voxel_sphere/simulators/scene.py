@@ -6,8 +6,7 @@ Fields and voxels count in voxels, engines and ROS in metres; both from the corn
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -15,9 +14,7 @@ from typing import Any
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.setup import Setup
 
-from voxel_sphere.rolling.distance import Solid
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.walls import split
+from voxel_sphere.rolling.field import Scene
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.recipes import surface_of
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE
@@ -26,34 +23,6 @@ from voxel_sphere.terrain.workspace import LARGEST, SMALLEST, Terrain, open_work
 NO_PARAMETERS: Mapping[str, float] = MappingProxyType({})
 KEPT = 4  # terrains of a process: some hundred megabytes each, of 200 voxels
 ALIKE = 1e-3  # relative, radii in slices and in parameters.yaml that are the same
-
-
-@dataclass(frozen=True)
-class Scene:
-    """Hold a terrain and its derived data, computed on first use.
-
-    Args:
-        terrain: the voxels.
-        whole: whether walls and ground are one volume.
-    """
-
-    terrain: Terrain
-    whole: bool = False
-
-    @property
-    def voxel(self) -> float:
-        """Edge of a voxel [m]."""
-        return self.terrain.voxel_size
-
-    @cached_property
-    def fields(self) -> tuple[Field, Field | None]:
-        """The fields of ground and walls, in voxels."""
-        ground: Solid = self.terrain.surface
-        walls: Solid | None = self.terrain.walls
-        if self.whole:
-            ground, walls = split(ground)
-        radius = self.terrain.radius
-        return Field.build(ground, radius), None if walls is None else Field.build(walls, radius)
 
 
 def make_scene(
@@ -123,13 +92,13 @@ def _generate(
 def _read(folder: str, surface: str, walls: str, workspace: str, radius: float) -> Scene:
     """Return a terrain of slices."""
     opened = open_workspace(Path(folder))
-    terrain = opened.terrain(
-        surface=surface or None, walls=walls or None, workspace=workspace or None
+    scene = Scene.of(
+        opened, surface=surface or None, walls=walls or None, workspace=workspace or None
     )
-    found = terrain.radius * terrain.voxel_size
+    found = scene.terrain.radius * scene.voxel
     if abs(found - radius) > ALIKE * radius:
         raise AccordError(
             f"{opened.path}: its ball has a radius of {found:.6g} m, the robot's has {radius:g}; "
             f"try --set parameters.radius={found:.6g}"
         )
-    return Scene(terrain, terrain.name in opened.names("workspace"))
+    return scene

@@ -20,9 +20,9 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.motion import Rolling, roll
+from voxel_sphere.rolling.motion import Rolling
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.source.variants import roll_as_described
+from voxel_sphere.source.variants import roll_by
 from voxel_sphere.terrain.shapes import fill_below
 from voxel_sphere.terrain.surfaces import Surface, make_surface
 
@@ -154,53 +154,47 @@ def _incline() -> Case:
     )
 
 
-def _bowl(name: str, start: tuple[float, float], w: Array, duration: float) -> Case:
+def _bowl(
+    name: str, start: tuple[float, float], w: Array | Callable[[float], Array], duration: float
+) -> Case:
+    """Return a run in a bowl by a constant w, or by one that turns, as one steers.
+
+    That turns once a sample, and between samples the centre turns about the w of that time.
+    """
+
     def middle(n: int, r: float) -> Array:
         return np.array([n / 2, n / 2, 6 * r])
+
+    def reference(times: Array, start: Array, n: int, r: float) -> Array:
+        if not callable(w):
+            return in_bowl(times, start=start, middle=middle(n, r), r=r, w=w)
+        centres = [start]
+        for a, b in pairwise(times):
+            step, turn = np.array([b - a]), w(0.5 * (a + b))
+            found = in_bowl(step, start=centres[-1], middle=middle(n, r), r=r, w=turn)
+            centres.append(found[0])
+        return np.array(centres)
 
     return Case(
         name=name,
         surface=("bowl", {"bowl_radius": 5.0}),
         start=start,
-        omega=tuple(w),
+        omega=w if callable(w) else tuple(w),
         duration=duration,
         exact=lambda n, r: Field.bowl(middle(n, r), 5 * r, radius=r, size=n),
-        reference=lambda t, c, n, r: in_bowl(
-            t, start=c, middle=middle(n, r), r=r, w=w
-        ),
-    )  # fmt: skip
+        reference=reference,
+    )
 
 
 def _level_loops() -> Case:
-    """Return four rounds about the bottom of a bowl by a level w that turns, as one steers.
-
-    It turns once a sample, and between samples the centre turns about the w of that time.
-    """
+    """Return four rounds about the bottom of a bowl by a level w that turns."""
     duration, rounds = 52.7, 4.0  # on the slope |w x n| is less than 1
 
     def w(time: float) -> Array:
         way = 2 * np.pi * rounds * time / duration
         return np.array([np.cos(way), np.sin(way), 0.0])
 
-    def reference(times: Array, start: Array, n: int, r: float) -> Array:
-        centres = [start]
-        for a, b in pairwise(times):
-            step = in_bowl(
-                np.array([b - a]), start=centres[-1], middle=np.array([n / 2, n / 2, 6 * r]), r=r,
-                w=w(0.5 * (a + b)),
-            )  # fmt: skip
-            centres.append(step[0])
-        return np.array(centres)
-
-    return Case(
-        name="level loops",
-        surface=("bowl", {"bowl_radius": 5.0}),
-        start=(-1.87, 0.0),
-        omega=w,
-        duration=duration,
-        exact=lambda n, r: Field.bowl((n / 2, n / 2, 6 * r), 5 * r, radius=r, size=n),
-        reference=reference,
-    )
+    return _bowl("level loops", (-1.87, 0.0), w, duration)
 
 
 def _cylinder() -> Case:
@@ -287,14 +281,9 @@ def measure(case: Case, n: int, scheme: str, *, binary: bool = False) -> float:
     volume = fill_below(case.ground(n).height, n, binary=binary)
     at = n / 2 + r * np.array(case.start)
     field = Field.build(volume, r)
-    centre, omega, duration = field.place(*at), case.omega, case.duration
-    if scheme == "as_described":
-        path = roll_as_described(
-            volume, r, centre=centre, omega=omega, duration=duration, samples=SAMPLES
-        )
-    else:
-        asked = Rolling(
-            field, centre=centre, omega=omega, duration=duration, samples=SAMPLES, scheme=scheme
-        )
-        path = roll(asked)
+    asked = Rolling(
+        field, centre=field.place(*at), omega=case.omega, duration=case.duration,
+        samples=SAMPLES, scheme=scheme,
+    )  # fmt: skip
+    path = roll_by(volume, asked)
     return error(path, case, n, case.exact(n, r).place(*at))

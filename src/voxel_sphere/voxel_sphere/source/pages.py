@@ -17,11 +17,9 @@ from roboaccord.report.plots import Plot, render_plots
 from roboaccord.run.output import write_text
 
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.terrain.mesh import SMOOTH
+from voxel_sphere.terrain.mesh import HALF, SMOOTH
 from voxel_sphere.terrain.slices import SOLID, Volume
 from voxel_sphere.terrain.workspace import Terrain
-
-HALF = 128
 
 
 def floor_heights(solid: Volume, *, smoothed: bool) -> Array:
@@ -256,16 +254,17 @@ def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json
 
 
 def _line(name: str, points: Array, colour: str) -> dict[str, Json]:
-    every = stride(len(points))
-    return {
-        "type": "scatter3d", "mode": "lines", "name": name, "line": {"color": colour, "width": 5},
-        **{key: plain(values[::every]) for key, values in zip("xyz", points.T)},
-    }  # fmt: skip
+    look: dict[str, Json] = {"line": {"color": colour, "width": 5}}
+    return _in_space("lines", name, points[:: stride(len(points))], look)
 
 
 def _dots(name: str, points: Array, words: list[str], colour: str) -> dict[str, Json]:
-    return {
-        "type": "scatter3d", "mode": "markers+text", "name": name, "text": words,
-        "textposition": "top center", "showlegend": False, "marker": {"color": colour, "size": 4},
-        **{key: plain(values) for key, values in zip("xyz", points.T)},
-    }  # fmt: skip
+    return _in_space("markers+text", name, points, {
+        "text": words, "textposition": "top center", "showlegend": False,
+        "marker": {"color": colour, "size": 4},
+    })  # fmt: skip
+
+
+def _in_space(mode: str, name: str, points: Array, look: dict[str, Json]) -> dict[str, Json]:
+    places = {key: plain(values) for key, values in zip("xyz", points.T)}
+    return {"type": "scatter3d", "mode": mode, "name": name, **look, **places}

@@ -20,12 +20,14 @@ from roboaccord.numerics.rotations import axis_angle_matrix, matrix_quaternion, 
 from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Vector
-from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent
+from voxel_sphere.rolling.motion import Rolling, roll
+from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent, Row
 from voxel_sphere.rolling.walls import in_ground, reflected, spin_for, tangent
 
 SLOPE_REACH, WALL_REACH, SHIFT_REACH, MOVE = 0.2, 0.1, 0.1, 0.2  # r
 LEAST_REACH = 1.5  # voxels, so that neighbours are reached at all
 STEP = 1.0  # voxel of travel
+DESCRIBED = "as_described"  # name of the scheme
 TOUCH = 1.5  # voxels: how near the sphere's skin a voxel's centre matches
 
 
@@ -220,13 +222,20 @@ def roll_as_described(
         part = int(samples * min(sphere.state.time / duration, 1.0))
         done(part - told)
         told = part
-    time, centres, normals, orientations, omegas = map(np.array, zip(*rows))
-    return RolledPath(
-        radius=radius, time=time, centre=centres, normal=normals, orientation=orientations,
-        omega=omegas, events=sphere.events, travel=travel, status=sphere.status,
-        message=MESSAGES[sphere.status],
+    return RolledPath.of(rows, radius, travel, sphere.status, sphere.events)
+
+
+def roll_by(
+    solid: Solid, asked: Rolling, done: Callable[[int], None] = lambda count: None
+) -> RolledPath:
+    """Roll by any scheme; `as_described` takes the solid, not the fields of ground and walls."""
+    if asked.scheme != DESCRIBED:
+        return roll(asked, done)
+    return roll_as_described(
+        solid, asked.field.radius, centre=asked.centre, omega=asked.omega,
+        duration=asked.duration, orientation=asked.orientation, samples=asked.samples, done=done,
     )  # fmt: skip
 
 
-def _row(s: _State) -> tuple[float, Array, Array, Array, Array]:
+def _row(s: _State) -> Row:
     return s.time, s.centre, s.normal, matrix_quaternion(s.rotation), s.omega.copy()

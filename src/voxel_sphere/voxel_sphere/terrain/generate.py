@@ -17,7 +17,6 @@ from roboaccord.contract.results import Json
 
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
 from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere
-from voxel_sphere.terrain.sheets import Sheet
 from voxel_sphere.terrain.slices import Done, Volume, nothing, write_volume
 from voxel_sphere.terrain.surfaces import Surface
 from voxel_sphere.terrain.workspace import (
@@ -75,20 +74,6 @@ def surface_parts(
         walls = fill_inside(surface.walls, n, binary=binary, done=done)
         parts.append(Part(f"{name}_walls", "walls", walls, recipe, not binary))
     return parts
-
-
-def sheet_part(
-    sheet: Sheet,
-    n: int,
-    *,
-    name: str,
-    kind: str = "surface",
-    recipe: Mapping[str, Json] | None = None,
-    binary: bool = False,
-    done: Done = nothing,
-) -> Part:
-    """Return a sheet (X, Y, Z)(s, t) as a surface, as walls or as a whole workspace."""
-    return Part(name, kind, sheet.fill(n, binary=binary, done=done), recipe, not binary)
 
 
 def place(

@@ -1,4 +1,4 @@
-"""Closed mesh of a terrain: smoothing, marching cubes, outward orientation."""
+"""Closed mesh of a terrain: smoothing, marching cubes, outward orientation; and its heights."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import numpy.typing as npt
 import scipy
+from roboaccord.contract.contact import HeightField
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
+from roboaccord.contract.results import Quantity
 from roboaccord.run.output import make_folder
 
 from voxel_sphere.terrain.slices import SOLID
@@ -25,6 +27,7 @@ Index = npt.NDArray[np.int64]
 SMOOTH = 2.0  # voxels. Less brakes a ball on the facets: docs/voxel_terrain.md
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 FEWEST = 100  # triangles
+HALF = 128  # of 255, from which on a voxel counts as filled
 
 
 @dataclass(frozen=True)
@@ -192,9 +195,9 @@ class Deviation:
         against: "closed form", or "slices".
     """
 
-    mean_error: float
-    max_error: float
-    against: str
+    mean_error: Annotated[float, Quantity("voxels", form=".4f")]
+    max_error: Annotated[float, Quantity("voxels", form=".4f")]
+    against: Annotated[str, Quantity("", "what errors are measured by")]
 
 
 def deviation(mesh: Mesh, terrain: Terrain) -> Deviation:
@@ -248,3 +251,26 @@ def distance_to(reference: Mesh, points: Array) -> Array:
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
     _, nearest = scipy.spatial.cKDTree(corners.mean(axis=1)).query(points)
     return np.asarray(abs(np.einsum("ij,ij->i", points - corners[nearest, 0], normals[nearest])))
+
+
+def height_field(terrain: Terrain) -> HeightField:
+    """Return the height of every column [m]: what it holds, which for grey slices is exact.
+
+    Heights of binary slices are whole voxels; they are smoothed by a Gaussian of 2 voxels.
+
+    Raises:
+        AccordError: if the terrain is no graph: a column is empty below something solid.
+    """
+    solid = terrain.solid
+    filled = solid >= HALF
+    if (filled[:, :, 1:] & ~filled[:, :, :-1]).any():
+        x, y = np.argwhere((filled[:, :, 1:] & ~filled[:, :, :-1]).any(axis=2))[0]
+        raise AccordError(
+            f"{terrain.name} is no height field: at x = {x}, y = {y} there is empty space below it"
+        )
+    heights = solid.sum(axis=2) / SOLID
+    if not terrain.grey:
+        heights = scipy.ndimage.gaussian_filter(heights, SMOOTH, mode="nearest")
+    size, corner = terrain.voxel_size, 0.5 * terrain.voxel_size  # the first column's middle
+    place = np.array([corner, corner, 0.0])
+    return HeightField(name="terrain", heights=heights * size, spacing=size, position=place)

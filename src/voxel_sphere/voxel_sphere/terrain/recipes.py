@@ -106,6 +106,9 @@ def union(distances: Sequence[Distance | None]) -> Distance | None:
 
 Array = npt.NDArray[np.float64]
 
+Evaluated = Callable[[Mapping[str, Array | float]], Array | float]
+"""A part of an expression: by the values of names its own."""
+
 LONGEST = 1000  # characters
 CONSTANTS = {"pi": np.pi, "e": np.e}
 FUNCTIONS: dict[str, Callable[..., Array]] = {
@@ -165,7 +168,7 @@ def expression(
         raise AccordError(f"an expression has at most {LONGEST} characters")
     try:
         tree = ast.parse(source.strip(), mode="eval").body
-        _check(tree, {*variables, *names}, source.strip())
+        found = _compiled(tree, {*variables, *names}, source.strip())
     except SyntaxError as error:
         raise AccordError(f"cannot read the expression {text!r}: {error.msg}") from None
     except (RecursionError, MemoryError, ValueError):
@@ -174,36 +177,33 @@ def expression(
     def function(*values: Array) -> Array:
         known: dict[str, Array | float] = {**names, **dict(zip(variables, values, strict=True))}
         with np.errstate(all="ignore"):
-            found = _value(tree, known)
-        return np.broadcast_to(np.asarray(found, float), np.broadcast(*values).shape).copy()
+            value = found(known)
+        return np.broadcast_to(np.asarray(value, float), np.broadcast(*values).shape).copy()
 
     return function
 
 
-def _check(node: ast.AST, names: set[str], source: str) -> None:
-    """Complain about the first part that is not of the few known kinds."""
+def _compiled(node: ast.AST, names: set[str], source: str) -> Evaluated:
+    """Return the function of named values that a part is, or complain if it is of no known kind."""
     match node:
         case ast.Constant(value=bool()):
             pass
-        case ast.Constant(value=int() | float()):
-            return None
+        case ast.Constant(value=int() | float() as number):
+            return lambda known: np.float64(number)  # so that no whole number grows for ever
         case ast.Name(id=name) if name in names:
-            return None
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in OPERATORS:
-            _check(left, names, source)
-            return _check(right, names, source)
+            return operator.itemgetter(name)
+        case (
+            ast.BinOp(left=left, op=op, right=right)
+            | ast.Compare(left=left, ops=[op], comparators=[right])
+        ) if type(op) in OPERATORS:
+            return _applied(OPERATORS[type(op)], [left, right], names, source)
         case ast.UnaryOp(op=op, operand=operand) if type(op) in OPERATORS:
-            return _check(operand, names, source)
-        case ast.Compare(left=left, ops=[op], comparators=[right]) if type(op) in OPERATORS:
-            _check(left, names, source)
-            return _check(right, names, source)
+            return _applied(OPERATORS[type(op)], [operand], names, source)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             count = COUNTS.get(name, len(args) if name in ("min", "max") else 1)
             if len(args) != max(count, 1):
                 raise AccordError(f"{name} takes {max(count, 1)} values, and has {len(args)}")
-            for argument in args:
-                _check(argument, names, source)
-            return None
+            return _applied(FUNCTIONS[name], args, names, source)
     part = ast.get_source_segment(source, node) or source
     raise AccordError(
         f"{part!r} in the expression {source!r} is not known; there is "
@@ -211,19 +211,9 @@ def _check(node: ast.AST, names: set[str], source: str) -> None:
     )
 
 
-def _value(node: ast.AST, known: Mapping[str, Array | float]) -> Array | float:
-    """Return the value of a checked part; whole numbers are floats, so that none grows for ever."""
-    match node:
-        case ast.Constant(value=value):
-            return np.float64(value)  # type: ignore[arg-type]
-        case ast.Name(id=name):
-            return known[name]
-        case ast.BinOp(left=left, op=op, right=right):
-            return OPERATORS[type(op)](_value(left, known), _value(right, known))
-        case ast.UnaryOp(op=op, operand=operand):
-            return OPERATORS[type(op)](_value(operand, known))
-        case ast.Compare(left=left, ops=[op], comparators=[right]):
-            return OPERATORS[type(op)](_value(left, known), _value(right, known))
-        case ast.Call(func=ast.Name(id=name), args=args):
-            return FUNCTIONS[name](*(_value(argument, known) for argument in args))
-    raise AssertionError(node)
+def _applied(
+    function: Callable[..., Array], nodes: Sequence[ast.AST], names: set[str], source: str
+) -> Evaluated:
+    """Return a function of what parts are."""
+    parts = [_compiled(node, names, source) for node in nodes]
+    return lambda known: function(*(part(known) for part in parts))

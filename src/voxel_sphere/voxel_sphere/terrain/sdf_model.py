@@ -10,23 +10,14 @@ from pathlib import Path
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_folder, check_inside, check_target
 from roboaccord.gazebo.meshes import MATERIAL, write_squared
-from roboaccord.gazebo.world import PLAIN, SQUARED, world_text
+from roboaccord.gazebo.world import MODEL_CONFIG, PLAIN, SQUARED, world_text
 from roboaccord.run.output import make_folder
 
 from voxel_sphere.terrain.mesh import Mesh, write_mesh, write_whole
 
 DETECTORS = ("ode", "bullet")
-MODEL_CONFIG = """<?xml version="1.0"?>
-<model>
-  <name>{name}</name>
-  <version>1.0</version>
-  <sdf version="1.9">model.sdf</sdf>
-  <author>
-    <name>accord voxel-sphere world</name>
-  </author>
-  <description>Voxel terrain, {triangles} triangles, from the corner of the grid.</description>
-</model>
-"""
+AUTHOR = "accord voxel-sphere world"
+DESCRIPTION = "Voxel terrain, {} triangles, from the corner of the grid."
 MODEL = """<?xml version="1.0"?>
 <!-- Terrain of voxels, its origin in the corner of the grid. Contacts take the smaller friction of
      both surfaces: mu = {friction:g} here. What is seen has the squares of model://ground. -->
@@ -123,15 +114,18 @@ def write_world(
     check_inside(folder, world)
     check_target(world)
     squared = SQUARED.format(colour=PLAIN)
-    fields = {"name": name, "friction": friction, "squared": squared}
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(folder, "models")) as draft:
             new = Path(draft, "new")
             write_mesh(mesh, new / "meshes" / "terrain.stl", voxel_size)
             write_squared(new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces)
-            config = MODEL_CONFIG.format(**fields, triangles=len(mesh.faces))
+            about = DESCRIPTION.format(len(mesh.faces))
+            config = MODEL_CONFIG.format(
+                name=name, file="model.sdf", author=AUTHOR, description=about
+            )
             (new / "model.config").write_text(config, encoding="utf-8")
-            (new / "model.sdf").write_text(MODEL.format(**fields), encoding="utf-8")
+            text = MODEL.format(name=name, friction=friction, squared=squared)
+            (new / "model.sdf").write_text(text, encoding="utf-8")
             if model.exists():
                 shutil.move(model, Path(draft, "old"))
             new.replace(model)

@@ -1,4 +1,4 @@
-"""Named surfaces in closed form: height, gradient, Hessian, and the distance to their walls.
+"""Named surfaces in closed form: height, and the distances to their ground and walls.
 
 Lengths in voxels from the grid's corner; parameters that are lengths are given in radii r of the
 sphere, so that they mean the same on every grid.
@@ -7,7 +7,7 @@ sphere, so that they mean the same on every grid.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from inspect import signature
 
 import numpy as np
@@ -17,7 +17,6 @@ from roboaccord.contract.errors import AccordError
 Array = npt.NDArray[np.float64]
 Height = Callable[[Array, Array], Array]
 Gradient = Callable[[Array, Array], tuple[Array, Array]]
-Hessian = Callable[[Array, Array], tuple[Array, Array, Array]]
 Distance = Callable[[Array, Array, Array], Array]
 
 STEP = 1e-3  # voxels, of the differences where no derivative is given
@@ -30,8 +29,7 @@ class Surface:
     Args:
         name: of the surface.
         height: f(x, y), of arrays of one shape [voxels].
-        gradient: (f_x, f_y); by differences where it is left out.
-        hessian: (f_xx, f_xy, f_yy) [1/voxel]; by differences where it is left out.
+        gradient: (f_x, f_y), for the distance to the ground; by differences where it is left out.
         ground: signed distance (x, y, z) to the ground, negative inside [voxels]; where it is left
             out, to first order (z - f) / sqrt(1 + |grad f|^2).
         walls: the same to the walls; or None.
@@ -41,7 +39,6 @@ class Surface:
     name: str
     height: Height
     gradient: Gradient = None  # type: ignore[assignment]
-    hessian: Hessian = None  # type: ignore[assignment]
     ground: Distance = None  # type: ignore[assignment]
     walls: Distance | None = None
     parameters: Mapping[str, float] = field(default_factory=dict)
@@ -49,8 +46,6 @@ class Surface:
     def __post_init__(self) -> None:
         if self.gradient is None:
             object.__setattr__(self, "gradient", gradient_of(self.height))
-        if self.hessian is None:
-            object.__setattr__(self, "hessian", hessian_of(self.height))
         if self.ground is None:
             object.__setattr__(self, "ground", distance_of(self.height, self.gradient))
 
@@ -71,21 +66,6 @@ def gradient_of(height: Height) -> Gradient:
     return gradient
 
 
-def hessian_of(height: Height) -> Hessian:
-    """Return the Hessian of a height by central differences."""
-    h = 10 * STEP
-
-    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
-        middle = 2 * height(x, y)
-        xx = height(x + h, y) - middle + height(x - h, y)
-        yy = height(x, y + h) - middle + height(x, y - h)
-        rising = height(x + h, y + h) + height(x - h, y - h)
-        falling = height(x + h, y - h) + height(x - h, y + h)
-        return xx / h**2, (rising - falling) / (4 * h**2), yy / h**2
-
-    return hessian
-
-
 def distance_of(height: Height, gradient: Gradient) -> Distance:
     """Return the signed distance to a graph, to first order in the distance."""
 
@@ -101,8 +81,6 @@ def plane(n: int, r: float, *, base: float = 2.0) -> Surface:  # noqa: ARG001
     return Surface(
         name="plane",
         height=lambda x, y: np.full(np.broadcast(x, y).shape, base * r),
-        gradient=lambda x, y: (0.0 * (x + y), 0.0 * (x + y)),
-        hessian=lambda x, y: (0.0 * (x + y), 0.0 * (x + y), 0.0 * (x + y)),
     )
 
 
@@ -116,7 +94,6 @@ def incline(
         name="incline",
         height=lambda x, y: base * r + a * (x - n / 2) + b * (y - n / 2),
         gradient=lambda x, y: (a + 0.0 * (x + y), b + 0.0 * (x + y)),
-        hessian=lambda x, y: (0.0 * (x + y), 0.0 * (x + y), 0.0 * (x + y)),
     )
 
 
@@ -137,15 +114,10 @@ def sinusoid(
         rate = a * k * np.cos(k * (c * x + s * y))
         return c * rate, s * rate
 
-    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
-        rate = -a * k**2 * np.sin(k * (c * x + s * y))
-        return c * c * rate, c * s * rate, s * s * rate
-
     return Surface(
         name="sinusoid",
         height=lambda x, y: base * r + a * np.sin(k * (c * x + s * y)),
         gradient=gradient,
-        hessian=hessian,
     )
 
 
@@ -161,20 +133,9 @@ def bowl(
     if not 0 < rim < 1:
         raise AccordError(f"rim is {rim:g}, and must be between 0 and 1")
 
-    def inside(x: Array, y: Array) -> tuple[Array, Array]:
-        plan = np.hypot(x - n / 2, y - n / 2)
-        # Depth below the bowl's centre, and whether this is in the bowl.
-        depth = np.sqrt(radius**2 - np.minimum(plan, rim * radius) ** 2)
-        return np.asarray(depth, float), np.asarray(plan < rim * radius, float)
-
-    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
-        depth, there = inside(x, y)
-        return there * (x - n / 2) / depth, there * (y - n / 2) / depth
-
-    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
-        (depth, there), u, v = inside(x, y), x - n / 2, y - n / 2
-        cube = there / depth**3
-        return cube * (depth**2 + u * u), cube * u * v, cube * (depth**2 + v * v)
+    def height(x: Array, y: Array) -> Array:
+        plan = np.minimum(np.hypot(x - n / 2, y - n / 2), rim * radius)
+        return np.asarray(middle - np.sqrt(radius**2 - plan**2))
 
     middle, edge = base * r + radius, base * r + radius * (1 - np.sqrt(1 - rim**2))
 
@@ -182,13 +143,7 @@ def bowl(
         ball = radius - np.sqrt((x - n / 2) ** 2 + (y - n / 2) ** 2 + (z - middle) ** 2)
         return np.asarray(np.maximum(ball, z - edge))
 
-    return Surface(
-        name="bowl",
-        height=lambda x, y: middle - inside(x, y)[0],
-        gradient=gradient,
-        hessian=hessian,
-        ground=ground,
-    )
+    return Surface(name="bowl", height=height, ground=ground)
 
 
 def saddle(n: int, r: float, *, saddle_radius: float = 8.0, base: float = 3.0) -> Surface:
@@ -198,11 +153,6 @@ def saddle(n: int, r: float, *, saddle_radius: float = 8.0, base: float = 3.0) -
         name="saddle",
         height=lambda x, y: base * r + ((x - n / 2) ** 2 - (y - n / 2) ** 2) / (2 * radius),
         gradient=lambda x, y: ((x - n / 2) / radius + 0.0 * y, (n / 2 - y) / radius + 0.0 * x),
-        hessian=lambda x, y: (
-            1 / radius + 0.0 * (x + y),
-            0.0 * (x + y),
-            -1 / radius + 0.0 * (x + y),
-        ),
     )
 
 
@@ -228,16 +178,10 @@ def ramp(
     def along(x: Array) -> Array:
         return k * np.clip(x - begin, 0.0, span)
 
-    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
-        on = (x > begin) & (x < begin + span)
-        zero = 0.0 * (x + y)
-        return up / 2 * k**2 * np.cos(along(x)) * on + zero, zero, zero
-
     return Surface(
         name="ramp",
         height=lambda x, y: base * r + up / 2 * (1 - np.cos(along(x))) + 0.0 * y,
         gradient=lambda x, y: (up / 2 * k * np.sin(along(x)) + 0.0 * y, 0.0 * (x + y)),
-        hessian=hessian,
         walls=lambda x, y, z: np.maximum(half_width * r - np.abs(y - n / 2), z - top) + 0.0 * x,
     )
 
@@ -250,31 +194,16 @@ def tunnel(n: int, r: float, *, tunnel_radius: float = 3.0, base: float = 2.0) -
     radius = _positive("tunnel_radius", tunnel_radius) * r
     axis = base * r + radius
 
-    def depth(y: Array) -> Array:
-        return np.sqrt(np.maximum(radius**2 - (y - n / 2) ** 2, 0.0))
-
-    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
-        inside = np.abs(y - n / 2) < radius
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return 0.0 * (x + y), np.where(inside, (y - n / 2) / depth(y), 0.0) + 0.0 * x
-
-    def hessian(x: Array, y: Array) -> tuple[Array, Array, Array]:
-        inside = np.abs(y - n / 2) < radius
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return (
-                0.0 * (x + y),
-                0.0 * (x + y),
-                np.where(inside, radius**2 / depth(y) ** 3, 0.0) + 0.0 * x,
-            )
+    def height(x: Array, y: Array) -> Array:
+        depth = np.sqrt(np.maximum(radius**2 - (y - n / 2) ** 2, 0.0))
+        return np.asarray(axis - depth + 0.0 * x)
 
     def tube(y: Array, z: Array) -> Array:
         return np.asarray(radius - np.hypot(y - n / 2, z - axis))
 
     return Surface(
         name="tunnel",
-        height=lambda x, y: axis - depth(y) + 0.0 * x,
-        gradient=gradient,
-        hessian=hessian,
+        height=height,
         ground=lambda x, y, z: np.maximum(tube(y, z), z - axis) + 0.0 * x,
         walls=lambda x, y, z: np.maximum(tube(y, z), axis - z) + 0.0 * x,
     )
@@ -304,14 +233,7 @@ def arena(
         v = np.abs(c * (y - n / 2) - s * (x - n / 2))
         return np.asarray(np.maximum(half - np.maximum(u, v), z - top))
 
-    flat = plane(n, r, base=base)
-    return Surface(
-        name="arena",
-        height=flat.height,
-        gradient=flat.gradient,
-        hessian=flat.hessian,
-        walls=walls,
-    )
+    return replace(plane(n, r, base=base), name="arena", walls=walls)
 
 
 SURFACES: dict[str, Callable[..., Surface]] = {
@@ -337,8 +259,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
     for key in parameters.keys() - known.keys():
         raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")
     values = {**known, **{key: float(value) for key, value in parameters.items()}}
-    made = SURFACES[name](n, radius, **values)
-    return Surface(**{**vars(made), "parameters": values})
+    return replace(SURFACES[name](n, radius, **values), parameters=values)
 
 
 def default_parameters(name: str) -> dict[str, float]:

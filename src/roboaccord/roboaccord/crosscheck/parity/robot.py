@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property
 from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare
@@ -82,8 +82,7 @@ def version_of(engine: str) -> str:
 
 
 def _spec(engine: str) -> EngineSpec:
-    if engine not in reader_names():
-        raise AccordError(f"unknown engine {engine}{did_you_mean(engine, reader_names())}")
+    check_known("unknown engine ", engine, reader_names())
     return specs()[engine]
 
 

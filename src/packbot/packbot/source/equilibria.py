@@ -9,15 +9,18 @@ to the other, slowly.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from roboaccord.contract.state import Array
+from roboaccord.report.colours import BLUE, GREEN, RED, RULE
+from roboaccord.report.drawing import SQUARE, legend, picture
 
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer
 from packbot.planning.rrt import SearchTree
 
-KINDS = ("stable", "unstable", "propped")
+KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}
 
 
 @dataclass(frozen=True)
@@ -75,3 +78,24 @@ def _balanced(arm: FailedArm, q: Array) -> Array | None:
             other[joint] += turn
             return other
     return None
+
+
+def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
+    """Draw the finger tips of equilibria from the side, and the ways from rest to rest."""
+    tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
+
+    def side(q: Array) -> tuple[float, float]:
+        x, y, z = tip(q)
+        return float(np.hypot(x - axis, y)), float(z)
+
+    with picture(path, SQUARE) as axes:
+        if found.tree:
+            for i, q in enumerate(found.tree.nodes[1:], 1):
+                before = found.tree[found.tree.parents[i]]
+                axes.plot(*zip(side(before), side(q)), color=RULE, lw=0.7)
+        for kind, colour in KINDS.items():
+            places = [side(q) for q in getattr(found, kind)]
+            if places:
+                axes.scatter(*zip(*places), s=12.0, color=colour, label=kind, zorder=3)
+        axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
+        legend(axes, 3)
