@@ -30,26 +30,29 @@ from monkeybot.simulators.reference import MonkeyBotReference
 class MotionFigures(Tally):
     """Measure travel to the right and rise [m], the number of grips, and the largest impulse [N s].
 
-    Travel and rise are those of the centre of mass, from the first sample to the last.
+    Travel and rise are from where a hand first holds to where one last holds, so of whole steps.
+    Those of the centre of mass would depend on the phase of the last step; they stand where no
+    hand ever holds.
     """
 
     def __init__(self, setup: Setup) -> None:
         self._parameters = setup.parameters
-        self._start: Array | None = None
+        self._starts, self._moved = dict[str, Array](), dict[str, Array]()
 
     def add(self, part: Trajectory) -> None:
         """Take a part of the motion."""
-        centre = centre_of_mass(self._parameters, part)
-        if self._start is None:
-            self._start = centre[0]
-        self._moved = centre[-1] - self._start
+        p = self._parameters
+        for which, places in (("hand", held_hands(p, part)), ("centre", centre_of_mass(p, part))):
+            if len(places):
+                self._moved[which] = places[-1] - self._starts.setdefault(which, places[0])
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures."""
         grips = [event for event in events if event.kind == "magnet_on"]
+        travel, rise = self._moved.get("hand", self._moved["centre"]).tolist()
         return {
-            "travel": float(self._moved[0]),
-            "rise": float(self._moved[1]),
+            "travel": travel,
+            "rise": rise,
             "grips": float(len(grips)),
             "largest_impulse": max((event.impulse for event in grips), default=0.0),
         }
@@ -57,10 +60,22 @@ class MotionFigures(Tally):
 
 def centre_of_mass(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
     """Return the centre of mass, to the right and up (k, 2) [m]."""
+    along_a = (p.mass_a * p.centre_a + p.mass_b * p.length_a) / p.mass
+    return _beyond(trajectory, along_a, p.mass_b * p.centre_b / p.mass)
+
+
+def held_hands(p: MonkeyBotParameters, trajectory: Trajectory) -> Array:
+    """Return where a hand holds, to the right and up (k, 2) [m], where one does; A if both do."""
+    off = np.zeros(len(trajectory), dtype=bool)
+    a, b = (trajectory.switches.get(magnet, off) for magnet in (MAGNET_A, MAGNET_B))
+    hand_b = _beyond(trajectory, p.length_a, p.length_b)
+    return np.where(a[:, None], trajectory.position[:, 1:], hand_b)[a | b]
+
+
+def _beyond(trajectory: Trajectory, along_a: float, along_b: float) -> Array:
+    """Return the places that are so far from hand A in the links' directions (k, 2) [m]."""
     th1 = 2.0 * np.arctan2(trajectory.orientation[:, 0], trajectory.orientation[:, 3])
     th12 = th1 + trajectory.q[:, 0]
-    along_a = (p.mass_a * p.centre_a + p.mass_b * p.length_a) / p.mass
-    along_b = p.mass_b * p.centre_b / p.mass
     right = along_a * np.sin(th1) + along_b * np.sin(th12)
     up = -along_a * np.cos(th1) - along_b * np.cos(th12)
     return trajectory.position[:, 1:] + np.column_stack([right, up])

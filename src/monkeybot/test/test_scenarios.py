@@ -76,6 +76,19 @@ def test_by_the_clock_the_motion_stays_on_its_orbit(name):
     assert np.abs(cycles - [orbit.stride, -orbit.drop]).max() < bound
 
 
+@pytest.mark.parametrize("name", ["climbing", "flying"])
+def test_travel_and_rise_are_whole_steps_of_the_orbit_wherever_a_run_ends(name):
+    """Stride and drop come from the orbit; a run may end in a swing, or in flight."""
+    setup, motion = walk(name, 5)
+    orbit, (times, places) = shipped_gait(name, REPORT), grips(setup, motion)
+    for end in np.append(times[1:] - 0.005, times + 0.015):
+        figures = setup.robot.metrics(setup, motion.window(0.0, end))
+        steps = (times < end).sum()
+        expected = steps * np.array([orbit.stride, -orbit.drop])
+        assert [figures["travel"], figures["rise"]] == pytest.approx(expected, abs=1e-7)
+        assert [figures["travel"], figures["rise"]] == pytest.approx(places[steps - 1], abs=1e-9)
+
+
 def test_the_motor_of_the_clocked_gait_is_on_from_the_start_and_never_off():
     _, motion = walk("clocked", 2)
     torque = shipped_gait("clocked", REPORT).controls["torque"]

@@ -66,13 +66,20 @@ def test_a_known_difference_is_measured_and_placed(bags: Path) -> None:
     assert compare(bags / "a", [bags / "larger"], tolerance=0.011).verdict == "pass"
 
 
-def test_other_stamps_are_interpolated_over_the_overlap(bags: Path) -> None:
-    """Linear interpolation of sin t over h is off by at most h^2 / 8, seen from the coarse bag."""
-    result = compare(bags / "finer", [bags / "a"], signals=["q/turn", "base/yaw"])
-    assert result.pairs[0].duration == pytest.approx(1.6)
-    found = result.pairs[0].signals
-    assert 0.1 * 0.01**2 / 8 < found["q/turn"].max <= 0.01**2 / 8
-    assert found["base/yaw"].max < 1e-12  # uniform turn, past half a turn and more
+def test_a_finer_recording_of_one_motion_passes_by_the_stamps_that_both_have(
+    bags: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """640 steps of 2.5 ms hold 160 of 10 ms; there all signals are the same to the last bit."""
+    for pair in ((bags / "finer", bags / "a"), (bags / "a", bags / "finer")):
+        result = compare(pair[0], [pair[1]])
+        assert result.verdict == "pass" and set(result.pairs[0].signals) == SIGNALS
+        assert all(found.max == 0.0 for found in result.pairs[0].signals.values())
+        assert result.pairs[0].duration == pytest.approx(1.6)
+        assert to_json(result)["pairs"][0]["stamps_left"] == 480
+        assert run(["compare", *map(str, pair)]) == 0
+        assert "480 that only one has are left out" in capsys.readouterr().out
+    result = compare(bags / "finer", [bags / "larger"], signals=["q/turn"])
+    assert result.pairs[0].signals["q/turn"].max == pytest.approx(0.01 * np.sin(1.57), rel=1e-12)
 
 
 def test_limits_of_time_are_kept(bags: Path) -> None:

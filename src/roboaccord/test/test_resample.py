@@ -17,7 +17,7 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.checks import NANOSECONDS, tick_time
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.numerics.rotations import rpy_quaternion
+from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion, turn_quaternion
 
 pytestmark = pytest.mark.thorough
 
@@ -54,6 +54,36 @@ def part_of(whole: Trajectory, stride: int, offset: int) -> Trajectory:
     """Return every n-th sample."""
     states = [whole.state(i) for i in range(offset, len(whole), stride)]
     return Trajectory.from_states(whole.joints, states, whole.events)
+
+
+def tumbling(t: float, rates: float) -> RobotState:
+    """Return a joint that swings, on a base that circles and turns about a tilted axis."""
+    axis = np.array([1.0, 2.0, 2.0]) / 3.0
+    turn = turn_quaternion(np.sin(t) * axis)
+    place, speed = np.array([np.cos(t), np.sin(t), t]), np.array([-np.sin(t), np.cos(t), 1.0])
+    twist = np.concatenate([quaternion_matrix(turn).T @ speed, np.cos(t) * axis])
+    q, qd = np.array([np.sin(t), 0.0]), rates * np.array([np.cos(t), 0.0])
+    return RobotState(t, q, qd, np.zeros(2), place, turn, rates * twist)
+
+
+@pytest.mark.parametrize("rates", [1.0, 0.0, -1.0, 1.1])
+def test_positions_between_samples_are_cubics_where_the_recorded_rates_fit(rates: float) -> None:
+    """By Taylor a cubic is off by h^4 / 384 of a fourth derivative at most, a line by h^2 / 8.
+
+    No derivative of the base's angles is above 10. Rates that are missing, of the wrong sign or
+    unit leave lines, whose error is not made worse.
+    """
+    states = [tumbling(tick_time(i, 10_000_000), rates) for i in range(101)]
+    whole = Trajectory.from_states(toy_robot.JOINTS, states)
+    h = 3 * PERIOD
+    for pair in both_ways(part_of(whole, 2, 0), part_of(whole, 3, 1)):
+        assert pair.interpolated == 50 + 34 - 2 * 17 and not pair.stamps_left
+        cubic, line = h**4 / 384, h**2 / 8
+        found = {name: d.max for name, d in pair.signals.items() if name[:2] in ("q/", "ba")}
+        bound = cubic if rates == 1.0 else line
+        assert found.pop("q/turn") <= 1.01 * bound
+        assert all(off <= 10.0 * bound for off in found.values())
+        assert rates == 1.0 or max(found.values()) > 0.1 * line
 
 
 def both_ways(one: Trajectory, other: Trajectory) -> tuple[Pair, Pair]:
@@ -107,12 +137,14 @@ def test_a_rate_is_not_interpolated_through_an_impact_of_either_run() -> None:
     """One hit within a tick: of seven fine samples between two coarse ones all but these go."""
     whole = motion([205], 1)  # at 0.205 s, between samples 20 and 21
     coarse = part_of(whole, 7, 0)  # the hit is between 0.14 and 0.21 s
-    pair, back = both_ways(whole, coarse)
+    states = [whole.state(i) for i in range(len(whole)) if i != 42]  # so neither has all stamps
+    fine = Trajectory.from_states(whole.joints, states, whole.events)
+    pair, back = both_ways(fine, coarse)
     for found in (pair, back):
         assert found.left_out["qd/turn"] == found.left_out["qd/slide"] == 6
         assert found.signals["qd/slide"].max < 1e-12
     silent = Trajectory.from_states(whole.joints, [coarse.state(i) for i in range(len(coarse))])
-    assert both_ways(whole, silent)[0].signals["qd/slide"].max < 1e-12
+    assert both_ways(fine, silent)[0].signals["qd/slide"].max < 1e-12
 
 
 def test_a_jump_is_found_without_an_event() -> None:
@@ -135,7 +167,7 @@ def test_a_held_value_rules_the_control_period_that_ends_at_its_sample() -> None
 def test_a_turn_is_followed_on_the_shortest_way_whatever_the_sign_of_the_quaternion() -> None:
     times = np.array([0.0, 1.0])
     ends = np.array([rpy_quaternion(0.0, 0.0, 0.2), -rpy_quaternion(0.0, 0.0, 1.0)])
-    found = Resampling(times, np.array([0.25]), np.inf, []).turning(ends)[0]
+    found = Resampling(times, np.array([0.25]), np.inf, []).turning(ends, np.zeros((2, 3)))[0]
     np.testing.assert_allclose(found, rpy_quaternion(0.0, 0.0, 0.4), atol=1e-15)
 
 

@@ -1,4 +1,4 @@
-"""Comparison of recorded runs, signal by signal, at all time stamps of both.
+"""Comparison of recorded runs, signal by signal, at time stamps of both, or at all of either.
 
 It does not depend on which of two runs comes first.
 """
@@ -19,11 +19,12 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
 from roboaccord.contract.state import Array
-from roboaccord.numerics.rotations import quaternion_rpy
+from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 
 SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to round-off
 GAZEBO = 0.05  # with a bag from Gazebo, whose steps and contacts are its own: 5 cm, 3 degrees
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
+_PLACE = ("base/x", "base/y", "base/z")
 _TURNS = ("base/roll", "base/pitch", "base/yaw")
 _HELD = ("effort/", "switch/")
 _RATE = "qd/"
@@ -46,6 +47,8 @@ class Pair:
         bag: the other bag, as it was given.
         duration: compared.
         signals: deviations by signal.
+        interpolated: number of time stamps compared at which only one of the two has a sample.
+        stamps_left: number of those left out, because the one has all of the other's too.
         left_out: by signal, of how many times nothing was compared, because one of the two has no
             sample there, and its value cannot be told from those beside.
         skipped: signals that only one of the two bags has, or that the two never know at once.
@@ -54,12 +57,14 @@ class Pair:
     bag: str
     duration: Annotated[float, Quantity("s", "length of the overlap")]
     signals: Mapping[str, Deviation]
+    interpolated: int = 0
+    stamps_left: int = 0
     left_out: Mapping[str, int] = field(default_factory=dict)
     skipped: tuple[str, ...] = ()
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return the fields, `left_out` and `skipped` only if something was."""
-        optional = ("left_out", "skipped")
+        """Return the fields, those that have a default only if something was."""
+        optional = ("interpolated", "stamps_left", "left_out", "skipped")
         return {k: v for k, v in by_fields(self).items() if v or k not in optional}
 
 
@@ -99,11 +104,13 @@ def compare(
 ) -> Comparison:
     """Compare bags with a reference bag over the time that both cover.
 
-    At a time that only one of the two has a sample of, the other's efforts and switches, which
-    count as 0 and 1, are those of its next sample: that is in force until then. If that is more
-    than a control period away, they are left out. Positions are interpolated linearly, turns of
-    the base on the shortest way. Rates are, too, but left out between samples with an event of
-    either run between them, or a jump.
+    Where one of two has a sample at every time of the other, it is at these times. Else it is at
+    the times of both. At one that only one of the two has a sample of, the other's efforts and
+    switches, which count as 0 and 1, are those of its next sample: that is in force until then. If
+    that is more than a control period away, they are left out. Positions and turns of the base are
+    interpolated by cubics that have the recorded rates at both ends; linearly, and on the shortest
+    way, where the rates do not fit. Rates are interpolated linearly, but left out between samples
+    with an event of either run between them, or a jump.
 
     Args:
         reference: bag to compare with.
@@ -152,7 +159,7 @@ def signals_of(run: BagRun) -> dict[str, Array]:
         for i, joint in enumerate(motion.joints)
     }
     if run.has_base:
-        found |= {f"base/{axis}": motion.position[:, i] for i, axis in enumerate("xyz")}
+        found |= dict(zip(_PLACE, motion.position.T))
         found |= dict(zip(_TURNS, _angles(motion.orientation)))
     found |= {f"switch/{name}": on.astype(float) for name, on in motion.switches.items()}
     return found
@@ -179,18 +186,25 @@ class _Side:
         period = float(run.scenario.get("control_period") or np.inf)
         motion = run.trajectory
         self._signals = signals
-        self._seen = Resampling(motion.time, grid, period, events)
-        self._turns = _angles(self._seen.turning(motion.orientation)) if run.has_base else None
+        self._seen = seen = Resampling(motion.time, grid, period, events)
+        self._base = dict[str, Array]()
+        if run.has_base:
+            axes, twist = quaternion_matrix(motion.orientation), motion.twist
+            place = seen.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
+            angles = _angles(seen.turning(motion.orientation, twist[:, 3:]))
+            self._base = dict(zip((*_PLACE, *_TURNS), (*place.T, *angles)))
 
     def at(self, name: str) -> tuple[Array, Known]:
         """Return the values of a signal (m,), and where they are known."""
-        if self._turns is not None and name in _TURNS:
-            angles = self._turns[_TURNS.index(name)]
-            return angles, np.ones(len(angles), dtype=bool)
-        values = self._signals[name]
         if name.startswith(_HELD):
-            return self._seen.held(values)
-        return self._seen.rates(values) if name.startswith(_RATE) else self._seen.moving(values)
+            return self._seen.held(self._signals[name])
+        if name.startswith(_RATE):
+            return self._seen.rates(self._signals[name])
+        found = self._base.get(name)
+        if found is None:
+            pair = (self._signals[kind + name.removeprefix("q/")] for kind in ("q/", _RATE))
+            found = self._seen.moving(*(values[:, None] for values in pair))[:, 0]
+        return found, np.ones(len(found), dtype=bool)
 
 
 def _compare_pair(
@@ -209,7 +223,7 @@ def _compare_pair(
     time = first.trajectory.time
     times = second.trajectory.time
     begin, end = max(time[0], times[0], window[0]), min(time[-1], times[-1], window[1])
-    grid = common_grid(time, times, begin, end)
+    grid, interpolated, rest = common_grid(time, times, begin, end)
     if not len(grid):
         raise AccordError(
             f"{reference} ({time[0]:g} to {time[-1]:g} s) and {other} ({times[0]:g} to "
@@ -227,7 +241,10 @@ def _compare_pair(
         if not known.all():
             left_out[name] = int((~known).sum())
     skipped = (set(ours) ^ set(theirs)) | (set(chosen) - set(deviations))
-    return Pair(str(other), float(grid[-1] - grid[0]), deviations, left_out, tuple(sorted(skipped)))
+    return Pair(
+        str(other), float(grid[-1] - grid[0]), deviations, interpolated, rest, left_out,
+        tuple(sorted(skipped)),
+    )  # fmt: skip
 
 
 def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:

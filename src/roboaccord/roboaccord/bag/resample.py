@@ -8,18 +8,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array
+from roboaccord.numerics.rotations import quaternion_product
 
 SLACK = 1e-9  # s; the resolution of a time stamp
 JUMP = 3.0  # times as steep as the intervals beside: more than any rate that is sampled finely
 FLAT = 1e-6  # of the largest rate: smaller changes are no jumps
+BEND = 0.125  # of a rate's change in an interval: by how much its mean may miss the chord's
+LEAST = 1e-4  # of the largest rate: a miss that is none
 Known = NDArray[np.bool_]
 
 
-def common_grid(one: Array, other: Array, start: float, stop: float) -> Array:
-    """Return all times of both recordings from start to stop [s], equal ones once."""
-    times = np.union1d(one, other)
-    times = times[(times >= start - SLACK) & (times <= stop + SLACK)]
-    return np.asarray(times[np.diff(times, prepend=-np.inf) > SLACK])
+def common_grid(one: Array, other: Array, start: float, stop: float) -> tuple[Array, int, int]:
+    """Return the times at which to compare [s]; how many only one has, of these and of the rest.
+
+    Where one has a sample at every time of the other they are the other's: nothing need be
+    interpolated. Else they are the times of both, equal ones once.
+    """
+    inside = [t[(t >= start - SLACK) & (t <= stop + SLACK)] for t in (one, other)]
+    times = np.union1d(*inside)
+    times = times[np.diff(times, prepend=-np.inf) > SLACK]
+    fewer, more = sorted(inside, key=len)
+    alone = 2 * len(times) - len(fewer) - len(more)
+    nested = len(fewer) and len(more) == len(times)
+    return (fewer, 0, alone) if nested and alone else (times, alone, 0)
 
 
 class Resampling:
@@ -39,6 +50,7 @@ class Resampling:
         self._exact = np.abs(times[self._at] - grid) <= SLACK
         self._before = np.where(self._exact, self._at, np.maximum(self._at - 1, 0))
         size = np.where(self._exact, 1.0, times[self._at] - times[self._before])
+        self._size = size[:, None]
         self._part = np.where(self._exact, 1.0, (grid - times[self._before]) / size)
         self._ruled = self._exact | (times[self._at] - grid < period - SLACK)
         self._struck = np.zeros(len(times) + 2, dtype=bool)
@@ -50,22 +62,25 @@ class Resampling:
         """Return values that belong to the interval that ends at their sample, and where known."""
         return values[self._at], self._ruled
 
-    def moving(self, values: Array) -> tuple[Array, Known]:
-        """Return values (k,) interpolated linearly, and that all are known."""
-        before, after = values[self._before], values[self._at]
-        mixed = (1.0 - self._part) * before + self._part * after
-        return np.where(self._exact, after, mixed), np.ones(len(mixed), dtype=bool)
+    def moving(self, values: Array, rates: Array) -> Array:
+        """Return values (m, n) of (k, n): by a cubic where the rates (k, n) fit, else linearly."""
+        bulge, fits = self._bulge(values, rates)
+        return self._linear(values) + np.where(fits, bulge, 0.0)
 
     def rates(self, values: Array) -> tuple[Array, Known]:
         """Return rates (k,) interpolated linearly, and where known: not next to a jump."""
         jumps = self._struck[: len(values)] | find_jumps(self._times, values)
-        return self.moving(values)[0], self._exact | ~jumps[self._at]
+        return self._linear(values[:, None])[:, 0], self._exact | ~jumps[self._at]
 
-    def turning(self, orientation: Array) -> Array:
-        """Return quaternions (m, 4) on the shortest way between the samples (k, 4) (slerp)."""
+    def turning(self, orientation: Array, spin: Array) -> Array:
+        """Return quaternions (m, 4) between samples (k, 4), on the shortest way.
+
+        By a cubic where the angular velocities in the body's axes (k, 3) fit, else at a uniform
+        rate (slerp).
+        """
+        same = np.einsum("ij,ij->i", orientation[1:], orientation[:-1]) >= 0.0
+        orientation = orientation * np.cumprod(np.append(1.0, np.where(same, 1.0, -1.0)))[:, None]
         one, other = orientation[self._before], orientation[self._at]
-        cosine = np.einsum("ij,ij->i", one, other)
-        other = np.where(cosine < 0.0, -1.0, 1.0)[:, None] * other
         half = np.arctan2(np.linalg.norm(one - other, axis=1), np.linalg.norm(one + other, axis=1))
         part = self._part[:, None]
         angle = 2.0 * half[:, None]
@@ -73,7 +88,35 @@ class Resampling:
         sine = np.where(flat, 1.0, np.sin(angle))
         left = np.where(flat, 1.0 - part, np.sin((1.0 - part) * angle) / sine)
         right = np.where(flat, part, np.sin(part * angle) / sine)
-        return np.where(self._exact[:, None], orientation[self._at], left * one + right * other)
+        level = np.where(self._exact[:, None], other, left * one + right * other)
+        turned = 0.5 * quaternion_product(orientation.T, np.vstack([spin.T, 0.0 * spin[:, 0]])).T
+        bulge, fits = self._bulge(orientation, turned)
+        cubic = self._linear(orientation) + bulge
+        return np.where(fits, cubic / np.linalg.norm(cubic, axis=1, keepdims=True), level)
+
+    def _linear(self, values: Array) -> Array:
+        """Return values (m, n) of (k, n) on the straight lines between samples."""
+        before, after = values[self._before], values[self._at]
+        part = self._part[:, None]
+        return np.where(self._exact[:, None], after, (1.0 - part) * before + part * after)
+
+    def _bulge(self, values: Array, rates: Array) -> tuple[Array, Known]:
+        """Return what Hermite's cubic adds to a line (m, n), and where the rates fit (m, 1).
+
+        They do not where they were not recorded, or something hit: then the mean of the rates at
+        both ends is not that of the interval.
+        """
+        size, part = self._size, self._part[:, None]
+        change = rates[self._at] - rates[self._before]
+        mean = 0.5 * (rates[self._at] + rates[self._before])
+        miss = mean - (values[self._at] - values[self._before]) / size
+        bulge = part * (1.0 - part) * size * ((1.0 - 2.0 * part) * miss - 0.5 * change)
+        most = BEND * _length(change) + LEAST * _length(rates).max(initial=0.0)
+        return bulge, ~self._exact[:, None] & (_length(miss) <= most)
+
+
+def _length(vectors: Array) -> Array:
+    return np.asarray(np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def find_jumps(times: Array, values: Array) -> Known:

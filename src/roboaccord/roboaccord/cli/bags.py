@@ -125,6 +125,12 @@ def shown_of(reference: Path, result: Comparison) -> list[RenderableType]:
     for pair in result.pairs:
         shown += [f"{pair.bag} against {reference}, {pair.duration:g} {unit_of(Pair, 'duration')}"]
         shown += tables_of([*pair.signals.values()], labels=pair.signals)
+        if pair.stamps_left:
+            only = f"{pair.stamps_left} that only one has are left out"
+            shown.append(f"compared at the time stamps that both bags have; {only}")
+        if pair.interpolated:
+            only = f"{pair.interpolated} time stamps that only one bag has"
+            shown.append(f"interpolated at {only}: positions by cubics, rates by lines")
         if pair.skipped:
             names = ", ".join(pair.skipped)
             shown.append(Text(f"not compared, for lack of common samples: {names}"))

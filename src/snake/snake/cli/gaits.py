@@ -37,7 +37,7 @@ from snake.model.coordinates import PlanarSnake
 from snake.search.adaptive import AdaptationEvent, AdaptiveController
 from snake.search.confirm import serpenoid_of, steady_figures
 from snake.search.ideal import Figures
-from snake.simulators.metrics import STEADY, body_motion, is_steady, travel_of_cycles
+from snake.simulators.metrics import STEADY, is_steady, last_cycles, speed_and_cost_of_last
 
 GAIT = ("amplitude", "frequency", "waves")
 LAST = 4.0  # s: of a run over a change of ground, over which the speed on the second is taken
@@ -64,10 +64,11 @@ def gait_command(
 ) -> Result:
     """Measure a gait: speed, effort and cost of transport.
 
-    Amplitude, frequency and waves are the serpenoid's. A gait is steady when the last two cycles of
-    the run have the same speed within 1 %; until then the figures depend on the duration. The
-    motion of as_coded and as_described is sensitive: compare figures over seeds, with accord sweep,
-    and not single runs.
+    Amplitude, frequency and waves are the serpenoid's. Speed and cost of transport are of the last
+    half of all cycles, at least two, without the start; the other figures are of the whole run. A
+    gait is steady when these cycles all have the same speed within 1 %; until then speed and cost
+    depend on the duration. The motion of as_coded and as_described is sensitive: compare figures
+    over seeds, with accord sweep, and not single runs.
 
     Examples:
 
@@ -109,17 +110,17 @@ class GaitFigures:
 
 
 def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
-    """Run a setup; return its figures, and a remark if the gait is not steady."""
+    """Run a setup; return its figures, and a remark on whether the gait is steady."""
     with progress() as bar:
         trajectory = run_shown(setup, engine, bar)
     figures = metrics_of(setup, trajectory)
-    travel = travel_of_cycles(setup, trajectory.time, *body_motion(setup, trajectory))
+    speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
     found = GaitFigures(
-        speed=figures["speed"],
+        speed=speed,
         displacement=[figures["displacement_x"], figures["displacement_y"]],
         peak_effort=figures["peak_effort"],
         work=figures["work"],
-        cost_of_transport=figures["cost_of_transport"],
+        cost_of_transport=cost,
         steady=is_steady(travel),
         engine=engine,
         units={name: each.unit for name, each in quantities(GaitFigures).items()},
@@ -127,8 +128,9 @@ def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
     )
     if len(travel) < 2:
         return found, ["not yet steady: the run has less than two whole cycles after its start"]
-    unsteady = f"not yet steady: the last two cycles differ by more than {100 * STEADY:g} %"
-    return found, [] if found.steady else [unsteady]
+    cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"
+    steady, most = ("steady", "at most") if found.steady else ("not yet steady", "more than")
+    return found, [f"{steady}: {cycles}, differ by {most} {100 * STEADY:g} %"]
 
 
 def adapt_command(

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Tally
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.run.metrics import work_of
 from roboaccord.scenario.setup import Setup
 
 from snake.model.coordinates import PlanarSnake
@@ -19,7 +21,7 @@ from snake.source.post import cycle_of
 from snake.steering.metrics import steering_tally
 
 ROUND_OFF = 1e-9  # s
-STEADY = 0.01  # of the speed: by how much two cycles of a steady gait may differ
+STEADY = 0.01  # of the speed: by how much the cycles of a steady gait may differ
 
 
 @dataclass(frozen=True)
@@ -134,30 +136,56 @@ def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -
     That is the displacement of the centre of mass in the cycle along the mean heading in the
     cycle, so a robot that turns is measured along its curve.
     """
-    start, cycle = start_and_cycle(setup)
-    count = max(int((time[-1] - start + 1e-9) / cycle), 0)
-    ends = np.searchsorted(time, start + cycle * np.arange(count + 1) - 1e-9)
-    travel = np.empty(count)
+    ends = _ends_of_cycles(setup, time)
+    travel = np.empty(len(ends) - 1)
     for i, (first, last) in enumerate(pairwise(ends)):
         mean = heading[first : last + 1].mean()
         travel[i] = (centre[last] - centre[first]) @ (np.cos(mean), np.sin(mean))
     return travel
 
 
+def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
+    """Return the samples at which the whole cycles after the start begin, and the last one ends."""
+    start, cycle = start_and_cycle(setup)
+    count = max(int((time[-1] - start + ROUND_OFF) / cycle), 0)
+    return np.searchsorted(time, start + cycle * np.arange(count + 1) - ROUND_OFF)
+
+
+def last_cycles(travel: Array) -> Array:
+    """Return the travel of the last half of all cycles, of at least two if there are as many."""
+    return travel[-max(2, (len(travel) + 1) // 2) :]
+
+
+def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float, float, Array]:
+    """Return the speed [m/s] and cost of transport of the last cycles, and the travel of all [m].
+
+    Without a whole cycle speed and cost are of the whole run.
+    """
+    centre, heading = body_motion(setup, trajectory)
+    travel = travel_of_cycles(setup, trajectory.time, centre, heading)
+    if not len(travel):
+        whole = metrics(setup, trajectory)
+        return whole["speed"], whole["cost_of_transport"], travel
+    last = last_cycles(travel)
+    forward, ends = float(last.sum()), _ends_of_cycles(setup, trajectory.time)
+    start, end = trajectory.time[[ends[-1 - len(last)], ends[-1]]].tolist()
+    weight = setup.parameters.mass * setup.parameters.gravity
+    work = work_of(trajectory.window(start, end))
+    cost = work / (weight * abs(forward)) if forward else math.inf
+    return forward / (end - start), cost, travel
+
+
 def is_steady(travel: Array) -> bool:
-    """Return whether a gait has settled: the last two cycles have the same speed within 1 %.
+    """Return whether a gait has settled: its last cycles all have the same speed within 1 %.
 
     A settled gait is a limit cycle up to the motion of the plane, so every cycle has the same
-    travel. A run of less than two whole cycles after its start
-    shows no limit cycle.
+    travel. A run of less than two whole cycles after its start shows no limit cycle.
 
     Args:
         travel: of each cycle (k,) [m], as `travel_of_cycles` gives it.
     """
-    if len(travel) < 2:
-        return False
-    before, last = np.abs(travel[-2]), np.abs(travel[-1])
-    return bool(abs(travel[-1] - travel[-2]) <= STEADY * max(before, last))
+    last = last_cycles(travel)
+    return len(last) > 1 and bool(np.ptp(last) <= STEADY * np.abs(last).max())
 
 
 def start_and_cycle(setup: Setup) -> tuple[float, float]:
