@@ -17,6 +17,7 @@ import numpy as np
 from roboaccord.contract.state import Array, Command
 from roboaccord.crosscheck.chosen_motion import ChosenMotion
 from roboaccord.crosscheck.convergence import ROUND_OFF
+from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.inverse_dynamics import InverseDynamics
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree import Tree
@@ -27,9 +28,9 @@ from roboaccord.simulators.base import Simulator
 BANDWIDTH = 10.0  # rad/s, w of the feedback
 FAR = 1e3  # rad or m: an error that runs away
 SAMPLES = 8  # moments at which the round-off of the forces is looked at
-SAFETY = 10.0  # on that
+CLEAR = 10.0  # times that
 LOOKS, EDGE = 50, 5  # samples at which missing forces are looked at, and what is left out at ends
-SHARE = 0.02  # of what a force is a sum of: more is no round-off, and no scheme's error
+ROUGH = 1e-3  # of what a force is a sum of: differences of samples, friction to first order
 BASE_AXES = [f"{each} of base_link" for each in ("x", "y", "z", "roll", "pitch", "yaw")]
 
 
@@ -50,7 +51,7 @@ class Follower:
         self._length, self._tree, self._joints = length, tree, model.joints
         self._inverse = InverseDynamics(model, tree)
         self._motion = ChosenMotion(model, tree, setup.initial, setup.joints, length)
-        axes = KINDS[model.base].axes
+        axes, self._tilts = KINDS[model.base].axes, KINDS[model.base].tilts
         slides = [joint.name for joint in tree.moving if joint.kind == "prismatic"]
         self.names = {BASE_AXES[axis]: "m" if axis < 3 else "rad" for axis in axes}
         self.names |= {name: "m" if name in slides else "rad" for name in model.joints}
@@ -85,26 +86,22 @@ class Follower:
             moment = self._motion.at(float(time))
             forces = self._inverse.inertial(moment)
             off = np.maximum(off, np.abs(self._inverse.missing(moment, forces)))
-        return SAFETY * off / BANDWIDTH**2 + ROUND_OFF
+        return CLEAR * off / BANDWIDTH**2 + ROUND_OFF
 
-    def missing_at(self, error: Array, step: float) -> tuple[list[str], bool]:
+    def missing_at(self, first: Array, last: Array, step: float) -> tuple[list[str], bool]:
         """Return the outermost joints at which forces are missing, and whether at one alone.
 
         A link that is wrong asks for forces at its joint and those between that and the base, not
         beyond: of a serial robot one joint is outermost, the one that carries the link.
 
         Args:
-            error: of the coordinates at the end of each step (k, c).
-            step: [s].
+            first, last: errors at a step of 0, by two estimates (k, c).
+            step: between their samples [s].
         """
-        rate = np.gradient(error, step, axis=0)
-        wanted = np.gradient(rate, step, axis=0) + 2.0 * BANDWIDTH * rate + BANDWIDTH**2 * error
-        found, size = np.zeros((2, len(self.names)))
-        for k in np.linspace(EDGE, len(error) - 1 - EDGE, LOOKS).astype(int):
-            moment = self._motion.at((k + 1) * step)
-            force, parts = self._inverse.behind(moment, rate[k], wanted[k])
-            found, size = found + force**2, size + parts**2
-        acts = np.sqrt(found) > SHARE * np.sqrt(size)
+        one, size = self._forces_behind(first, step)
+        other, _ = self._forces_behind(last, step)
+        doubt = SAFETY * np.abs(other - one) + ROUGH * size
+        acts = np.linalg.norm(other, axis=0) > np.linalg.norm(doubt, axis=0)
         at = [name for name, here in zip(self.names, acts, strict=True) if here]
         joints = {joint.name: joint for joint in self._tree.joints}
         leading = {joint.child: joint for joint in self._tree.joints}
@@ -115,6 +112,21 @@ class Follower:
                 inner.add(joint.name)
                 joint = leading.get(joint.parent)
         return [name for name in at if name in joints and name not in inner], len(at) == 1
+
+    def _forces_behind(self, error: Array, step: float) -> tuple[Array, Array]:
+        """Return the forces behind errors at some samples (s, c), and what they are sums of."""
+        moments = [self._motion.at((k + 1) * step) for k in range(len(error))]
+        rate = np.gradient(error, step, axis=0)
+        if self._tilts:  # of the rotation vector between two frames that turn
+            rate[:, 3:6] -= np.cross([moment.twist[3:] for moment in moments], error[:, 3:6])
+        change = np.gradient(rate, step, axis=0)
+        wanted = change + BANDWIDTH * (2.0 * rate + BANDWIDTH * error)
+        found = list[tuple[Array, Array]]()
+        for k in np.linspace(EDGE, len(error) - 1 - EDGE, LOOKS).astype(int):
+            there = self._motion.displaced(moments[k], error[k], rate[k], change[k])
+            found.append(self._inverse.behind(there, rate[k], wanted[k]))
+        forces, sizes = zip(*found, strict=True)
+        return np.array(forces), np.array(sizes)
 
     def least_step(self) -> float:
         """Return the physics step above which explicit schemes fail for joint friction [s]."""

@@ -213,14 +213,12 @@ def _check(
         expected_order=min(simulator.order, HELD),
     )
     found = judge(about, follower.names, errors, follower.floor())
-    if found.left is None:
-        stiff = follower.least_step()
-        need = f"; joint friction alone needs less than {stiff:.1g} s" if steps[-1] > stiff else ""
-        return replace(found, reason=found.reason + need)
-    if found.bound is None or found.left <= found.bound or found.outcome != "outside":
+    if not np.max(found.error) < FAR and steps[-1] > (least := follower.least_step()):
+        more = f"; joint friction alone needs less than {least:.1g} s"
+        return replace(found, reason=found.reason + more)
+    if found.outcome != "outside" or not _is_left(found):
         return found
-    last = estimates(errors, found.expected_order)[1]
-    joints, alone = follower.missing_at(last, steps[0])
+    joints, alone = follower.missing_at(*estimates(errors, found.expected_order), steps[0])
     at = (
         f"an effort is missing at {joints[0]} alone"
         if joints and alone
@@ -328,9 +326,14 @@ def judged(about: FollowedMotion, orders: Array, named: Coordinate) -> tuple[Out
         if len(orders) > 1 and abs(order - orders[-2, at]) < SETTLED:
             return "outside", text
         return "not_judged", f"{text}: {SMALLER}"
-    if named.left > named.bound:
+    if _is_left(about):
         return "outside", (
             f"{named.where} keeps {named.left:.2g} {named.unit} at a step of 0, time stepping "
             f"explains {named.bound:.2g}"
         )
     return "within", ""
+
+
+def _is_left(about: FollowedMotion) -> bool:
+    """Return whether more is left at a step of 0 than time stepping explains."""
+    return about.left is not None and about.bound is not None and about.left > about.bound
