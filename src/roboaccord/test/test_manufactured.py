@@ -17,6 +17,7 @@ from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
 
+BRIEF = {"duration": 0.1, "physics_step": 2e-3, "control_period": 2e-3}
 G, MASS, LENGTH, INERTIA = 9.81, 2.0, 0.4, 0.03
 BODY = (
     '<link name="{name}"><inertial><origin xyz="{centre}"/><mass value="{mass}"/>'
@@ -41,7 +42,11 @@ def chain(damping=0.0, dry=0.0):
     kinds = ("continuous", "continuous", "prismatic", "revolute")
     for n, kind in enumerate(kinds, 1):
         text += BODY.format(name=f"l{n}", centre="0.05 0.02 -0.15", mass=1.0, i=0.01)
-        limit = "" if kind == "continuous" else '<limit lower="-0.1" upper="0.25" effort="0" velocity="1"/>'
+        limit = (
+            ""
+            if kind == "continuous"
+            else '<limit lower="-0.1" upper="0.25" effort="0" velocity="1"/>'
+        )
         text += JOINT.format(
             n=n, kind=kind, parent=f"l{n - 1}" if n > 1 else "base_link", origin="0 0 -0.3",
             axis="0 1 0" if n % 2 else "1 0 0", limit=limit, damping=damping, dry=dry,
@@ -52,7 +57,7 @@ def chain(damping=0.0, dry=0.0):
 def setup_of(folder, text, **more):
     path = folder / "robot.urdf"
     path.write_text(text, encoding="utf-8")
-    return Setup.of(make_scenario({"robot": str(path), "duration": 0.1, **more}))
+    return Setup.of(make_scenario({"robot": str(path), **BRIEF, **more}))
 
 
 def check(setup, engine, *errors, refine=3):
@@ -67,14 +72,18 @@ def check(setup, engine, *errors, refine=3):
 @pytest.mark.parametrize("base", ["fixed", "free"])
 def test_errors_fall_by_the_order_of_the_scheme(tmp_path, integrator, order, base):
     """Semi-implicit Euler has order 1; RK4 under forces that are held at mid-step has 2."""
-    options = {"mujoco": {"integrator": integrator}}
-    found = check(setup_of(tmp_path, chain(), base=base, engine_options=options), "mujoco")
+    options, steps = (
+        {"mujoco": {"integrator": integrator}},
+        {"duration": 0.05, "physics_step": 5e-4},
+    )
+    setup = setup_of(tmp_path, chain(), base=base, engine_options=options, **steps)
+    found = check(setup, "mujoco")
     assert (found.outcome, found.reason, found.expected_order) == ("within", "", order)
     np.testing.assert_allclose(found.orders, order, atol=0.03)
     assert found.left <= found.bound < 1e-2 * found.error[-1]
 
 
-@pytest.mark.parametrize("base", ["fixed", "planar", "free"])
+@pytest.mark.parametrize("base", ["planar", "free"])
 def test_every_engine_is_within_with_friction(tmp_path, base):
     """Dry friction keeps its direction on such a motion: its kink plays no part."""
     parameters = {"damping": 1.0, "dry_friction": 1.0}
@@ -86,26 +95,26 @@ def test_every_engine_is_within_with_friction(tmp_path, base):
 
 @pytest.mark.parametrize(("engine", "order", "rtol"), [("mujoco", 2, 1e-7), ("dart", 1, 1e-3)])
 def test_what_a_heavy_link_leaves_is_what_its_equations_say(tmp_path, engine, order, rtol):
-    """A pendulum with 1 % more mass, under the forces of the right one, by DOP853.
+    """A pendulum with 10 % more mass, under the forces of the right one, by DOP853.
 
     I' q'' + m' g l sin q = I (q*'' - 2 w e' - w^2 e) + m g l sin q,    e = q - q*,    w = 10 rad/s
     """
-    setup = setup_of(tmp_path, PENDULUM.format(damping=0), duration=0.5)
-    found = check(setup, engine, "mass:l1=1.01")
+    setup = setup_of(tmp_path, PENDULUM.format(damping=0), duration=0.2)
+    found = check(setup, engine, "mass:l1=1.1")
     (model,) = models_of(setup, spec(engine))
-    motion = ChosenMotion(model, Tree.parse(model.urdf), setup.initial, setup.joints, 0.5)
-    own, wrong = INERTIA + MASS * LENGTH**2, INERTIA + 1.01 * MASS * LENGTH**2
+    motion = ChosenMotion(model, Tree.parse(model.urdf), setup.initial, setup.joints, 0.2)
+    own, wrong = INERTIA + MASS * LENGTH**2, INERTIA + 1.1 * MASS * LENGTH**2
 
     def slope(time, y):
         at = motion.at(time)
         e, rate = y[0] - at.q[0], y[1] - at.qd[0]
         wanted = at.qdd[0] - 20.0 * rate - 100.0 * e
         lever = MASS * G * LENGTH * np.sin(y[0])
-        return [y[1], (own * wanted - 0.01 * lever) / wrong]
+        return [y[1], (own * wanted - 0.1 * lever) / wrong]
 
-    start, times = motion.at(0.0), np.arange(1, 501) * 1e-3
+    start, times = motion.at(0.0), np.arange(1, 101) * 2e-3
     exact = solve_ivp(
-        slope, (0.0, 0.5), [start.q[0], start.qd[0]], "DOP853", times, rtol=1e-12, atol=1e-13
+        slope, (0.0, 0.2), [start.q[0], start.qd[0]], "DOP853", times, rtol=1e-12, atol=1e-13
     )
     left = max(abs(q - motion.at(t).q[0]) for t, q in zip(times, exact.y[0], strict=True))
     assert found.outcome == "outside" and found.where == "j1" and found.left > 100 * found.bound
@@ -117,7 +126,7 @@ def test_what_a_heavy_link_leaves_is_what_its_equations_say(tmp_path, engine, or
     ("error", "joint", "alone"),
     [
         ("mass:l2=1.001", "j2", False),
-        ("centre:l3=1e-4", "j3", False),
+        ("centre:l3=1e-3", "j3", False),
         ("inertia:l4=1.01", "j4", False),
         ("gear:j2=1.001", "j2", True),
         ("damping:j3=0.01", "j3", True),
@@ -126,7 +135,7 @@ def test_what_a_heavy_link_leaves_is_what_its_equations_say(tmp_path, engine, or
         ("mass:base_link=1.001", "", False),
     ],
 )
-@pytest.mark.parametrize("engine", ["mujoco", "dart"])
+@pytest.mark.parametrize("engine", ["mujoco", pytest.param("dart", marks=pytest.mark.slow)])
 def test_the_outermost_joint_that_lacks_a_force_is_named(tmp_path, engine, error, joint, alone):
     """A wrong link asks for forces at its joint and inwards, a wrong drive at its joint alone."""
     if engine == "dart" and "armature" in error:
@@ -199,12 +208,12 @@ def test_the_snake_slides_under_its_law_and_the_monkeybot_hangs(tmp_path):
     pytest.importorskip("monkeybot")
     law = {"law": "ellipse", "mu_along": 0.1, "mu_across": 1.0, "slip_speed": 0.01}
     snake = Setup.of(
-        make_scenario({"robot": "snake", "friction": law, "base": "planar", "duration": 0.05})
+        make_scenario({"robot": "snake", "friction": law, "base": "planar", "duration": 0.02})
     )
     assert check(snake, "mujoco").outcome == "within"
     wrong = check(snake, "mujoco", "friction_across=1.001")
     assert wrong.outcome == "outside" and wrong.left > 100 * wrong.bound
-    monkeybot = Setup.of(make_scenario({"robot": "monkeybot", "base": "free", "duration": 0.05}))
+    monkeybot = Setup.of(make_scenario({"robot": "monkeybot", "base": "free", "duration": 0.02}))
     found = check_manufactured(monkeybot, ["mujoco"], refine=3)
     assert [model.model for model in found.models] == [
         "held at hand_a", "held at hand_b", "free base",
