@@ -132,7 +132,7 @@ def test_what_a_heavy_link_leaves_is_what_its_equations_say(tmp_path, engine, or
         ("damping:j3=0.01", "j3", True),
         ("armature:j4=1e-4", "j4", True),
         ("friction:j1=1.01", "j1", True),
-        ("mass:base_link=1.001", "", False),
+        ("mass:base_link=1.001", "base_link", False),
     ],
 )
 @pytest.mark.parametrize("engine", ["mujoco", pytest.param("dart", marks=pytest.mark.slow)])
@@ -142,9 +142,9 @@ def test_the_outermost_joint_that_lacks_a_force_is_named(tmp_path, engine, error
         pytest.skip("DART has no armature")
     setup = setup_of(tmp_path, chain(0.0, 0.3), base="free", parameters={"dry_friction": 1.0})
     found = check(setup, engine, error)
-    assert found.outcome == "outside" and found.missing == ([joint] if joint else [])
+    assert found.outcome == "outside" and found.missing == [joint]
     assert found.reason.endswith(
-        f"missing at {joint} alone" if alone else f"missing out to {joint or 'base_link'}"
+        f"missing at {joint} alone" if alone else f"missing out to {joint}"
     )
 
 

@@ -21,7 +21,7 @@ from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.inverse_dynamics import InverseDynamics
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree import Tree
-from roboaccord.engines.model import EngineModel
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -29,9 +29,9 @@ BANDWIDTH = 10.0  # rad/s, w of the feedback
 FAR = 1e3  # rad or m: an error that runs away
 SAMPLES = 8  # moments at which the round-off of the forces is looked at
 CLEAR = 10.0  # times that
-LOOKS, EDGE = 50, 5  # samples at which missing forces are looked at, and what is left out at ends
-ROUGH = 1e-3  # of what a force is a sum of: differences of samples, friction to first order
-BASE_AXES = [f"{each} of base_link" for each in ("x", "y", "z", "roll", "pitch", "yaw")]
+LOOKS, EDGE = 50, 5  # samples at which missing forces are looked at, and pairs left out at ends
+ROUGH = 1e-5  # of what a force is a sum of, in doubt besides
+BASE_AXES = [f"{each} of {BASE_LINK}" for each in ("x", "y", "z", "roll", "pitch", "yaw")]
 
 
 class Follower:
@@ -91,6 +91,8 @@ class Follower:
     def missing_at(self, first: Array, last: Array, step: float) -> tuple[list[str], bool]:
         """Return the outermost joints at which forces are missing, and whether at one alone.
 
+        Or `base_link`, where they are missing at no joint; nothing where that cannot be told.
+
         A link that is wrong asks for forces at its joint and those between that and the base, not
         beyond: of a serial robot one joint is outermost, the one that carries the link.
 
@@ -98,10 +100,11 @@ class Follower:
             first, last: errors at a step of 0, by two estimates (k, c).
             step: between their samples [s].
         """
-        one, size = self._forces_behind(first, step)
-        other, _ = self._forces_behind(last, step)
-        doubt = SAFETY * np.abs(other - one) + ROUGH * size
-        acts = np.linalg.norm(other, axis=0) > np.linalg.norm(doubt, axis=0)
+        other, _ = self._forces_behind(first, step, 1)
+        wide, size = self._forces_behind(last, step, 2)
+        found, _ = self._forces_behind(last, step, 1)
+        doubt = SAFETY * (np.abs(other - found) + np.abs(wide - found)) + ROUGH * size
+        acts = np.linalg.norm(found, axis=0) > np.linalg.norm(doubt, axis=0)
         at = [name for name, here in zip(self.names, acts, strict=True) if here]
         joints = {joint.name: joint for joint in self._tree.joints}
         leading = {joint.child: joint for joint in self._tree.joints}
@@ -111,18 +114,25 @@ class Follower:
             while joint is not None:
                 inner.add(joint.name)
                 joint = leading.get(joint.parent)
-        return [name for name in at if name in joints and name not in inner], len(at) == 1
+        outer = [name for name in at if name in joints and name not in inner]
+        return outer or [BASE_LINK][: len(at)], len(at) == len(outer) == 1
 
-    def _forces_behind(self, error: Array, step: float) -> tuple[Array, Array]:
-        """Return the forces behind errors at some samples (s, c), and what they are sums of."""
+    def _forces_behind(self, error: Array, step: float, stride: int) -> tuple[Array, Array]:
+        """Return the forces behind errors at some samples (s, c), and what they are sums of.
+
+        By differences of every sample, or of every second.
+        """
+        error, step = error[stride - 1 :: stride], stride * step
         moments = [self._motion.at((k + 1) * step) for k in range(len(error))]
         rate = np.gradient(error, step, axis=0)
         if self._tilts:  # of the rotation vector between two frames that turn
             rate[:, 3:6] -= np.cross([moment.twist[3:] for moment in moments], error[:, 3:6])
         change = np.gradient(rate, step, axis=0)
         wanted = change + BANDWIDTH * (2.0 * rate + BANDWIDTH * error)
+        pairs = len(error) * stride // 2
         found = list[tuple[Array, Array]]()
-        for k in np.linspace(EDGE, len(error) - 1 - EDGE, LOOKS).astype(int):
+        for pair in np.linspace(EDGE, pairs - EDGE, LOOKS).astype(int):
+            k = 2 * pair // stride - 1
             there = self._motion.displaced(moments[k], error[k], rate[k], change[k])
             found.append(self._inverse.behind(there, rate[k], wanted[k]))
         forces, sizes = zip(*found, strict=True)

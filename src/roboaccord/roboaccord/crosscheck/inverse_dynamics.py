@@ -8,6 +8,8 @@ description alone.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
@@ -71,23 +73,22 @@ class InverseDynamics:
         return wrench, forces[count:]
 
     def behind(self, m: Moment, rate: Array, acceleration: Array) -> tuple[Array, Array]:
-        """Return the forces (c,) behind small differences of rates and accelerations.
+        """Return the forces (c,) behind differences of rates and accelerations that end at `m`.
 
         The sizes of what each is a sum of come second.
         """
         mass = self._dynamics.mass_matrix(m.q, m.position, m.rotation)
-        braked = self._damping(m) * rate
+        before = replace(m, qd=m.qd - rate[len(self._axes) :])
+        braked = self.braking(before) - self.braking(m)
         return mass @ acceleration + braked, np.abs(mass) @ np.abs(acceleration) + np.abs(braked)
-
-    def _damping(self, m: Moment) -> Array:
-        """Return how joint friction grows with the rates (c,)."""
-        found = np.zeros(len(m.q)) if self._friction is None else self._friction.damping(m.qd)
-        return np.concatenate([np.zeros(len(self._axes)), found])
 
     def stiffness(self, m: Moment) -> float:
         """Return the largest rate at which joint friction alone slows anything down [1/s]."""
         mass = self._dynamics.mass_matrix(m.q, m.position, m.rotation)
-        rates = np.linalg.eigvals(np.linalg.solve(mass, np.diag(self._damping(m))))
+        damping = np.zeros(len(mass))
+        if self._friction is not None:
+            damping[len(self._axes) :] = self._friction.damping(m.qd)
+        rates = np.linalg.eigvals(np.linalg.solve(mass, np.diag(damping)))
         return float(np.abs(rates).max(initial=0.0))
 
     def braking(self, m: Moment) -> Array:

@@ -40,6 +40,8 @@ CLEAR = 10.0  # floors: a difference below has no order
 SHARE = 0.01  # of the largest difference: a coordinate with less is not asked for its order
 ENOUGH = 0.9  # of the expected order
 SETTLED = 0.1  # difference of orders at two steps from which on they are one
+SLOW = 0.5  # order below which the time step makes little of an error
+NO_STEP = "this is not the time step alone; noise, or steps that are lost, would be so"
 SMALLER = "halve the physics step, by --set physics_step or one more --refine"
 
 Largest = Annotated[list[float], Quantity("rad", "largest error, by physics step; slides in m")]
@@ -219,10 +221,12 @@ def _check(
     if found.outcome != "outside" or not _is_left(found):
         return found
     joints, alone = follower.missing_at(*estimates(errors, found.expected_order), steps[0])
+    if not joints:
+        return found
     at = (
         f"an effort is missing at {joints[0]} alone"
-        if joints and alone
-        else (f"forces are missing out to {', '.join(joints) or 'base_link'}")
+        if alone
+        else (f"forces are missing out to {', '.join(joints)}")
     )
     return replace(found, missing=joints, reason=f"{found.reason}; {at}")
 
@@ -325,7 +329,7 @@ def judged(about: FollowedMotion, orders: Array, named: Coordinate) -> tuple[Out
         text = f"{name} has order {order:.2f}, expected {expected}"
         if len(orders) > 1 and abs(order - orders[-2, at]) < SETTLED:
             return "outside", text
-        return "not_judged", f"{text}: {SMALLER}"
+        return "not_judged", f"{text}: {SMALLER if order > SLOW else NO_STEP}"
     if _is_left(about):
         return "outside", (
             f"{named.where} keeps {named.left:.2g} {named.unit} at a step of 0, time stepping "
