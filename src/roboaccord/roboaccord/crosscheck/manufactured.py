@@ -42,6 +42,7 @@ ENOUGH = 0.9  # of the expected order
 SETTLED = 0.1  # difference of orders at two steps from which on they are one
 SLOW = 0.5  # order below which the time step makes little of an error
 NO_STEP = "this is not the time step alone; noise, or steps that are lost, would be so"
+FAR_OFF = "a far smaller --set physics_step, or a model that is far off, by a sign say"
 SMALLER = "halve the physics step, by --set physics_step or one more --refine"
 
 Largest = Annotated[list[float], Quantity("rad", "largest error, by physics step; slides in m")]
@@ -280,6 +281,8 @@ def judge(
     sizes = np.array([np.abs(each).max(axis=0) for each in errors])
     about = replace(about, error=sizes.max(axis=1).tolist())
     bad = [dt for dt, size in zip(about.dt, about.error, strict=True) if not size < FAR]
+    if len(bad) == len(errors):
+        return replace(about, reason=f"the runs diverge: {FAR_OFF}")
     if bad:
         return replace(about, reason=f"the run at {bad[-1]:g} s diverges: {SMALLER}")
     if len(errors) < STEPS:
