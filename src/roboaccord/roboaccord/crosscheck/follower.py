@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command
 from roboaccord.crosscheck.chosen_motion import ChosenMotion
 from roboaccord.crosscheck.convergence import ROUND_OFF
@@ -31,7 +32,8 @@ SAMPLES = 8  # moments at which the round-off of the forces is looked at
 CLEAR = 10.0  # times that
 LOOKS, EDGE = 50, 5  # samples at which missing forces are looked at, and pairs left out at ends
 ROUGH = 1e-5  # of what a force is a sum of, in doubt besides
-BASE_AXES = [f"{each} of {BASE_LINK}" for each in ("x", "y", "z", "roll", "pitch", "yaw")]
+AXES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
+BASE_AXES = [f"{each} of {BASE_LINK}" for each in AXES]
 
 
 class Follower:
@@ -56,6 +58,7 @@ class Follower:
         self.names = {BASE_AXES[axis]: "m" if axis < 3 else "rad" for axis in axes}
         self.names |= {name: "m" if name in slides else "rad" for name in model.joints}
 
+    @np.errstate(all="ignore")
     def follow(self, simulator: Simulator) -> Array:
         """Return the errors of the coordinates after each step (k, c); NaN where they run away."""
         step = simulator.physics_step
@@ -72,7 +75,10 @@ class Follower:
             there = motion.displaced(middle, away, faster, change)
             forces = inverse.inertial(there) - inverse.pushing(there) - inverse.braking(middle)
             wrench, effort = inverse.split(forces)
-            state = simulator.step(Command(effort, wrench=wrench), step)
+            try:
+                state = simulator.step(Command(effort, wrench=wrench), step)
+            except AccordError:  # of a simulator that refuses what runs away
+                break
             error, before = motion.apart(state, motion.at((k + 1) * step)), error
             errors[k] = error[0]
             if not np.abs(error[0]).max(initial=0.0) < FAR:
@@ -91,7 +97,8 @@ class Follower:
     def missing_at(self, first: Array, last: Array, step: float) -> tuple[list[str], bool]:
         """Return the outermost joints at which forces are missing, and whether at one alone.
 
-        Or `base_link`, where they are missing at no joint; nothing where that cannot be told.
+        Or `base_link`, where they are missing at no joint; nothing where that cannot be told, from
+        few samples say.
 
         A link that is wrong asks for forces at its joint and those between that and the base, not
         beyond: of a serial robot one joint is outermost, the one that carries the link.
@@ -100,6 +107,8 @@ class Follower:
             first, last: errors at a step of 0, by two estimates (k, c).
             step: between their samples [s].
         """
+        if len(last) < 4 * EDGE:
+            return [], False
         other, _ = self._forces_behind(first, step, 1)
         wide, size = self._forces_behind(last, step, 2)
         found, _ = self._forces_behind(last, step, 1)

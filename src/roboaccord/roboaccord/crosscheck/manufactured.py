@@ -21,7 +21,7 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import Json, Quantity, by_fields
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.extrapolation import STEPS, estimates, remainder_over_time
-from roboaccord.crosscheck.follower import FAR, Follower
+from roboaccord.crosscheck.follower import Follower
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.model import EngineModel
@@ -40,9 +40,10 @@ CLEAR = 10.0  # floors: a difference below has no order
 SHARE = 0.01  # of the largest difference: a coordinate with less is not asked for its order
 ENOUGH = 0.9  # of the expected order
 SETTLED = 0.1  # difference of orders at two steps from which on they are one
-SLOW = 0.5  # order below which the time step makes little of an error
-NO_STEP = "this is not the time step alone; noise, or steps that are lost, would be so"
-FAR_OFF = "a far smaller --set physics_step, or a model that is far off, by a sign say"
+NEAR = 0.3  # rad or m: an error up to which all are judged
+EARLIEST = 3  # samples to be judged
+FAR_OFF = "it takes a far smaller physics step, or the model is far off, by a sign say"
+NO_STEP = "it grows as the step falls, as noise does, or steps that are lost"
 SMALLER = "halve the physics step, by --set physics_step or one more --refine"
 
 Largest = Annotated[list[float], Quantity("rad", "largest error, by physics step; slides in m")]
@@ -215,20 +216,21 @@ def _check(
         dt=list(steps),
         expected_order=min(simulator.order, HELD),
     )
-    found = judge(about, follower.names, errors, follower.floor())
-    if not np.max(found.error) < FAR and steps[-1] > (least := follower.least_step()):
-        more = f"; joint friction alone needs less than {least:.1g} s"
-        return replace(found, reason=found.reason + more)
+    near = near_of(errors)
+    early = [each[:near] for each in errors]
+    found = judge(about, follower.names, early, follower.floor(), far=near < len(errors[0]))
+    if found.outcome == "not_judged" and near < len(errors[0]):
+        least = follower.least_step()
+        if steps[-1] > least:
+            more = f"; joint friction alone needs less than {least:.1g} s"
+            return replace(found, reason=found.reason + more)
     if found.outcome != "outside" or not _is_left(found):
         return found
-    joints, alone = follower.missing_at(*estimates(errors, found.expected_order), steps[0])
+    joints, alone = follower.missing_at(*estimates(early, found.expected_order), steps[0])
     if not joints:
         return found
-    at = (
-        f"an effort is missing at {joints[0]} alone"
-        if alone
-        else (f"forces are missing out to {', '.join(joints)}")
-    )
+    outer = ", ".join(joints)
+    at = f"an effort is missing at {outer} alone" if alone else f"forces are missing out to {outer}"
     return replace(found, missing=joints, reason=f"{found.reason}; {at}")
 
 
@@ -267,8 +269,19 @@ def name_of_model(setup: Setup, model: EngineModel) -> str:
     return f"held at {', '.join(more)}" if more else f"{model.base} base"
 
 
+def near_of(errors: Sequence[Array]) -> int:
+    """Return the number of samples before one of the runs (k, c) is far from the motion."""
+    far = np.array([~(np.abs(each) < NEAR).all(axis=1) for each in errors]).any(axis=0)
+    return int(np.argmax(far)) if far.any() else len(errors[0])
+
+
 def judge(
-    about: FollowedMotion, names: Mapping[str, str], errors: Sequence[Array], floor: Array
+    about: FollowedMotion,
+    names: Mapping[str, str],
+    errors: Sequence[Array],
+    floor: Array,
+    *,
+    far: bool = False,
 ) -> FollowedMotion:
     """Return what is found, with its judgement.
 
@@ -277,14 +290,12 @@ def judge(
         names: of the c coordinates, with their units.
         errors: (k, c) at the same times, from the largest step to the smallest.
         floor: of round-off (c,).
+        far: whether the errors that follow are left out: nothing is within then.
     """
+    if len(errors[0]) < EARLIEST:
+        return replace(about, reason=f"the motion is left at once: {FAR_OFF}")
     sizes = np.array([np.abs(each).max(axis=0) for each in errors])
     about = replace(about, error=sizes.max(axis=1).tolist())
-    bad = [dt for dt, size in zip(about.dt, about.error, strict=True) if not size < FAR]
-    if len(bad) == len(errors):
-        return replace(about, reason=f"the runs diverge: {FAR_OFF}")
-    if bad:
-        return replace(about, reason=f"the run at {bad[-1]:g} s diverges: {SMALLER}")
     if len(errors) < STEPS:
         return replace(about, reason=f"{STEPS} physics steps are needed: --refine {STEPS}")
     orders = orders_of(errors, floor)
@@ -302,6 +313,8 @@ def judge(
         orders=[min(known), max(known)] if known else [],
     )  # fmt: skip
     outcome, reason = judged(about, orders, named)
+    if far and outcome == "within":
+        outcome, reason = "not_judged", f"the motion is left: {SMALLER}"
     return replace(about, outcome=outcome, reason=reason)
 
 
@@ -332,7 +345,7 @@ def judged(about: FollowedMotion, orders: Array, named: Coordinate) -> tuple[Out
         text = f"{name} has order {order:.2f}, expected {expected}"
         if len(orders) > 1 and abs(order - orders[-2, at]) < SETTLED:
             return "outside", text
-        return "not_judged", f"{text}: {SMALLER if order > SLOW else NO_STEP}"
+        return "not_judged", f"{text}: {SMALLER if order > 0.0 else NO_STEP}"
     if _is_left(about):
         return "outside", (
             f"{named.where} keeps {named.left:.2g} {named.unit} at a step of 0, time stepping "
