@@ -16,6 +16,7 @@ from roboaccord.bag.reader import read_run
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
+from roboaccord.cli.manufactured import manufactured_result
 from roboaccord.cli.options import (
     Base,
     Changes,
@@ -113,6 +114,14 @@ def crosscheck_command(
             "friction, gear, delay, ... at a link or joint, at all where none is named.",
         ),
     ] = None,
+    manufactured: Annotated[
+        bool,
+        typer.Option(
+            "--manufactured",
+            help="Let each engine follow a motion whose exact answer is known: inverse dynamics "
+            "gives its forces, and no reference runs.",
+        ),
+    ] = False,
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -138,16 +147,20 @@ def crosscheck_command(
 
       accord crosscheck arm.urdf --engines dart,mujoco --set crosscheck.duration=0.5
 
+      accord crosscheck arm.urdf --manufactured
+
       accord crosscheck runs/snake_serpenoid_dart/bag
     """
     known = is_file(robot) or robot.replace("-", "_") in robot_names()
-    if not known and Path(robot).exists():
+    if not known and Path(robot).exists() and not manufactured:
         return check_recorded(Path(robot), scenario, changes or [])
     if not known:
         refuse_missing_bag(robot)
     setup = load_setup(robot, scenario, changes, faults, base, packages)
     chosen = choose_engines(engines)
     falsified = falsify(chosen, perturb or [])
+    if manufactured:
+        return manufactured_result(setup, falsified, refine, folder)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=None)
