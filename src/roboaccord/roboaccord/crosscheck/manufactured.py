@@ -12,12 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.extrapolation import STEPS, estimates, remainder_over_time
@@ -29,9 +30,6 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
-
-Outcome = Literal["within", "outside", "not_judged", "does_not_apply"]
-Verdict = Literal["pass", "fail", "undecided"]
 
 HELD = 2  # order of the error that held forces make
 LONGEST = 0.5  # s, of the motion: five times the feedback's time
