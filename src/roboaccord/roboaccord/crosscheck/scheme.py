@@ -62,7 +62,7 @@ class NoTwin:
 
 @dataclass(frozen=True)
 class SchemeCheck:
-    """Hold the largest difference of a tick from the twin, as a multiple of its floor.
+    """Hold the difference from the twin that is largest beside what round-off explains.
 
     Args:
         error, floor: that difference, and what round-off explains, in the unit of the coordinate.
@@ -116,7 +116,7 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
     floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + lost
     ratios = sizes / floor
     tick, group = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
-    few = sampled[np.linspace(0, len(sampled) - 1, min(PROBED, len(sampled))).astype(int)]
+    few = np.unique([*worst[: PROBED // 2], *even[:: SAMPLED // (PROBED // 2)]])
     slopes = slopes_of(twin, run, found.chosen[few], hypotheses_of(twin))
     known = NOTHING
     if ratios[tick, group] > 1.0:
@@ -145,9 +145,10 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
     text = (
         f"{check.quantity} of {check.where} differs by {check.error:.2g} in the tick at "
         f"t = {check.time:g} s from our equations under the engine's own scheme, and round-off "
-        f"explains {check.floor:.1g}; {check.name.text}"
+        f"explains {check.floor:.1g}"
     )
     name = check.name
+    text = f"{text}; {name.text}" if name.text else text
     return outside("scheme", engine, text, name.quantity, name.where or check.where)
 
 
