@@ -23,6 +23,7 @@ from roboaccord.numerics.rotations import (
 from roboaccord.simulators.base import Simulator
 
 Index = NDArray[np.int64]
+ROUND_OFF = 1e-9  # s
 BASE = ("position", "orientation", "linear velocity", "angular velocity")
 
 
@@ -47,9 +48,14 @@ def predicted(
     twin.take_events()
 
 
-def left_out(run: Trajectory) -> NDArray[np.bool_]:
-    """Return in which ticks something happens that no scheme steps (k - 1,)."""
-    out = np.zeros(len(run) - 1, dtype=bool)
+def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
+    """Return in which ticks something happens that no scheme steps, or a state is missing (k - 1,).
+
+    Args:
+        run: recorded.
+        period: of control [s].
+    """
+    out = np.abs(np.diff(run.time) - period) > ROUND_OFF
     for event in run.events:
         at = np.searchsorted(run.time, event.time - 1e-9)
         out[max(at - 1, 0) : at + 1] = True
