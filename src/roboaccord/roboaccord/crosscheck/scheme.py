@@ -28,12 +28,12 @@ from roboaccord.crosscheck.hypotheses import (
     parts_of,
     resolution_of,
     slopes_of,
+    spread,
 )
 from roboaccord.crosscheck.ticks import (
     Index,
     by_group,
     difference,
-    groups,
     left_out,
     names,
     predicted,
@@ -114,18 +114,17 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
     floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + lost
-    ratios = sizes / floor
-    tick, group = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    floors = spread(floor, found.errors.shape[1])
+    ratios = np.abs(found.errors) / floors
+    tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
     few = np.unique([*worst[: PROBED // 2], *even[:: SAMPLED // (PROBED // 2)]])
     slopes = slopes_of(twin, run, found.chosen[few], hypotheses_of(twin))
     known = NOTHING
-    if ratios[tick, group] > 1.0:
+    if ratios[tick, column] > 1.0:
         known = name_residuals(slopes, -found.errors[few], floor)
-    within = groups(len(run.joints))[group]
-    column = within[int(np.argmax(np.abs(found.errors[tick, within])))]
     return SchemeCheck(
         error=float(np.abs(found.errors[tick, column])),
-        floor=float(floor[group]),
+        floor=float(floors[column]),
         quantity=names(run.joints)[column][0],
         where=names(run.joints)[column][1],
         name=known,
