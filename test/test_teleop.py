@@ -253,7 +253,8 @@ def test_keys_drive_the_nodes_over_ros(tmp_path: Path) -> None:
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "teleop", ["duration=40.0"]))
     targets = read_targets(Content.of(tmp_path / "bag"), setup.joints)
     efforts = [None if t.effort is None else t.effort[0] for _, t in targets]
-    assert efforts == [2.0, 0.0]
+    assert efforts[::2] == [2.0] * (len(efforts) // 2)  # a machine that stalls releases a key
+    assert efforts[1::2] == [0.0] * (len(efforts) // 2) != []
     again = run_direct(
         RunRequest(
             setup=setup,

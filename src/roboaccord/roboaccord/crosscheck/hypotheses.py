@@ -29,7 +29,7 @@ ALIKE = 4.0  # times what the best leaves unexplained: such hypotheses cannot be
 ROUND_OFF = 1e-3  # of the squared residual, which nothing explains
 MOST = 6  # hypotheses that cannot be told apart
 SHOWN = 10  # parameters of a resolution
-UNITS = {"damping": "N m s/rad", "armature": "kg m^2", "delay": "ticks"}  # others are parts
+UNITS = {"damping": "N m s/rad", "delay": "ticks"}  # others are parts
 
 
 class Hypothesis(NamedTuple):
@@ -65,10 +65,6 @@ class Resolved:
     level: str
     smallest: Annotated[float, Quantity("", "that would have been outside")]
     unit: str
-
-    def __str__(self) -> str:
-        found = Hypothesis(self.parameter, self.where)
-        return f"{found} {found.sized(self.smallest, '.1g')}"
 
 
 def hypotheses_of(twin: Simulator) -> list[Hypothesis]:
