@@ -135,8 +135,9 @@ def carry_out(check: Check) -> Outcome:
             report = run_crosscheck(setup, [check.engine], refine=3, out=Path(folder) / "out")
     except AccordError as error:
         return Outcome(str(check), "refused", [str(error)], [], time.perf_counter() - start)
-    found = [str(report.verdict), list(report.reasons), list(report.remarks)]
-    return Outcome(str(check), *found, time.perf_counter() - start)
+    took = time.perf_counter() - start
+    words = list(report.reasons), list(report.remarks)
+    return Outcome(str(check), str(report.verdict), *words, took)
 
 
 def upper(count: int, whole: int) -> float:
