@@ -11,7 +11,7 @@ from roboaccord.contract.contact import Contact, Fixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.energy import kinetic_energy, net_work, potential_energy
+from roboaccord.crosscheck.energy import Stored, net_work
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, simulate_model
 from roboaccord.engines.base import EngineSimulator
@@ -95,23 +95,23 @@ def test_kinetic_energy_of_a_body_that_spins_and_flies() -> None:
         )  # fmt: skip
         centre = v + np.cross(w, [0.1, -0.2, 0.05])
         rolling = 0.5 * w @ turn @ matrix @ turn.T @ w
-        found = kinetic_energy(tree, run_of([state]), 0)
+        found, _ = Stored(tree, (), 9.81).of(state)
         assert found == pytest.approx(0.5 * 2.0 * centre @ centre + rolling, rel=1e-12)
         assert rolling > 1e-3
 
 
 def test_rotors_add_to_the_kinetic_energy() -> None:
-    run = replace(run_of([turning(3.0)]), joints=("hinge",))
     tree = Tree.parse(BAR.replace("KIND", "continuous"), root="world")
-    plain = kinetic_energy(tree, run, 0)
+    plain, _ = Stored(tree, ("hinge",), 9.81).of(turning(3.0))
     assert plain == pytest.approx(0.5 * ABOUT_HINGE * 9.0)
-    assert kinetic_energy(tree, run, 0, np.array([0.2])) == pytest.approx(plain + 0.1 * 9.0)
+    more, _ = Stored(tree, ("hinge",), 9.81, np.array([0.2])).of(turning(3.0))
+    assert more == pytest.approx(plain + 0.1 * 9.0)
 
 
 def test_potential_energy_is_the_weight_times_the_height_of_the_centre() -> None:
     tree = Tree.parse(BAR.replace("KIND", "continuous"), root="world")
-    run = replace(run_of([turning(0.0), turning(0.0, np.pi / 3)]), joints=("hinge",))
-    rise = potential_energy(tree, run, 1, 3.7) - potential_energy(tree, run, 0, 3.7)
+    stored = Stored(tree, ("hinge",), 3.7)
+    rise = stored.of(turning(0.0, np.pi / 3))[1] - stored.of(turning(0.0))[1]
     assert rise == pytest.approx(MASS * 3.7 * RADIUS * (1.0 - 0.5))
 
 

@@ -87,8 +87,8 @@ def energy_of(setup: Setup, engine: Engine, run: Trajectory) -> EnergyBook | NoB
     for event in run.events if measured else ():
         taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + _ROUND_OFF)
     at = np.unique(np.append(np.arange(0, len(run), max(1, len(run) // SAMPLES)), len(run) - 1))
-    kinetic = np.array([kinetic_energy(tree, run, int(i), simulator.armature) for i in at])
-    height = np.array([potential_energy(tree, run, int(i), setup.parameters.gravity) for i in at])
+    energies = Stored(tree, run.joints, setup.parameters.gravity, simulator.armature)
+    kinetic, height = np.array([energies.of(run.state(i)) for i in at.tolist()]).T
     work, potential = net_work(run)[at], height - height[0]
     lost = {channel: taken.get(channel, np.zeros(len(run)))[at] for channel in CHANNELS}
     stored = kinetic - kinetic[0] + potential
@@ -149,23 +149,33 @@ def net_work(run: Trajectory) -> Array:
     return np.concatenate([[0.0], np.cumsum(steps)])
 
 
-def kinetic_energy(tree: Tree, run: Trajectory, index: int, armature: Array | None = None) -> float:
-    """Return the kinetic energy of one sample [J], with that of rotors whose inertia is given."""
-    state = run.state(index)
-    motion = motion_of(tree, TreeKinematics(tree, run.joints), state)
-    energy = 0.0 if armature is None else 0.5 * float(armature @ state.qd**2)
-    for i, link in enumerate(tree.links):
-        spin = motion.rotation[i].T @ motion.angular[i]
-        energy += 0.5 * link.mass * float(motion.linear[i] @ motion.linear[i])
-        energy += 0.5 * float(spin @ link.inertia @ spin)
-    return energy
+class Stored:
+    """Compute the energy that a robot has in a state.
 
+    Args:
+        tree: links and joints.
+        joints: names of the columns of q.
+        gravity: [m/s^2].
+        armature: inertia of rotors (n,) [kg m^2].
+    """
 
-def potential_energy(tree: Tree, run: Trajectory, index: int, gravity: float) -> float:
-    """Return the potential energy of one sample [J], 0 where all masses are at z = 0."""
-    motion = motion_of(tree, TreeKinematics(tree, run.joints), run.state(index))
-    masses = np.array([link.mass for link in tree.links])
-    return gravity * float(masses @ motion.position[:, 2])
+    def __init__(
+        self, tree: Tree, joints: tuple[str, ...], gravity: float, armature: Array | None = None
+    ) -> None:
+        self._tree, self._gravity, self._armature = tree, gravity, armature
+        self._kinematics = TreeKinematics(tree, joints)
+        self._masses = np.array([link.mass for link in tree.links])
+        self._inertias = np.array([link.inertia for link in tree.links])
+
+    def of(self, state: RobotState) -> tuple[float, float]:
+        """Return kinetic and potential energy [J], the latter 0 where all masses are at z = 0."""
+        motion = motion_of(self._tree, self._kinematics, state)
+        spin = (motion.angular[:, None] @ motion.rotation)[:, 0]
+        turning = float(np.einsum("ki,kij,kj", spin, self._inertias, spin))
+        moving = float(self._masses @ (motion.linear**2).sum(axis=1))
+        rotors = 0.0 if self._armature is None else float(self._armature @ state.qd**2)
+        height = float(self._masses @ motion.position[:, 2])
+        return 0.5 * (moving + turning + rotors), self._gravity * height
 
 
 def _turns(orientation: Array) -> Array:

@@ -1,0 +1,134 @@
+"""Level `energy`: the rest of an engine's energy book, which must vanish with the physics step.
+
+The rest over some control periods is what the book of the recorded run has. From the state in which
+they begin the engine goes through them again, at its physics step, a half and a quarter of it: what
+that changes is time stepping, and what it does not is energy from nowhere, or energy that nobody
+accounts for. No reference is needed, nor a motion that repeats itself from other states.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+
+from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.results import Quantity, Seconds
+from roboaccord.contract.state import Array
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.energy import (
+    UNMEASURED,
+    EnergyBook,
+    NoBook,
+    Stored,
+    integrate_law,
+    net_work,
+)
+from roboaccord.crosscheck.extrapolation import remainder_of_samples
+from roboaccord.crosscheck.restarts import Way, engines_of, go
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
+
+SAMPLED = 40  # parts of a run: the worst half of them, and others evenly
+ROUND_OFF = 1e-13  # relative to the largest energy
+ORDER = 2  # of the trapezoidal rule, by which losses are integrated
+
+
+@dataclass(frozen=True)
+class EnergyCheck:
+    """Hold what is left of the rest of the book at a physics step of 0.
+
+    Args:
+        left, bound: rms over parts of the run, and what time stepping and round-off explain of it.
+        worst: the rest there, where it is largest; below 0 where energy came from nowhere.
+        time, length: when that part begins, and how long each is.
+        asymptotic: whether an excess is sure.
+        step: the smallest physics step.
+        unmeasured: channels of losses that nobody measures: then only gains are judged.
+    """
+
+    left: Annotated[float, Quantity("J", "rest at a physics step of 0", form=".2g")]
+    bound: Annotated[float, Quantity("J", "what time stepping explains of it", form=".2g")]
+    worst: Annotated[float, Quantity("J", "rest there, where it is largest", form=".2g")]
+    time: Seconds
+    length: Seconds
+    asymptotic: bool
+    step: Seconds
+    unmeasured: tuple[str, ...] = ()
+
+
+def check_energy(
+    setup: Setup, engine: EngineSpec, run: Trajectory, book: EnergyBook | NoBook
+) -> EnergyCheck | NoBook:
+    """Judge by what the physics step changes of the book of an engine's run."""
+    if isinstance(book, NoBook) or book.reason:
+        return NoBook(book.reason or "")
+    rests = np.diff(book.rest)
+    ends = np.searchsorted(run.time, book.time - 1e-9)
+    worst = np.argsort(-np.abs(rests))[: SAMPLED // 2]
+    even = np.linspace(0, len(rests) - 1, min(SAMPLED, len(rests))).astype(int)
+    chosen = np.unique([*worst, *even])
+    simulators = engines_of(setup, engine)
+    found = np.empty((len(simulators), len(chosen)))
+    for row, simulator in enumerate(simulators):
+        simulator.meter()
+        stored = Stored(setup.tree, run.joints, setup.parameters.gravity, simulator.armature)
+        for column, part in enumerate(chosen.tolist()):
+            way = go(simulator, run, int(ends[part]), int(ends[part + 1]))
+            found[row, column] = rest_of(setup, stored, way)
+    errors = found - found[0] + rests[chosen]
+    unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
+    if unmeasured:
+        errors = np.minimum(errors, 0.0)
+    smooth = setup.contact is None and not run.events
+    order = min(ORDER, simulators[0].order) if smooth else 1
+    left = remainder_of_samples([e[:, None] for e in errors], order, floor_of(book))
+    at = int(chosen[left.sample])
+    return EnergyCheck(
+        left=left.size,
+        bound=left.bound,
+        worst=float(errors[-1, left.sample]),
+        time=float(book.time[at]),
+        length=float(book.time[at + 1] - book.time[at]),
+        asymptotic=getattr(left, "asymptotic", True),
+        step=simulators[-1].physics_step,
+        unmeasured=unmeasured,
+    )
+
+
+def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
+    """Return the rest of the balance of an engine's way [J]."""
+    before, after = (sum(stored.of(way.run.state(i))) for i in (0, -1))
+    lost = sum(way.lost.values()) + sum(event.energy for event in way.run.events)
+    if FRICTION not in way.lost and setup.force_law:
+        power = LawPower(setup.tree, way.run.joints, setup.force_law)
+        lost += float(integrate_law(power, way.run)[-1])
+    return float(net_work(way.run)[-1]) - (after - before) - lost
+
+
+def floor_of(book: EnergyBook) -> Array:
+    """Return the round-off of a difference of the book's numbers (1,) [J]."""
+    items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
+    return np.array([ROUND_OFF * max(float(np.abs(item).max()) for item in items)])
+
+
+def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
+    """Judge: what is left at a physics step of 0 is outside."""
+    if isinstance(check, NoBook):
+        return Finding("energy", engine, "does_not_apply", check.reason)
+    if check.left <= check.bound:
+        names = " and ".join(check.unmeasured)
+        reason = f"only gains are judged: nobody measures {names}" if names else ""
+        return Finding("energy", engine, "within", reason)
+    what = "gains" if check.worst < 0.0 else "loses"
+    text = (
+        f"the energy book keeps a rest of {check.left:.2g} J (rms in {1e3 * check.length:g} ms) at "
+        f"a physics step of 0, time stepping explains {check.bound:.2g} J; from "
+        f"t = {check.time:g} s on it {what} {abs(check.worst):.2g} J that no channel has"
+    )
+    if not check.asymptotic:
+        text += f": halve the step, to {check.step / 2:g} s at the finest"
+        return Finding("energy", engine, "not_judged", text)
+    return outside("energy", engine, text, "energy", f"t = {check.time:g} s")
