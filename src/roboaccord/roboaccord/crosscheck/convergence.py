@@ -14,6 +14,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     Remainder,
+    has_settled,
     observed_order,
     remainder_over_time,
 )
@@ -47,6 +48,8 @@ class ConvergenceCheck:
             than two are left.
         expected_order: of the engine's integrator.
         floor: largest distance that round-off and the reference's own error make.
+        settled: whether the order is one that smaller steps have, too.
+        asymptotic: whether what exceeds its bound does so in the asymptotic range.
         left: what is left at a step of 0, of the coordinate that exceeds its bound most.
         bound: of what time stepping and the floor explain of it.
         where: that coordinate.
@@ -68,6 +71,8 @@ class ConvergenceCheck:
     time: Annotated[Array, Quantity("s", "time")]
     distance: Annotated[dict[str, Array], Quantity("m", "largest distance of a link")]
     range: float
+    settled: bool = True
+    asymptotic: bool = True
 
     @property
     def remainder(self) -> bool | None:
@@ -100,19 +105,24 @@ def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
     return names[index]
 
 
-def floor_of(tree: Tree, runs: Runs) -> Floor:
-    """Return the floor: the effect of the reference's own error and of round-off.
+def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
+    """Return the floor: the effect of the reference's own error, and of round-off in both.
 
-    By its run at twice the smallest step, and by one at that step from a start whose last bit is
-    changed.
+    By the reference's run at twice the smallest step, and by one at that step from a start whose
+    last bit is changed; by the engine's from such a start, where there is one.
     """
     truth, coarse = runs.truth, runs.found[Job(REFERENCE, runs.steps[-1])]
     bit = runs.found[Job(REFERENCE, runs.truth_step, fine=True, bit=True)]
     exact = coordinates(tree, truth)
-    apart = sum(np.abs(coordinates(tree, other) - exact) for other in (coarse, bit))
+    pairs = [(coarse, truth), (bit, truth)]
+    changed = Job(engine, runs.steps[0], bit=True)
+    if changed in runs.found:
+        pairs.append((runs.found[changed], runs.shown(engine)))
+    apart = sum(np.abs(coordinates(tree, a) - coordinates(tree, b)) for a, b in pairs)
     scale = ROUND_OFF * np.maximum(np.abs(exact).max(axis=0), 1.0)
-    centres = link_centres(tree, truth)
-    distance = sum(largest_distance(link_centres(tree, other) - centres) for other in (coarse, bit))
+    distance = sum(
+        largest_distance(link_centres(tree, a) - link_centres(tree, b)) for a, b in pairs
+    )
     return Floor(
         np.maximum.accumulate(apart, axis=0) + scale,
         np.maximum.accumulate(distance) + ROUND_OFF,
@@ -130,9 +140,11 @@ def check_convergence(
     error = [float(values.max()) for values in distance.values()]
     largest = float(floor.distance.max())
     left: Remainder | None = None
+    settled = True
     if len(steps) >= STEPS:
         apart = [coordinates(tree, runs[dt]) - target for dt in steps[-STEPS:]]
         left = remainder_over_time(apart, expected_order, floor.coordinates)
+        settled = has_settled(apart, expected_order)
     return ConvergenceCheck(
         dt=steps,
         error=error,
@@ -146,6 +158,8 @@ def check_convergence(
         time=truth.time,
         distance=distance,
         range=float(np.ptp(target, axis=0).max()),
+        settled=settled,
+        asymptotic=left.asymptotic if left else True,
     )
 
 

@@ -43,6 +43,8 @@ class OneStepCheck:
         bound: of what time stepping and the reference's own error explain of it.
         where: that rate.
         floor: rms of the reference's own error.
+        asymptotic: whether what exceeds its bound does so in the asymptotic range.
+        step: the smallest physics step.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -59,6 +61,8 @@ class OneStepCheck:
     bound: float | None = None
     where: str = ""
     floor: Annotated[float, Quantity("rad/s", "rms of the reference's own error")] = 0.0
+    asymptotic: bool = True
+    step: Annotated[float, Quantity("s", "smallest physics step")] = 0.0
 
     def to_json(self) -> dict[str, Json]:
         """Return the fields, and the unit of the errors."""
@@ -178,6 +182,8 @@ def check_one_steps(
         bound=left.bound if left else None,
         where=name_rate(runs[max(runs)].joints, left.coordinate) if left else "",
         floor=float(floor.max()),
+        asymptotic=left.asymptotic if left else True,
+        step=min(runs),
     )
 
 

@@ -24,6 +24,7 @@ from roboaccord.crosscheck.repeat import check_repeat
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
     QUIET,
+    REFERENCE,
     Engines,
     Progress,
     Runs,
@@ -94,12 +95,13 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
             lambda engine, step, seed: progress.done(engine, step),
         )
     else:
-        floor = floor_of(tree, runs)
-        refuse_tolerances(spec.tolerances, noise, float(floor.distance.max()))
+        floors = {e: floor_of(tree, runs, e) for e in engines.names}
+        least = float(floors[REFERENCE].distance.max())
+        refuse_tolerances(spec.tolerances, noise, least)
         calls = [(setup, engines.order(e), runs.of(e)) for e in engines.others]
         steps = dict(zip(engines.others, run_pieces(check_steps, calls), strict=True))
         trajectory = {
-            e: check_convergence(tree, runs, e, engines.order(e), floor) for e in engines.names
+            e: check_convergence(tree, runs, e, engines.order(e), floors[e]) for e in engines.names
         }
     pairs = [(setup, engines.specs[e], runs.shown(e)) for e in engines.others]
     schemes = dict(zip(engines.others, run_pieces(check_scheme, pairs), strict=True))
