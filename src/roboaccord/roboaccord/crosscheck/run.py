@@ -98,10 +98,11 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         floors = {e: floor_of(tree, runs, e) for e in engines.names}
         least = float(floors[REFERENCE].distance.max())
         refuse_tolerances(spec.tolerances, noise, least)
-        calls = [(setup, engines.order(e), runs.of(e)) for e in engines.others]
+        calls = [(setup, engines.specs[e], engines.order(e), runs.of(e)) for e in engines.others]
         steps = dict(zip(engines.others, run_pieces(check_steps, calls), strict=True))
         trajectory = {
-            e: check_convergence(tree, runs, e, engines.order(e), floors[e]) for e in engines.names
+            e: check_convergence(tree, runs, e, engines.simulator(e), floors[e])
+            for e in engines.names
         }
     pairs = [(setup, engines.specs[e], runs.shown(e)) for e in engines.others]
     schemes = dict(zip(engines.others, run_pieces(check_scheme, pairs), strict=True))

@@ -103,14 +103,17 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
     step, engine = checks.one_step, checks.engine
     assert step is not None
     below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
+    least = step.expected_order - tolerances.one_step_order
     rates = (
-        _by_order("joints'", step.relative, step.order, tolerances.one_step_order),
-        _by_order("base's", step.spin_relative, step.spin_order, tolerances.one_step_order),
+        _by_order("joints'", step.relative, step.order, least),
+        _by_order("base's", step.spin_relative, step.spin_order, least),
     )
     found = judge_one_step(engine, tolerances.one_step, rates, below=below)
     if below or isinstance(tolerances.one_step, Allowance):
         return found
     reason = found.reason
+    if reason and not step.settled:
+        return Finding("one_step", engine, "not_judged", _halve(reason, step.step))
     if not reason and step.remainder is False:
         reason = (
             f"the {step.where} keeps an error of {step.left:.2g} (rms) at a physics step of 0, "
@@ -150,11 +153,12 @@ class Rates(NamedTuple):
         return tolerance + self.explained
 
 
-def _by_order(whose: str, share: float, order: float | None, short: float) -> Rates:
-    """Return what the order shows by which an error falls, which may be `short` of 1."""
-    if order is None or order >= 1.0 - short:
+def _by_order(whose: str, share: float, order: float | None, least: float) -> Rates:
+    """Return what the order shows by which an error falls, which must be `least`."""
+    if order is None or order >= least:
         return Rates(whose, share, math.inf, "")
-    return Rates(whose, share, 0.0, f"the error falls with order {order:.2f} only")
+    why = f"the error falls with order {order:.2f} only, at least {least:g} is expected"
+    return Rates(whose, share, 0.0, why)
 
 
 def judge_one_step(
@@ -196,6 +200,8 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
             return Finding("trajectory", engine, "within", text)
         return outside("trajectory", engine, _too_far(runs, limit.limit))
     reason, sure = _off_course(tolerances, runs, limit)
+    if runs.before and not reason:
+        reason, sure = _off_course(tolerances, runs.before, None)
     if reason and not sure:
         return Finding("trajectory", engine, "not_judged", _halve(reason, runs.dt[-1]))
     if reason:

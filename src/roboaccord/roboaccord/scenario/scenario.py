@@ -65,7 +65,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
         order: part of the expected order of convergence that the observed one may lack.
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
-            fall with the physics step by order 1, less `one_step_order`.
+            fall with the physics step by the engine's order, less `one_step_order`.
         one_step_order: what the order of one step may lack.
         trajectory: largest distance of any link [m] at the scenario's physics step, by engine.
     """
