@@ -31,7 +31,7 @@ from roboaccord.crosscheck.runs import (
     make_engines,
     run_jobs,
 )
-from roboaccord.crosscheck.scheme import check_scheme
+from roboaccord.crosscheck.scheme import ask_resolution, check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
@@ -139,11 +139,17 @@ def judge_all(
     findings: list[Finding] = []
     for check in checks:
         simulator, own = engines.others[check.engine], runs.of(check.engine)
-        findings += judge(
+        found = judge(
             spec.tolerances,
             check,
             partial(name_acceleration, setup, engines.reference, simulator),
             partial(name_one_step, setup, own, simulator.order),
             partial(name_trajectory, runs.shown(check.engine), check.trajectory),
         )
+        findings += [
+            ask_resolution(each, check.scheme, spec.resolution)
+            if each.level == "scheme" and check.scheme and spec.resolution
+            else each
+            for each in found
+        ]
     return excuse(findings, spec.excuse)

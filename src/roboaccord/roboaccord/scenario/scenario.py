@@ -106,6 +106,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
         statistics: with it the motion counts as chaotic: engines are compared by a figure's median
             over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
         tolerances: of the levels.
+        resolution: part of any parameter that must not be able to hide; None asks for none.
         excuse: by level and engine, why what is found there does not count against the engine.
     """
 
@@ -113,6 +114,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
     states: int = Field(100, ge=1)
     statistics: StatisticsSpec | None = None
     tolerances: Tolerances = Tolerances()
+    resolution: float | None = Field(None, gt=0)
     excuse: dict[Level, dict[str, str]] = {}
 
 
