@@ -75,9 +75,13 @@ class Engines:
             return self.reference.version
         return " ".join([self.others[name].version, *self.specs[name].changes])
 
+    def simulator(self, name: str) -> Simulator:
+        """Return a simulator."""
+        return self.reference if name == REFERENCE else self.others[name]
+
     def order(self, name: str) -> int:
         """Return the order of an integrator."""
-        return self.reference.order if name == REFERENCE else self.others[name].order
+        return self.simulator(name).order
 
 
 @dataclass(frozen=True)
