@@ -186,7 +186,7 @@ def _check(
     return ConvergenceCheck(
         dt=steps,
         error=error,
-        order=observed_order(steps, error, ORDER_FLOOR * largest),
+        order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
         expected_order=expected_order,
         floor=largest,
         left=left.size if left else None,

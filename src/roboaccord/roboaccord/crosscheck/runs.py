@@ -176,8 +176,17 @@ def check_names(setup: Setup) -> None:
                 raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")
 
 
-def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) -> Runs:
-    """Run every simulator at every physics step, and the reference as the measure of all."""
+def run_jobs(
+    setup: Setup,
+    engines: Engines,
+    refine: int,
+    progress: Progress,
+    known: Mapping[Job, Trajectory] | None = None,
+) -> Runs:
+    """Run every simulator at every physics step, and the reference as the measure of all.
+
+    What is known is not run again.
+    """
     scenario, spec = setup.scenario, setup.scenario.crosscheck
     steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
     # Longest first, so that the processes end together.
@@ -189,6 +198,7 @@ def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) ->
         samples = spec.statistics.seeds * len(order) * len(statistics_steps(setup))
     else:
         jobs[:0] = truth_jobs(steps)
+    jobs = [job for job in jobs if job not in (known or {})]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": judged_duration(setup)}
     found = run_pieces(
@@ -197,7 +207,7 @@ def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) ->
         workers=min(cores(), len(jobs)),
         done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
-    return Runs(dict(found), steps)
+    return Runs({**(known or {}), **dict(found)}, steps)
 
 
 def truth_jobs(steps: Sequence[float]) -> list[Job]:
