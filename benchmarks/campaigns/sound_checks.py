@@ -23,10 +23,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.scenario.files import load_scenario
@@ -126,7 +126,6 @@ def draw(count: int, seed: int) -> Iterator[Check]:
 
 def carry_out(check: Check) -> Outcome:
     """Run one check."""
-    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves are what runs side by side
     start = time.perf_counter()
     is_file = check.subject.endswith(".urdf")
     robot = find_robot(str(FILES / check.subject) if is_file else check.subject)
