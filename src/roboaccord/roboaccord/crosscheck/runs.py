@@ -75,9 +75,13 @@ class Engines:
             return self.reference.version
         return " ".join([self.others[name].version, *self.specs[name].changes])
 
+    def simulator(self, name: str) -> Simulator:
+        """Return a simulator."""
+        return self.reference if name == REFERENCE else self.others[name]
+
     def order(self, name: str) -> int:
         """Return the order of an integrator."""
-        return self.reference.order if name == REFERENCE else self.others[name].order
+        return self.simulator(name).order
 
 
 @dataclass(frozen=True)
@@ -172,8 +176,17 @@ def check_names(setup: Setup) -> None:
                 raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")
 
 
-def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) -> Runs:
-    """Run every simulator at every physics step, and the reference as the measure of all."""
+def run_jobs(
+    setup: Setup,
+    engines: Engines,
+    refine: int,
+    progress: Progress,
+    known: Mapping[Job, Trajectory] | None = None,
+) -> Runs:
+    """Run every simulator at every physics step, and the reference as the measure of all.
+
+    What is known is not run again.
+    """
     scenario, spec = setup.scenario, setup.scenario.crosscheck
     steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
     # Longest first, so that the processes end together.
@@ -185,6 +198,7 @@ def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) ->
         samples = spec.statistics.seeds * len(order) * len(statistics_steps(setup))
     else:
         jobs[:0] = truth_jobs(steps)
+    jobs = [job for job in jobs if job not in (known or {})]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": judged_duration(setup)}
     found = run_pieces(
@@ -193,7 +207,7 @@ def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) ->
         workers=min(cores(), len(jobs)),
         done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
-    return Runs(dict(found), steps)
+    return Runs({**(known or {}), **dict(found)}, steps)
 
 
 def truth_jobs(steps: Sequence[float]) -> list[Job]:

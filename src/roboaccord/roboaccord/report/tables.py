@@ -249,7 +249,7 @@ def _model(check: ModelCheck) -> list[str]:
 def _one_step(check: OneStepCheck, allowed: Tolerances) -> list[str]:
     unit, share = unit_of(OneStepCheck, "rms"), limit_of(allowed.one_step)
     loose = isinstance(allowed.one_step, Allowance)
-    either = "" if loose else f", or order {1 - allowed.one_step_order:g}"
+    either = "" if loose else f", or order {check.expected_order - allowed.one_step_order:g}"
     return [
         f"{number(check.rms, '.2e')} {unit}",
         f"{number(check.max, '.2e')} {unit}",

@@ -65,7 +65,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
         order: part of the expected order of convergence that the observed one may lack.
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
-            fall with the physics step by order 1, less `one_step_order`.
+            fall with the physics step by the engine's order, less `one_step_order`.
         one_step_order: what the order of one step may lack.
         trajectory: largest distance of any link [m] at the scenario's physics step, by engine.
     """
@@ -106,6 +106,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
         statistics: with it the motion counts as chaotic: engines are compared by a figure's median
             over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
         tolerances: of the levels.
+        resolution: part of any parameter that must not be able to hide; None asks for none.
         excuse: by level and engine, why what is found there does not count against the engine.
     """
 
@@ -113,6 +114,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
     states: int = Field(100, ge=1)
     statistics: StatisticsSpec | None = None
     tolerances: Tolerances = Tolerances()
+    resolution: float | None = Field(None, gt=0)
     excuse: dict[Level, dict[str, str]] = {}
 
 
