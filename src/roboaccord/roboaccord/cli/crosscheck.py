@@ -128,11 +128,11 @@ def crosscheck_command(
     """Check engines against the analytical reference, level by level.
 
     Accelerations at random states; every recorded control period against our equations under the
-    engine's own scheme, and against the reference; the same run again; whole trajectories at dt,
-    dt/2, dt/4 with their order of convergence. A scenario that calls its motion chaotic is checked
-    by medians over seeds instead. Each level of each engine is within, outside, not judged or
-    excused, or does not apply. Exit status 1 if one is outside (fail) or not judged
-    (undecided). With no engine there is no verdict, and the status is 0.
+    engine's own scheme, and against the reference; the same run again; events; the energy book;
+    whole trajectories at dt, dt/2, dt/4 with their order of convergence, in place of which a
+    scenario that calls its motion chaotic has medians over seeds. Each level of each engine is
+    within, outside, not judged or excused, or does not apply. Exit status 1 if one is outside
+    (fail) or not judged (undecided). With no engine there is no verdict, and the status is 0.
 
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
     while it runs. One that holds no scenario needs its name behind it.
@@ -179,8 +179,6 @@ def crosscheck_command(
         page = place / "report.html"
         write_text(page, render_report(report))
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
-    if setup.scenario.crosscheck.statistics:
-        used["refine"] = None  # statistics have the scenario's step and twice it
     data = {**report.to_json(), "report": str(page), **model_of(setup)}
     return Result(data, shown_of(report, page), used=used, ok=report.ok)
 
@@ -254,12 +252,11 @@ def shown_of(report: Report, page: Path) -> list[RenderableType]:
 
 
 def outcome_tables(report: Report) -> list[Table]:
-    """Return the outcome of each level, a row for each engine; no table where there is none."""
-    levels = report.levels.checked()
-    names = [level.replace("_", " ") for level in levels]
-    table = make_table("engine", *names, words=names)
-    for engine in report.engines[1:]:
-        table.add_row(engine, *(OUTCOMES[found[engine].outcome] for found in levels.values()))
+    """Return the outcome of each level, a row for each; no table where there is none."""
+    levels, engines = report.levels.checked(), report.engines[1:]
+    table = make_table("level", *engines, words=engines)
+    for level, found in levels.items():
+        table.add_row(level.replace("_", " "), *(OUTCOMES[found[e].outcome] for e in engines))
     return [table] if levels else []
 
 

@@ -8,7 +8,9 @@ from typing import Literal, get_args
 
 from roboaccord.contract.results import Json
 
-Level = Literal["acceleration", "scheme", "repeat", "one_step", "trajectory", "statistics"]
+Level = Literal[
+    "acceleration", "scheme", "repeat", "one_step", "trajectory", "statistics", "events", "energy"
+]  # fmt: skip
 Outcome = Literal["within", "outside", "not_judged", "excused", "does_not_apply"]
 BELOW = "below round-off"
 Verdict = Literal["pass", "fail", "undecided"]
@@ -56,6 +58,8 @@ class Levels:
     one_step: Findings = field(default_factory=dict)
     trajectory: Findings = field(default_factory=dict)
     statistics: Findings = field(default_factory=dict)
+    events: Findings = field(default_factory=dict)
+    energy: Findings = field(default_factory=dict)
 
     @classmethod
     def of(cls, findings: Sequence[Finding]) -> Levels:

@@ -15,8 +15,7 @@ from roboaccord.scenario.setup import Setup
 
 WHY = (
     "The motion is chaotic: trajectories part whatever the step, and impacts on stops end in "
-    "different velocities wherever stops differ. So levels 2 and 3 give way to "
-    "statistics over seeds."
+    "different velocities wherever stops differ. So level 3 gives way to statistics over seeds."
 )
 
 # A difference must be known to this part of the reference's median: then most runs of an engine

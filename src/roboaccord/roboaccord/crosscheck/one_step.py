@@ -157,11 +157,13 @@ def _twice(setup: Setup, step: float) -> float:
     return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
 
 
-def check_one_step(trajectory: Trajectory, found: Predictions) -> OneStepCheck:
-    """Return the errors of the predictions of one trajectory."""
+def check_one_step(
+    trajectory: Trajectory, found: Predictions, samples: Index | slice = slice(None)
+) -> OneStepCheck:
+    """Return the errors of the predictions of one trajectory, of all samples or of some."""
     n = len(trajectory.joints)
     rates, spins = found.errors[:, :n], found.errors[:, n + 3 :]
-    recorded = np.diff(np.column_stack([trajectory.qd, trajectory.twist]), axis=0)
+    recorded = np.diff(np.column_stack([trajectory.qd, trajectory.twist]), axis=0)[samples]
     moved = [max(_rms(c[:, part]) for c in (recorded, found.change)) for part in _parts(n)]
     shown = rates if n else spins
     rms, spin = _rms(shown), _rms(spins)
@@ -172,7 +174,7 @@ def check_one_step(trajectory: Trajectory, found: Predictions) -> OneStepCheck:
         spin=spin,
         spin_relative=spin / moved[1] if moved[1] else 0.0,
         base=found.base,
-        time=trajectory.time[1:],
+        time=trajectory.time[1:][samples],
         error=np.abs(shown).max(axis=1),
     )
 
@@ -196,13 +198,32 @@ def check_one_steps(
     """
     fine, coarse = references
     found = {dt: predict(fine, run) for dt, run in sorted(runs.items(), reverse=True)}
-    checks = {dt: check_one_step(runs[dt], p) for dt, p in found.items()}
-    largest = checks[max(checks)]
+    largest = check_one_step(runs[max(runs)], found[max(runs)])
     floor = measure_floor(coarse, runs[min(runs)], found[min(runs)])
+    return check_orders(largest, found, runs[max(runs)].joints, order, floor, free)
+
+
+def check_orders(
+    largest: OneStepCheck,
+    found: Mapping[float, Predictions],
+    joints: tuple[str, ...],
+    order: int,
+    floor: Array,
+    free: NDArray[np.bool_],
+) -> OneStepCheck:
+    """Add to a check the order of its errors, and the remainder at 0.
+
+    Args:
+        largest: at the largest physics step.
+        found: predictions by physics step, the largest first.
+        joints: names.
+        order, free: as of `check_one_steps`.
+        floor: the reference's own error, as a root mean square (n + 12,).
+    """
     left: Remainder | None = None
     if len(found) >= STEPS:
         left = remainder_of_samples([p.judged for p in found.values()], order, floor)
-    n = len(runs[min(runs)].joints)
+    n = len(joints)
     rms, spin = ({dt: _rms(p.errors[free, part]) for dt, p in found.items()} for part in _parts(n))
     smooth = [p.errors[free] for p in found.values()]
     return replace(
@@ -211,19 +232,21 @@ def check_one_steps(
         spin_order=_order(spin),
         left=left.size if left else None,
         bound=left.bound if left else None,
-        where=name_rate(runs[max(runs)].joints, left.coordinate) if left else "",
+        where=name_rate(joints, left.coordinate) if left else "",
         floor=float(floor[:-6].max()),
         settled=has_settled(smooth, order) if left else True,
         asymptotic=left.asymptotic if left else True,
-        step=min(runs),
+        step=min(found),
     )
 
 
-def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions) -> Array:
+def measure_floor(
+    coarse: Simulator, run: Trajectory, fine: Predictions, chosen: Index | None = None
+) -> Array:
     """Return the rms of the reference's own error, from its steps and half of them (n + 12,)."""
-    count = len(run) - 1
-    samples = np.unique(np.linspace(0, count - 1, min(SAMPLED, count)).astype(int))
-    apart = predict(coarse, run, samples).judged - fine.judged[samples]
+    ticks = np.arange(len(run) - 1) if chosen is None else chosen
+    samples = np.unique(np.linspace(0, len(ticks) - 1, min(SAMPLED, len(ticks))).astype(int))
+    apart = predict(coarse, run, ticks[samples]).judged - fine.judged[samples]
     turned = np.full((len(run), 3), np.pi)
     values = np.column_stack([run.qd, run.twist, run.position, turned])
     scale = ROUND_OFF * np.maximum(np.abs(values).max(axis=0, initial=0.0), 1.0)

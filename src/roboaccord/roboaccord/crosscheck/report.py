@@ -13,6 +13,8 @@ from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
+from roboaccord.crosscheck.energy_check import EnergyCheck
+from roboaccord.crosscheck.events import EventsCheck
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise, sensitive
@@ -49,7 +51,8 @@ class Report:
         resolution: smallest errors of parameters that would have been outside.
         levels: the finding of each level and engine: `levels.one_step["dart"]`.
         engines: names, the reference's first.
-        not_compared: why a chaotic motion has no levels 2 and 3; else None.
+        not_compared: why a chaotic motion has no level 3; else None.
+        log, rest: what is off of events, and of the energy book.
         metrics: figures of the runs at the scenario's physics step.
         trajectories: these runs.
     """
@@ -83,6 +86,8 @@ class Report:
     command: str
     perturbations: Sequence[str]
     energy: Mapping[str, EnergyBook | NoBook]
+    log: Mapping[str, EventsCheck]
+    rest: Mapping[str, EnergyCheck | NoBook]
     trajectories: Mapping[str, Trajectory] = field(repr=False, metadata=LEFT_OUT)
 
     @property
@@ -177,5 +182,7 @@ def report_of(
         command=command,
         perturbations=engines.changes,
         energy=measured.energy,
+        log={c.engine: c.events for c in checks if c.events},
+        rest={c.engine: c.energy for c in checks if c.energy},
         trajectories=shown,
     )

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import STEPS
+from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-
 
 
 class Way(NamedTuple):
@@ -36,9 +36,16 @@ def engines_of(setup: Setup, engine: EngineSpec) -> list[Simulator]:
     return [make_simulator(setup, engine, physics_step=step / 2**i) for i in range(STEPS)]
 
 
+def hidden_joints(simulator: Simulator) -> str:
+    """Return the joints of an engine's model that no run has; "" where there are none."""
+    names = {j.name for part in engine_parts(simulator) for j in part.tree.moving}
+    known = {name for part in engine_parts(simulator) for name in part.joints}
+    return ", ".join(sorted(names - known))
+
+
 def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Way:
     """Let a simulator go from one sample of a run to another, as that was commanded."""
-    states, commands, events = [simulator.reset(run.state(first))], [], []
+    states, commands, events = [simulator.reset(run.state(first))], [], list[Event]()
     simulator.take_losses()
     lost: dict[str, float] = {}
     for i in range(first, last):

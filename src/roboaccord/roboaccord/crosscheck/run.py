@@ -16,6 +16,9 @@ from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import check_statistics
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.energy_check import check_energy
+from roboaccord.crosscheck.events import check_events
+from roboaccord.crosscheck.free_steps import check_free_steps
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
@@ -74,7 +77,7 @@ def run_crosscheck(
         runs = run_jobs(setup, simulators, steps, progress, runs.found)
         measured = measure(setup, simulators, runs, progress)
         findings = judge_all(setup, simulators, runs, measured.checks)
-        if not any(each.smaller for each in findings):
+        if setup.scenario.crosscheck.statistics or not any(each.smaller for each in findings):
             break
     for engine in simulators.names:
         bag = fresh(out / f"{engine}_bag")
@@ -86,14 +89,14 @@ def run_crosscheck(
 
 
 def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> Measured:
-    """Measure every engine at every level; a chaotic motion by statistics in place of 2 and 3.
+    """Measure every engine at every level; a chaotic motion by statistics in place of level 3.
 
     Raises:
         AccordError: for a tolerance below the noise floor.
     """
     spec, tree = setup.scenario.crosscheck, setup.tree
     noise = measure_all(tree, runs, engines.names)
-    steps, trajectory, statistics = {}, {}, {}
+    trajectory, statistics = {}, {}
     if spec.statistics:
         statistics = check_statistics(
             setup,
@@ -105,26 +108,33 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         floors = {e: floor_of(tree, runs, e) for e in engines.names}
         least = float(floors[REFERENCE].distance.max())
         refuse_tolerances(spec.tolerances, noise, least)
-        calls = [(setup, engines.specs[e], engines.order(e), runs.of(e)) for e in engines.others]
-        steps = dict(zip(engines.others, run_pieces(check_steps, calls), strict=True))
         trajectory = {
             e: check_convergence(tree, runs, e, engines.simulator(e), floors[e])
             for e in engines.names
         }
+    calls = [(setup, engines.specs[e], engines.order(e), runs.of(e)) for e in engines.others]
+    check = check_free_steps if spec.statistics else check_steps
+    steps = dict(zip(engines.others, run_pieces(check, calls), strict=True))
     pairs = [(setup, engines.specs[e], runs.shown(e)) for e in engines.others]
     schemes = dict(zip(engines.others, run_pieces(check_scheme, pairs), strict=True))
+    logs = [(*pair, runs.shown(REFERENCE).events) for pair in pairs]
+    events = dict(zip(engines.others, run_pieces(check_events, logs), strict=True))
+    energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
+    books = [(*pair, energy[e]) for e, pair in zip(engines.others, pairs, strict=True)]
+    rests = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
     checks = [
         replace(
             check_first(setup, engines, engine),
             scheme=schemes[engine],
             repeat=check_repeat(runs, engine),
-            one_step=steps.get(engine),
+            events=events[engine],
+            energy=rests[engine],
+            one_step=steps[engine],
             trajectory=trajectory.get(engine),
             statistics=statistics.get(engine),
         )
         for engine in engines.others
     ]
-    energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
     return Measured(checks, trajectory, statistics, noise, energy)
 
 

@@ -188,7 +188,7 @@ def run_jobs(
     What is known is not run again.
     """
     scenario, spec = setup.scenario, setup.scenario.crosscheck
-    steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
+    steps = [scenario.physics_step / 2**i for i in range(refine)]
     # Longest first, so that the processes end together.
     order = [*engines.others, REFERENCE]
     jobs = [Job(e, dt) for dt in sorted(steps) for e in order]

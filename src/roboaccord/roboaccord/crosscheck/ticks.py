@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.base import EngineSimulator, engine_parts
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_product,
     rotation_vector,
 )
 from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joints import RELEASE
 
 Index = NDArray[np.int64]
 ROUND_OFF = 1e-9  # s
@@ -91,6 +92,17 @@ def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool
             fast = (high - low) * part_of_tick[:, None] > width / RESOLVED
             out |= ((low <= 0.0) & (high >= 0.0) & fast).any(axis=1)
     return out
+
+
+def at_stops(simulator: Simulator, run: Trajectory) -> NDArray[np.bool_]:
+    """Return in which ticks a joint is at its stop, where they begin or end (k - 1,)."""
+    out = np.zeros(len(run), dtype=bool)
+    for part in engine_parts(simulator):
+        limits = {joint.name: (joint.lower, joint.upper) for joint in part.tree.moving}
+        for name, q in zip(run.joints, run.q.T, strict=True):
+            lower, upper = limits.get(name, (-np.inf, np.inf))
+            out |= (q < lower + RELEASE) | (q > upper - RELEASE)
+    return out[1:] | out[:-1]
 
 
 def difference(one: RobotState, other: RobotState) -> Array:

@@ -13,6 +13,9 @@ from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.energy import NoBook
+from roboaccord.crosscheck.energy_check import EnergyCheck, judge_energy
+from roboaccord.crosscheck.events import EventsCheck, judge_events
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -24,6 +27,7 @@ from roboaccord.scenario.scenario import Allowance, Tolerances
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 STILL = "nothing moves: give it another start, --set initial.q.JOINT=0.5 say"
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
+NO_TICK = "no tick is without an event or a joint at its stop"
 Ask = Callable[[], Name]
 
 
@@ -39,6 +43,8 @@ class EngineChecks:
     statistics: StatisticsCheck | None = None
     scheme: SchemeCheck | NoTwin | None = None
     repeat: RepeatCheck | None = None
+    events: EventsCheck | None = None
+    energy: EnergyCheck | NoBook | None = None
 
 
 def judge(
@@ -60,11 +66,15 @@ def judge(
     first = judge_model(tolerances, checks, name_acceleration)
     others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
+    others += [judge_events(checks.engine, checks.events)] if checks.events else []
+    others += [judge_energy(checks.engine, checks.energy)] if checks.energy else []
+    if checks.one_step is None:
+        second = Finding("one_step", checks.engine, "does_not_apply", NO_TICK)
+    else:
+        second = judge_step(tolerances, checks, Name if known else name_one_step)
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
-        gone = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]
-        return [first, *others, *gone, last]
-    second = judge_step(tolerances, checks, Name if known else name_one_step)
+        return [first, *others, second, stand_in(last, "trajectory", SEEDS), last]
     third = judge_trajectory(tolerances, checks, Name if known else name_trajectory)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"

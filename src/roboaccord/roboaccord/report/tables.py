@@ -11,6 +11,9 @@ from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.energy import NoBook
+from roboaccord.crosscheck.energy_check import EnergyCheck
+from roboaccord.crosscheck.events import EventsCheck
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -45,15 +48,9 @@ class Table(NamedTuple):
 
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the models, of the levels and of the noise."""
-    if report.statistics:
-        return [*_models(report), _schemes(report), _statistics(report), _noise(report)]
-    return [
-        *_models(report),
-        _schemes(report),
-        _one_steps(report),
-        _trajectories(report),
-        _noise(report),
-    ]
+    last = _statistics(report) if report.statistics else _trajectories(report)
+    shown = (_schemes(report), _one_steps(report), last, _events(report), _energy(report))
+    return [*_models(report), *shown, _noise(report)]
 
 
 def number(value: float | None, form: str = "g", none: str = NONE) -> str:
@@ -143,6 +140,37 @@ def _trajectories(report: Report) -> Table:
         ("engine", *(f"{1e3 * dt:g} {milli}" for dt in steps), *shown),
         _rows(report.trajectory, lambda check, name: _trajectory(check, allowed, name), found),
     )
+
+
+def _events(report: Report) -> Table:
+    return Table(
+        "Events",
+        "From the state two control periods before an event of the log, reference and engine go on "
+        "at smaller and smaller physics steps: time, impulse and energy must come together.",
+        ("engine", "in the log", "compared", "off"),
+        _rows(report.log, lambda check, _: _log(check), report.levels.events),
+    )
+
+
+def _log(check: EventsCheck) -> list[str]:
+    off = [f"{d.kind} of {d.subject} at {d.time:g} s" for d in check.differences]
+    return [str(check.logged), str(check.compared), check.why or _some(off)]
+
+
+def _energy(report: Report) -> Table:
+    return Table(
+        "Energy",
+        "What the energy book does not explain must vanish with the physics step, in each part of "
+        "the run: energy is neither gained nor lost by nobody.",
+        ("engine", "left at 0 [J]", "explained [J]", "in parts of [s]", "most from t = [s] on"),
+        _rows(report.rest, lambda check, _: _rest(check), report.levels.energy),
+    )
+
+
+def _rest(check: EnergyCheck | NoBook) -> list[str]:
+    if isinstance(check, NoBook):
+        return [NONE, NONE, NONE, check.reason]
+    return [f"{x:.2g}" for x in (check.left, check.bound, check.length)] + [f"{check.time:g}"]
 
 
 def _noise(report: Report) -> Table:
@@ -242,8 +270,12 @@ def _acceleration(check: AccelerationCheck, allowed: Tolerances) -> list[str]:
 
 def _model(check: ModelCheck) -> list[str]:
     off = [" ".join((d.quantity, d.where, d.text)) for d in check.differences]
-    listed = "; ".join(off[:LISTED]) + (f"; and {len(off) - LISTED} more" * (len(off) > LISTED))
-    return [f"{check.total:.6g}", f"{check.reference:.6g}", listed or "nothing"]
+    return [f"{check.total:.6g}", f"{check.reference:.6g}", _some(off)]
+
+
+def _some(off: Sequence[str]) -> str:
+    more = f"; and {len(off) - LISTED} more" * (len(off) > LISTED)
+    return "; ".join(off[:LISTED]) + more or "nothing"
 
 
 def _one_step(check: OneStepCheck, allowed: Tolerances) -> list[str]:
