@@ -8,6 +8,7 @@ accounts for. No reference is needed, nor a motion that repeats itself from othe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -25,14 +26,17 @@ from roboaccord.crosscheck.energy import (
     integrate_law,
     net_work,
 )
-from roboaccord.crosscheck.extrapolation import remainder_of_samples
-from roboaccord.crosscheck.restarts import Way, engines_of, go
+from roboaccord.crosscheck.extrapolation import SAFETY, remainder_of_samples
+from roboaccord.crosscheck.restarts import Way, engines_of, go, hidden_joints
+from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 
 SAMPLED = 40  # parts of a run: the worst half of them, and others evenly
-ROUND_OFF = 1e-13  # relative to the largest energy
+ROUND_OFF = 1e-9  # s
+EPSILON = 1e-13  # relative to the largest energy
 ORDER = 2  # of the trapezoidal rule, by which losses are integrated
 
 
@@ -44,7 +48,7 @@ class EnergyCheck:
         left, bound: rms over parts of the run, and what time stepping and round-off explain of it.
         worst: the rest there, where it is largest; below 0 where energy came from nowhere.
         time, length: when that part begins, and how long each is.
-        asymptotic: whether an excess is sure.
+        sure: whether an excess is: in the asymptotic range, or beyond all that the steps change.
         step: the smallest physics step.
         unmeasured: channels of losses that nobody measures: then only gains are judged.
     """
@@ -54,7 +58,7 @@ class EnergyCheck:
     worst: Annotated[float, Quantity("J", "rest there, where it is largest", form=".2g")]
     time: Seconds
     length: Seconds
-    asymptotic: bool
+    sure: bool
     step: Seconds
     unmeasured: tuple[str, ...] = ()
 
@@ -62,18 +66,49 @@ class EnergyCheck:
 def check_energy(
     setup: Setup, engine: EngineSpec, run: Trajectory, book: EnergyBook | NoBook
 ) -> EnergyCheck | NoBook:
-    """Judge by what the physics step changes of the book of an engine's run."""
+    """Judge by what the physics step changes of the book of an engine's run.
+
+    Parts in which nothing happens have the engine's order, and are judged by themselves: the others
+    would hide them.
+    """
     if isinstance(book, NoBook) or book.reason:
         return NoBook(book.reason or "")
-    rests = np.diff(book.rest)
-    ends = np.searchsorted(run.time, book.time - 1e-9)
-    worst = np.argsort(-np.abs(rests))[: SAMPLED // 2]
-    even = np.linspace(0, len(rests) - 1, min(SAMPLED, len(rests))).astype(int)
-    chosen = np.unique([*worst, *even])
     simulators = engines_of(setup, engine)
+    hidden = hidden_joints(simulators[0])
+    if hidden:
+        return NoBook(f"the record lacks {hidden}, so nobody knows their energy")
+    for simulator in simulators:
+        simulator.meter()
+    rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
+    ends = np.searchsorted(run.time, book.time - ROUND_OFF)
+    free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0
+    smooth = min(ORDER, simulators[0].order) if setup.contact is None else 1
+    kinds = ((np.flatnonzero(free), smooth), (np.flatnonzero(~free), 1))
+    found = [
+        _check_parts(setup, simulators, run, book, parts, order)
+        for parts, order in kinds
+        if len(parts)
+    ]
+    over = [each for each in found if each.left > each.bound]
+    return max(over or found, key=lambda each: (each.sure, each.left / each.bound))
+
+
+def _check_parts(
+    setup: Setup,
+    simulators: Sequence[Simulator],
+    run: Trajectory,
+    book: EnergyBook,
+    parts: Index,
+    order: int,
+) -> EnergyCheck:
+    """Check parts of a run, between samples of its book, by their numbers."""
+    rests = np.diff(book.rest)
+    ends = np.searchsorted(run.time, book.time - ROUND_OFF)
+    worst = parts[np.argsort(-np.abs(rests[parts]))[: SAMPLED // 2]]
+    even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
+    chosen = np.unique([*worst, *even])
     found = np.empty((len(simulators), len(chosen)))
     for row, simulator in enumerate(simulators):
-        simulator.meter()
         stored = Stored(setup.tree, run.joints, setup.parameters.gravity, simulator.armature)
         for column, part in enumerate(chosen.tolist()):
             way = go(simulator, run, int(ends[part]), int(ends[part + 1]))
@@ -82,9 +117,8 @@ def check_energy(
     unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
     if unmeasured:
         errors = np.minimum(errors, 0.0)
-    smooth = setup.contact is None and not run.events
-    order = min(ORDER, simulators[0].order) if smooth else 1
     left = remainder_of_samples([e[:, None] for e in errors], order, floor_of(book))
+    moved = float(np.sqrt(np.mean(np.abs(np.diff(errors, axis=0)).sum(axis=0) ** 2)))
     at = int(chosen[left.sample])
     return EnergyCheck(
         left=left.size,
@@ -92,7 +126,7 @@ def check_energy(
         worst=float(errors[-1, left.sample]),
         time=float(book.time[at]),
         length=float(book.time[at + 1] - book.time[at]),
-        asymptotic=getattr(left, "asymptotic", True),
+        sure=left.asymptotic or left.size > SAFETY * moved,
         step=simulators[-1].physics_step,
         unmeasured=unmeasured,
     )
@@ -111,7 +145,7 @@ def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
 def floor_of(book: EnergyBook) -> Array:
     """Return the round-off of a difference of the book's numbers (1,) [J]."""
     items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
-    return np.array([ROUND_OFF * max(float(np.abs(item).max()) for item in items)])
+    return np.array([EPSILON * max(float(np.abs(item).max()) for item in items)])
 
 
 def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
@@ -128,7 +162,7 @@ def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
         f"a physics step of 0, time stepping explains {check.bound:.2g} J; from "
         f"t = {check.time:g} s on it {what} {abs(check.worst):.2g} J that no channel has"
     )
-    if not check.asymptotic:
+    if not check.sure:
         text += f": halve the step, to {check.step / 2:g} s at the finest"
-        return Finding("energy", engine, "not_judged", text)
+        return Finding("energy", engine, "not_judged", text, smaller=True)
     return outside("energy", engine, text, "energy", f"t = {check.time:g} s")

@@ -63,11 +63,17 @@ class StepMeter:
 
     def reset(self) -> None:
         """Begin anew."""
-        self._last: tuple[float, float] | None = None
+        self._last = (0.0, 0.0)
+        self._rates: Array | None = None  # at which the last powers were
 
     def see(self, before: RobotState, after: RobotState, constraints: Losses) -> None:
-        """Record a physics step: the states around it, and the losses in constraints."""
-        ground, joints = self._last or self._powers(before)
+        """Record a physics step: the states around it, and the losses in constraints.
+
+        Where a joint freezes between two steps, the rates jump.
+        """
+        if self._rates is None or not np.array_equal(before.qd, self._rates):
+            self._last = self._powers(before)
+        (ground, joints), self._rates = self._last, after.qd
         self._last = self._powers(after)
         self._account.add(FRICTION, 0.5 * self._step * (ground + self._last[0]))
         self._account.add(DAMPING, 0.5 * self._step * (joints + self._last[1]))

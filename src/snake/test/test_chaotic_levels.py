@@ -1,0 +1,97 @@
+"""Levels that a chaotic motion has: one step, events and energy from its recorded states."""
+
+from dataclasses import replace
+
+import pytest
+from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.energy_check import check_energy, judge_energy
+from roboaccord.crosscheck.events import check_events, judge_events
+from roboaccord.crosscheck.free_steps import check_free_steps
+from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.verdict import EngineChecks, judge_step
+from roboaccord.engines import spec
+from roboaccord.falsify import Perturbation, wrap
+
+ENGINES = ["dart", "mujoco"]
+
+
+def run_of(setup, engine):
+    return simulate(
+        simulator=make_simulator(setup, engine),
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=0.4,
+        control_period=setup.scenario.control_period,
+    )
+
+
+def late(simulator):
+    simulator._events[:] = [replace(e, time=e.time + 0.005) for e in simulator._events]
+
+
+def faster(simulator):
+    state = simulator.state()
+    more = replace(state, qd=(1 + 1e-3) * state.qd, twist=(1 + 1e-3) * state.twist)
+    simulator._place(more)
+    simulator._state = None
+
+
+def pulled(simulator):
+    """Add a rate of 1 mrad/s to a joint in each period, which no step explains."""
+    state = simulator.state()
+    qd = state.qd.copy()
+    qd[3] += 1e-3
+    simulator._place(replace(state, qd=qd))
+    simulator._state = None
+
+
+@pytest.fixture
+def setup():
+    """Return the gait whose joints knock at their stops some 250 times a second."""
+    return Setup.of(load_scenario("snake", "snake", "lateral_undulation", ["duration=0.4"]))
+
+
+def findings(setup, engine):
+    """Return level, outcome of what a chaotic motion is judged by from its own states."""
+    run, made = run_of(setup, engine), spec(engine)
+    checks = EngineChecks("it", ModelCheck(1.0, 1.0, ()), AccelerationCheck(0.0, 1))
+    order = make_simulator(setup, engine).order
+    checks = replace(
+        checks,
+        one_step=check_free_steps(setup, made, order, {setup.scenario.physics_step: run}),
+        events=check_events(setup, made, run, run_of(setup, "reference").events),
+        energy=check_energy(setup, made, run, energy_of(setup, engine, run)),
+    )
+    return {
+        "one_step": judge_step(setup.scenario.crosscheck.tolerances, checks, Name).outcome,
+        "events": judge_events("it", checks.events).outcome,
+        "energy": judge_energy("it", checks.energy).outcome,
+    }
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_sound_engines_are_within(setup, engine):
+    """Statistics compare what the stops do; between them an engine errs by its own order."""
+    assert findings(setup, engine) == dict.fromkeys(("one_step", "events", "energy"), "within")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("broken", "levels"),
+    [(late, {"events"}), (faster, {"one_step", "energy"}), (pulled, {"one_step"})],
+)
+def test_a_broken_engine_is_outside(setup, engine, broken, levels):
+    found = findings(setup, wrap(engine, after_step=broken))
+    assert {level for level, outcome in found.items() if outcome == "outside"} == levels, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_gear_that_is_off_is_seen_in_one_step(setup, engine):
+    found = findings(setup, wrap(engine, perturbations=[Perturbation(engine, "gear", 1.02)]))
+    assert found["one_step"] == "outside"
