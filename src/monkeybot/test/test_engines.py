@@ -449,7 +449,7 @@ def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     result = run_crosscheck(short, [wrong], refine=3, out=tmp_path)
     levels = result.levels.checked()
     assert {level for level, found in levels.items() if found[name].outcome == "outside"} == {
-        "acceleration", "scheme", "one_step", "trajectory"
+        "acceleration", "scheme", "one_step", "trajectory", "events", "energy"
     }  # fmt: skip
     assert levels["repeat"][name].outcome == "within"
     first = result.levels.acceleration[name]

@@ -283,15 +283,18 @@ def settle(simulator: Simulator) -> None:
 @pytest.mark.parametrize(
     ("broken", "levels"),
     [
-        (one_more, {"scheme", "one_step", "trajectory"}),
-        (settle, {"scheme", "one_step", "trajectory"}),
-        (creep, {"scheme", "one_step", "trajectory"}),
+        (one_more, {"scheme", "one_step", "trajectory", "energy"}),
+        (settle, {"scheme", "one_step", "trajectory", "energy"}),
+        (creep, {"scheme", "one_step", "trajectory", "energy"}),
     ],
 )
 def test_an_engine_that_a_function_breaks_is_found(
     short: Setup, tmp_path: Path, broken: Callable[[Simulator], None], levels: set[str]
 ) -> None:
-    """The model is right, and no kind of perturbation has these errors: the motion shows them."""
+    """The model is right, and no kind of perturbation has these errors: the motion shows them.
+
+    The state that is set anew forgets what friction took, so the energy book is off, too.
+    """
     wrong = wrap("dart", after_step=broken)
     report = run_crosscheck(short, [wrong], refine=3, out=tmp_path)
     found = {level: each["dart"].outcome for level, each in report.levels.checked().items()}

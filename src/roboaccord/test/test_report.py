@@ -17,6 +17,8 @@ from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
+from roboaccord.crosscheck.energy_check import EnergyCheck
+from roboaccord.crosscheck.events import EventDifference, EventsCheck
 from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
@@ -135,6 +137,8 @@ def findings() -> Report:
         command="accord crosscheck arm swing",
         perturbations=[],
         energy={"reference": energy, "dart": energy},
+        log={"dart": EventsCheck(1, 1, (EventDifference("impact", "elbow", 0.5, "impulse"),))},
+        rest={"dart": EnergyCheck(2e-6, 1e-6, 3e-6, 0.25, 0.01, True, 1e-3)},
         trajectories={"reference": motion(), "dart": motion(1e-3)},
     )
 

@@ -37,6 +37,7 @@ from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 SAMPLED = 40  # parts of a run: the worst half of them, and others evenly
 ROUND_OFF = 1e-9  # s
 EPSILON = 1e-13  # relative to the largest energy
+SLOW = 1e-3  # m/s
 ORDER = 2  # of the trapezoidal rule, by which losses are integrated
 
 
@@ -117,7 +118,8 @@ def _check_parts(
     unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
     if unmeasured:
         errors = np.minimum(errors, 0.0)
-    left = remainder_of_samples([e[:, None] for e in errors], order, floor_of(book))
+    mass = sum(link.mass for link in setup.tree.links)
+    left = remainder_of_samples([e[:, None] for e in errors], order, floor_of(book, mass))
     moved = float(np.sqrt(np.mean(np.abs(np.diff(errors, axis=0)).sum(axis=0) ** 2)))
     at = int(chosen[left.sample])
     return EnergyCheck(
@@ -142,10 +144,14 @@ def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
     return float(net_work(way.run)[-1]) - (after - before) - lost
 
 
-def floor_of(book: EnergyBook) -> Array:
-    """Return the round-off of a difference of the book's numbers (1,) [J]."""
+def floor_of(book: EnergyBook, mass: float) -> Array:
+    """Return the round-off of a difference of the book's numbers, of a robot with a mass (1,) [J].
+
+    One that stands still has that of a slow motion.
+    """
     items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
-    return np.array([EPSILON * max(float(np.abs(item).max()) for item in items)])
+    largest = max(float(np.abs(item).max()) for item in items)
+    return np.array([EPSILON * max(largest, 0.5 * mass * SLOW**2)])
 
 
 def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
