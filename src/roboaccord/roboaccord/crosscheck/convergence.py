@@ -76,7 +76,8 @@ class ConvergenceCheck:
             than two are left.
         expected_order: of the engine's integrator.
         floor: largest distance that round-off and the reference's own error make.
-        settled: whether the order is one that smaller steps have, too.
+        settled: whether the order is one that smaller steps have, too, as far as the runs hit the
+            same stops.
         asymptotic: whether what exceeds its bound does so in the asymptotic range.
         left: what is left at a step of 0, of the coordinate that exceeds its bound most.
         bound: of what time stepping and the floor explain of it.
@@ -183,8 +184,9 @@ def check_convergence(
         [coordinates(tree, own[dt]) - target for dt in runs.steps],
         [largest_distance(link_centres(tree, own[dt]) - centres) for dt in runs.steps],
     )
-    events = [event for run in (truth, *own.values()) for event in run.events]
-    stops = [event.time for event in events if event.kind in STOPS]
+    stops = [
+        stop.time for run in (truth, *own.values()) for stop in run.events if stop.kind in STOPS
+    ]
     hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
     rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
     if not rough.size:
@@ -197,7 +199,14 @@ def check_convergence(
         before = _check(tree, truth, early, order, start)
     since = float(truth.time[kink])
     whole = replace(_check(tree, truth, found, 1, floor), kink=since, before=before)
+    if len({tuple(_stops(own[dt])) for dt in runs.steps[-STEPS:]}) > 1:
+        whole = replace(whole, settled=False, asymptotic=False)
     return _with_uncertainty(tree, own, whole)
+
+
+def _stops(run: Trajectory) -> list[tuple[str, str]]:
+    """Return what was hit, in order: runs that hit different stops are in no asymptotic range."""
+    return [(event.kind, event.subject) for event in run.events if event.kind in STOPS]
 
 
 def _with_uncertainty(
