@@ -157,7 +157,7 @@ def judge_all(
     for check in checks:
         simulator, own = engines.others[check.engine], runs.of(check.engine)
         found = judge(
-            spec.tolerances,
+            spec.tolerances.at(setup.scenario.control_period),
             check,
             partial(name_acceleration, setup, engines.reference, simulator),
             partial(name_one_step, setup, own, simulator.order),

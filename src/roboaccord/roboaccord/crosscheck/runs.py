@@ -26,7 +26,6 @@ from roboaccord.simulators.base import Simulator
 
 REFERENCE = "reference"
 NOISE = ("again", "bit", "nudged")  # runs that show what round-off makes of a motion
-TIGHTER = 0.1  # times the tolerance of a reference, to see what that leaves
 NUDGE = 1e-9  # rad or m: far above round-off, and far below what is not linear
 
 
@@ -254,12 +253,12 @@ def tightened(setup: Setup) -> Setup:
 
     Where steps follow from a tolerance, that and not the physics step makes the reference's error.
     """
-    tolerance = getattr(make_simulator(setup), "tolerance", None)
-    if tolerance is None:
+    tighter = make_simulator(setup).tighter
+    if not tighter:
         return setup
     data = setup.scenario.data()
     options = data["engine_options"]
-    own = {**options.get("reference", {}), "tolerance": TIGHTER * tolerance}
+    own = {**options.get("reference", {}), **tighter}
     return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": own}}))
 
 

@@ -274,12 +274,14 @@ def _too_far(runs: ConvergenceCheck, limit: float) -> str:
 def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
     """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
 
-    Runs without a value count against an engine: it must give one for every seed.
+    Runs without a value count against an engine: it must give one for every seed. A run that
+    diverges may do so by its physics step.
     """
     off, below = partial(outside, "statistics", engine, quantity=check.figure), 1.0 - CONFIDENCE
     if check.failures:
         seed, reason = next(iter(check.failures.items()))
-        return off(f"{len(check.failures)} runs have no {check.figure}: seed {seed}: {reason}")
+        text = f"{len(check.failures)} runs have no {check.figure}: seed {seed}: {reason}"
+        return Finding("statistics", engine, "not_judged", text) if check.diverged else off(text)
     if check.difference is None:
         reason = f"engine and reference have too few runs with a {check.figure}"
         return Finding("statistics", engine, "not_judged", reason)

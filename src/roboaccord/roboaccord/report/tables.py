@@ -10,7 +10,7 @@ from roboaccord.contract.outcome import BELOW, Findings
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
-from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.convergence import ConvergenceCheck, Uncertainty
 from roboaccord.crosscheck.energy import NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventsCheck
@@ -48,8 +48,10 @@ class Table(NamedTuple):
 
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the models, of the levels and of the noise."""
-    last = _statistics(report) if report.statistics else _trajectories(report)
-    shown = (_schemes(report), _one_steps(report), last, _events(report), _energy(report))
+    last = [_statistics(report)]
+    if not report.statistics:
+        last = [_trajectories(report), _uncertainties(report)]
+    shown = (_schemes(report), _events(report), _energy(report), _one_steps(report), *last)
     return [*_models(report), *shown, _noise(report)]
 
 
@@ -171,6 +173,26 @@ def _rest(check: EnergyCheck | NoBook) -> list[str]:
     if isinstance(check, NoBook):
         return [NONE, NONE, NONE, check.reason]
     return [f"{x:.2g}" for x in (check.left, check.bound, check.length)] + [f"{check.time:g}"]
+
+
+def _uncertainties(report: Report) -> Table:
+    return Table(
+        "Uncertainty",
+        "In the terms of ASME V&V 20, at the scenario's physics step: the comparison error is the "
+        "largest distance of any link from the reference. The numerical uncertainty is what the "
+        "physics step makes, by the grid convergence index of the two largest steps. The input "
+        "uncertainty is 0, since both read one description. The data uncertainty is the "
+        "reference's own error and round-off.",
+        ("engine", "comparison error", "numerical", "input", "data"),
+        _rows(report.trajectory, lambda check, _: _uncertainty(check.uncertainty)),
+    )
+
+
+def _uncertainty(found: Uncertainty | None) -> list[str]:
+    if found is None:
+        return [NONE] * 4
+    sizes = (found.comparison_error, found.numerical, found.input, found.data)
+    return [_milli(size, ".2g") for size in sizes]
 
 
 def _noise(report: Report) -> Table:
