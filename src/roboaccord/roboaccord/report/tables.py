@@ -48,11 +48,9 @@ class Table(NamedTuple):
 
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the models, of the levels and of the noise."""
-    last = [_statistics(report)]
-    if not report.statistics:
-        last = [_trajectories(report), _uncertainties(report)]
-    shown = (_schemes(report), _events(report), _energy(report), _one_steps(report), *last)
-    return [*_models(report), *shown, _noise(report)]
+    third = (_statistics,) if report.statistics else (_trajectories, _uncertainties)
+    shown = (_schemes, _events, _energy, _one_steps, *third, _noise)
+    return [*_models(report), *(table(report) for table in shown)]
 
 
 def number(value: float | None, form: str = "g", none: str = NONE) -> str:
