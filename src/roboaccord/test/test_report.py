@@ -191,11 +191,14 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, scheme, one_step, trajectory, *_ = tables_of(findings())
+    acceleration, model, scheme, one_step, trajectory, *others = tables_of(findings())
     outcomes = [level.rows[0].outcome for level in (acceleration, model, scheme, one_step)]
     assert outcomes == ["outside", "outside", "outside", "within"]
     assert scheme.rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "10"]
     assert [row.outcome for row in trajectory.rows] == ["", "excused"]
+    events, energy = (next(t for t in others if t.title == name) for name in ("Events", "Energy"))
+    assert events.rows[0].cells == ["1", "1", "impact of elbow at 0.5 s"]
+    assert energy.rows[0].cells == ["2e-06", "1e-06", "0.01", "0.25"]
 
 
 def test_the_horizon_is_said(page: str) -> None:

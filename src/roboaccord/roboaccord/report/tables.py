@@ -49,7 +49,7 @@ class Table(NamedTuple):
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the models, of the levels and of the noise."""
     third = (_statistics,) if report.statistics else (_trajectories, _uncertainties)
-    shown = (_schemes, _events, _energy, _one_steps, *third, _noise)
+    shown = (_schemes, _one_steps, *third, _events, _energy, _noise)
     return [*_models(report), *(table(report) for table in shown)]
 
 
