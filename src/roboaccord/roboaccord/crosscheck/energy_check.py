@@ -169,6 +169,6 @@ def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
         f"t = {check.time:g} s on it {what} {abs(check.worst):.2g} J that no channel has"
     )
     if not check.sure:
-        text += f": halve the step, to {check.step / 2:g} s at the finest"
-        return Finding("energy", engine, "not_judged", text, smaller=True)
+        text += f": a physics step of {1e3 * check.step:g} ms is too large to tell why"
+        return Finding("energy", engine, "not_judged", text)
     return outside("energy", engine, text, "energy", f"t = {check.time:g} s")
