@@ -15,7 +15,6 @@ EXCUSED = {
 }
 LOOSENED = {
     "packbot collapse, trajectory of dart": (0.005, "0.5 mm later"),
-    "packbot collapse, trajectory of mujoco": (0.01, "3 us apart"),
     "voxel_sphere bowl, one_step": (0.05, "facets"),
     "voxel_sphere bowl, trajectory of dart": (0.01, "facets"),
     "voxel_sphere bowl, trajectory of mujoco": (0.01, "facets"),
