@@ -16,6 +16,7 @@ from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import check_statistics
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
@@ -103,11 +104,13 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         }
     pairs = [(setup, engines.specs[e], runs.shown(e)) for e in engines.others]
     schemes = dict(zip(engines.others, run_pieces(check_scheme, pairs), strict=True))
+    moved = dict(zip(engines.others, run_pieces(check_invariance, pairs), strict=True))
     checks = [
         replace(
             check_first(setup, engines, engine),
             scheme=schemes[engine],
             repeat=check_repeat(runs, engine),
+            invariance=moved[engine],
             one_step=steps.get(engine),
             trajectory=trajectory.get(engine),
             statistics=statistics.get(engine),

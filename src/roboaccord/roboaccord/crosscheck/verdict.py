@@ -14,6 +14,7 @@ from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
+from roboaccord.crosscheck.invariance import InvarianceCheck, judge_invariance
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.repeat import RepeatCheck, judge_repeat
@@ -39,6 +40,7 @@ class EngineChecks:
     statistics: StatisticsCheck | None = None
     scheme: SchemeCheck | NoTwin | None = None
     repeat: RepeatCheck | None = None
+    invariance: InvarianceCheck | None = None
 
 
 def judge(
@@ -60,6 +62,7 @@ def judge(
     first = judge_model(tolerances, checks, name_acceleration)
     others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
+    others += [judge_invariance(checks.engine, checks.invariance)] if checks.invariance else []
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
         gone = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]

@@ -11,11 +11,13 @@ from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.invariance import InvarianceCheck
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
+from roboaccord.engines.moved import MOVES
 from roboaccord.run.metrics import UNITS
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
@@ -46,10 +48,9 @@ class Table(NamedTuple):
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the models, of the levels and of the noise."""
     if report.statistics:
-        return [*_models(report), _schemes(report), _statistics(report), _noise(report)]
+        return [*_common(report), _statistics(report), _noise(report)]
     return [
-        *_models(report),
-        _schemes(report),
+        *_common(report),
         _one_steps(report),
         _trajectories(report),
         _noise(report),
@@ -71,6 +72,10 @@ def _rows(
         Row(engine, cells(check, engine), found[engine].outcome if engine in found else "")
         for engine, check in checks.items()
     ]
+
+
+def _common(report: Report) -> list[Table]:
+    return [*_models(report), _schemes(report), _moved(report)]
 
 
 def _models(report: Report) -> list[Table]:
@@ -113,6 +118,23 @@ def _scheme(check: SchemeCheck | NoTwin) -> list[str]:
     of = f"{check.quantity}, {check.where}"
     counts = [str(check.judged), str(check.left_out)]
     return [number(check.error, ".2g"), number(check.floor, ".2g"), of, *counts]
+
+
+def _moved(report: Report) -> Table:
+    found = report.levels.invariance
+    return Table(
+        "Invariance: the same motion in other worlds",
+        "The recorded efforts act again in a world that is turned about the vertical, mirrored or "
+        "shifted, and with the joints in another order. Nothing may change but by round-off.",
+        ("engine", *(move.name for move in MOVES)),
+        _rows(report.invariance, lambda check, _: _changes(check), found),
+    )
+
+
+def _changes(check: InvarianceCheck) -> list[str]:
+    """Return the change by each move, beside what round-off explains."""
+    shown = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
+    return [shown.get(move.name, check.refused.get(move.name, NONE)) for move in MOVES]
 
 
 def _one_steps(report: Report) -> Table:

@@ -1,0 +1,206 @@
+"""Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
+
+The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
+What round-off explains is measured by the same engine. In each physics step it changes the numbers
+of the state by roundings, which grow from there as those of a start do. So the floor at a time is
+SAFETY times the number of steps until then, times the largest that a rounding of each number of the
+start has become by then; and what becomes of a start changed by as much as the engine loses of a
+state that is set and read back: DART cuts off the turn of a base by less than 1e-3 rad.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.results import Quantity, Seconds
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.hypotheses import spread
+from roboaccord.crosscheck.scheme import LOSS, SAFETY, touching
+from roboaccord.crosscheck.ticks import by_group, difference, names
+from roboaccord.engines.moved import HALF_RIGHT, MOVES, RIGHT, Move, moved
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import ROUNDING
+from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+
+PART, LEAST = 0.1, 0.2  # of the judged motion, and s, that are made again
+SEEDS = (1, 2)  # of changed starts
+SAME = 0.01  # of what a turn by 45 degrees changes: a box of friction leaves less of it by 90
+BOX = "its contacts have friction in a box along the axes of the world: by 90 degrees all is alike"
+UNEQUAL = "its contact law depends on the axes of the world"
+
+
+@dataclass(frozen=True)
+class Change:
+    """Hold the difference in a moved world that is largest beside what round-off explains.
+
+    Args:
+        error, floor: that difference, and what round-off explains, in the unit of the coordinate.
+        quantity, where: the coordinate, and its joint or link.
+        time: of the state.
+    """
+
+    error: Annotated[float, Quantity("", "largest difference in a moved world")]
+    floor: Annotated[float, Quantity("", "what round-off explains of it")]
+    quantity: str
+    where: str
+    time: Seconds
+
+    @property
+    def outside(self) -> bool:
+        """Whether round-off does not explain it."""
+        return not self.error <= self.floor
+
+
+@dataclass(frozen=True)
+class InvarianceCheck:
+    """Hold what an engine changes in moved worlds.
+
+    Args:
+        duration: of what is made again.
+        changes: by the name of the move.
+        refused: why a world cannot be moved so, likewise.
+        law: what the change shows of the contact law, where something touches; else "".
+    """
+
+    duration: Annotated[float, Quantity("s", "duration")]
+    changes: Mapping[str, Change]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    law: str = ""
+
+
+def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
+    """Make the first part of an engine's run again in moved worlds."""
+    ticks = judged_ticks(run)
+    simulator = make_simulator(setup, engine)
+    plain = [*replay(simulator, run, run.state(0), ticks)]
+    floor = measure_floor(simulator, run, plain)
+    changes, refused = dict[str, Change](), dict[str, str]()
+    for move in MOVES:
+        if move.reordered and len(run.joints) < 2:
+            continue
+        try:
+            changes[move.name] = compare(setup, engine, move, run, plain, floor)
+        except AccordError as error:
+            refused[move.name] = str(error)
+    law, turned = "", changes.get(HALF_RIGHT.name)
+    if turned and turned.outside and touching(setup, engine, run)[:ticks].any():
+        right = compare(setup, engine, RIGHT, run, plain, floor)
+        law = BOX if right.error < SAME * turned.error else UNEQUAL
+    return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
+
+
+def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
+    """Judge by round-off alone."""
+    found = {name: change for name, change in check.changes.items() if change.outside}
+    if not found:
+        return Finding("invariance", engine, "within")
+    worst = max(found, key=lambda name: found[name].error / found[name].floor)
+    change = found[worst]
+    text = (
+        f"{worst}, {change.quantity} of {change.where} differs by {change.error:.2g} at "
+        f"t = {change.time:g} s, and round-off explains {change.floor:.1g}"
+    )
+    if others := [name for name in found if name != worst]:
+        text += f"; also {', '.join(others)}"
+    if check.law:
+        return outside("invariance", engine, f"{text}; {check.law}", "contact law", change.where)
+    return outside("invariance", engine, text, where=change.where)
+
+
+def judged_ticks(run: Trajectory) -> int:
+    """Return how many ticks of a run are made again."""
+    least = np.searchsorted(run.time, run.time[0] + LEAST - 1e-9)
+    return int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
+
+
+def replay(
+    simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
+) -> Iterator[RobotState]:
+    """Yield the states that a simulator makes of the recorded commands of a run."""
+    simulator.reset(start)
+    for i in range(ticks):
+        yield simulator.step(run.command(i), float(round(run.time[i + 1] - run.time[i], 9)))
+    simulator.take_events()
+
+
+def changed(state: RobotState, seed: int, sizes: Array) -> RobotState:
+    """Return a state whose numbers are changed by sizes (6,) of each group, with signs drawn.
+
+    Sizes are parts of a number; of 1 where that is less.
+    """
+    rng = np.random.default_rng(seed)
+
+    def other(values: Array, size: float) -> Array:
+        signs = rng.choice([-1.0, 1.0], len(values))
+        return np.asarray(values + size * np.maximum(np.abs(values), 1.0) * signs)
+
+    turn = turn_quaternion(sizes[3] * rng.choice([-1.0, 1.0], 3))
+    linear, angular = np.split(state.twist, 2)
+    return replace(
+        state,
+        q=other(state.q, sizes[0]),
+        qd=other(state.qd, sizes[1]),
+        position=other(state.position, sizes[2]),
+        orientation=quaternion_product(state.orientation, turn),
+        twist=np.concatenate([other(linear, sizes[4]), other(angular, sizes[5])]),
+    )
+
+
+def read_back(simulator: Simulator, run: Trajectory, ticks: int) -> Array:
+    """Return what an engine loses of a state that is set, by group (6,), LOSS at most."""
+    states = [run.state(i) for i in range(ticks)]
+    lost = [difference(state, simulator.reset(state)) for state in states]
+    return np.asarray(np.minimum(by_group(np.abs(lost)).max(axis=0), LOSS))
+
+
+def measure_floor(simulator: Simulator, run: Trajectory, plain: Sequence[RobotState]) -> Array:
+    """Return what round-off makes of each tick, by group of coordinates (k, 6)."""
+    lost = read_back(simulator, run, len(plain))
+    rounding = np.full(6, ROUNDING)
+
+    def growth(seed: int, sizes: Array) -> Array:
+        start = changed(run.state(0), seed, sizes)
+        pairs = zip(plain, replay(simulator, run, start, len(plain)), strict=True)
+        apart = by_group(np.abs([difference(one, two) for one, two in pairs]))
+        return np.asarray(np.maximum.accumulate(np.maximum(apart, sizes)))
+
+    grown = np.max([growth(seed, rounding) for seed in SEEDS], axis=0)
+    steps = np.round(np.diff(run.time[: len(plain) + 1]) / simulator.physics_step)
+    floor = np.cumsum(steps)[:, None] * grown
+    if (lost > SAFETY * ROUNDING).any():
+        floor = floor + growth(SEEDS[0], lost)
+    return np.asarray(SAFETY * floor)
+
+
+def compare(
+    setup: Setup,
+    engine: EngineSpec,
+    move: Move,
+    run: Trajectory,
+    plain: Sequence[RobotState],
+    floor: Array,
+) -> Change:
+    """Return what a move changes.
+
+    Raises:
+        AccordError: where the world cannot be moved so.
+    """
+    simulator = make_simulator(setup, moved(engine, move))
+    pairs = zip(plain, replay(simulator, run, run.state(0), len(plain)), strict=True)
+    errors = np.abs([difference(one, two) for one, two in pairs])
+    floors = np.array([spread(row, errors.shape[1]) for row in floor])
+    ratios = np.where(np.isfinite(errors), errors / floors, np.inf)
+    tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    what, where = names(run.joints)[column]
+    size, limit = float(errors[tick, column]), float(floors[tick, column])
+    return Change(size, limit, what, where, float(run.time[tick + 1]))
