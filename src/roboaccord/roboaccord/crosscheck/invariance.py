@@ -2,11 +2,12 @@
 
 The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
 What round-off explains is measured by the same engine. In each physics step it changes the numbers
-of the state by roundings, which grow from there as those of a start do. So the floor is the motion
-of two starts, all of whose numbers are changed, with opposite signs, by SAFETY roundings for each
-step, and by what the engine loses of a state that is set and read back: DART cuts off the turn of a
-base by less than 1e-3 rad. Where a rounding decides, whether two things touch say, they lie on both
-sides.
+of the state by roundings, which grow from there as those of a start do. So the floor is MANY
+times what becomes of two starts, all of whose numbers are changed, with opposite signs, by SAFETY
+roundings of the largest of their kind for each step, and by what the engine loses of a state that
+is set and read back: DART cuts off the turn of a base by less than 1e-3 rad. Where a rounding
+decides, whether two things touch say, they lie on both sides; and they have the errors of a solver
+that iterates, at stops say, which are drawn anew in each run.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.hypotheses import spread
-from roboaccord.crosscheck.scheme import LOSS, SAFETY, touching
-from roboaccord.crosscheck.ticks import by_group, difference, names
+from roboaccord.crosscheck.scheme import LOSS, SAFETY
+from roboaccord.crosscheck.ticks import by_group, difference, names, vector
+from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moved import HALF_RIGHT, MOVES, RIGHT, Move, moved
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING
@@ -34,6 +36,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 PART, LEAST = 0.1, 0.2  # of the judged motion, and s, that are made again
+MANY = 10.0  # times the sum of two: one normal deviate exceeds that in 3 of 1000 draws
 SAME = 0.01  # of what a turn by 45 degrees changes: a box of friction leaves less of it by 90
 BOX = "its contacts have friction in a box along the axes of the world: by 90 degrees all is alike"
 UNEQUAL = "its contact law depends on the axes of the world"
@@ -93,7 +96,7 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
         except AccordError as error:
             refused[move.name] = str(error)
     law, turned = "", changes.get(HALF_RIGHT.name)
-    if turned and turned.outside and touching(setup, engine, run)[:ticks].any():
+    if turned and turned.outside and touches(simulator, run, ticks):
         right = compare(setup, engine, RIGHT, run, plain, floor)
         law = BOX if right.error < SAME * turned.error else UNEQUAL
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
@@ -133,26 +136,28 @@ def replay(
     simulator.take_events()
 
 
-def changed(state: RobotState, sizes: Array) -> RobotState:
-    """Return a state whose numbers are changed by sizes (6,) of each group, with signs drawn.
+def touches(simulator: Simulator, run: Trajectory, ticks: int) -> bool:
+    """Return whether anything touches in the first ticks of a run."""
+    parts = engine_parts(simulator)
+    states = replay(simulator, run, run.state(0), ticks)
+    return any(part.contacts() for _ in states for part in parts)
 
-    Sizes are parts of a number; of 1 where that is less.
-    """
+
+def changed(state: RobotState, sizes: Array) -> RobotState:
+    """Return a state whose numbers are changed by sizes (6,) of each group, with signs drawn."""
     rng = np.random.default_rng(1)
 
-    def other(values: Array, size: float) -> Array:
-        signs = rng.choice([-1.0, 1.0], len(values))
-        return np.asarray(values + size * np.maximum(np.abs(values), 1.0) * signs)
+    def signed(group: int, count: int) -> Array:
+        return np.asarray(sizes[group] * rng.choice([-1.0, 1.0], count))
 
-    turn = turn_quaternion(sizes[3] * rng.choice([-1.0, 1.0], 3))
-    linear, angular = np.split(state.twist, 2)
+    n = len(state.q)
     return replace(
         state,
-        q=other(state.q, sizes[0]),
-        qd=other(state.qd, sizes[1]),
-        position=other(state.position, sizes[2]),
-        orientation=quaternion_product(state.orientation, turn),
-        twist=np.concatenate([other(linear, sizes[4]), other(angular, sizes[5])]),
+        q=state.q + signed(0, n),
+        qd=state.qd + signed(1, n),
+        position=state.position + signed(2, 3),
+        orientation=quaternion_product(state.orientation, turn_quaternion(signed(3, 3))),
+        twist=state.twist + np.append(signed(4, 3), signed(5, 3)),
     )
 
 
@@ -167,13 +172,14 @@ def measure_floor(simulator: Simulator, run: Trajectory, plain: Sequence[RobotSt
     """Return what round-off makes of each tick, by group of coordinates (k, 6)."""
     ticks = len(plain)
     steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
-    sizes = SAFETY * (steps * ROUNDING + read_back(simulator, run, ticks))
+    largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)
+    sizes = SAFETY * (steps * ROUNDING * largest + read_back(simulator, run, ticks))
     floor = np.tile(sizes, (ticks, 1))
     for sign in (1.0, -1.0):
         start = changed(run.state(0), sign * sizes)
         pairs = zip(plain, replay(simulator, run, start, ticks), strict=True)
         apart = by_group(np.abs([difference(one, two) for one, two in pairs]))
-        floor = floor + np.maximum.accumulate(apart)
+        floor = floor + MANY * np.maximum.accumulate(apart)
     return floor
 
 
