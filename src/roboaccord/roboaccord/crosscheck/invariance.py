@@ -2,8 +2,8 @@
 
 The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
 What round-off explains is measured by the same engine. In each physics step it changes the numbers
-of the state by roundings, which grow from there as those of a start do. So the floor is MANY
-times what becomes of two starts, all of whose numbers are changed, with opposite signs, by SAFETY
+of the state by roundings, which grow from there as those of a start do. So the floor is MANY times
+what becomes of pairs of starts, all of whose numbers are changed, with opposite signs, by SAFETY
 roundings of the largest of their kind for each step, and by what the engine loses of a state that
 is set and read back: DART cuts off the turn of a base by less than 1e-3 rad. Where a rounding
 decides, whether two things touch say, they lie on both sides; and they have the errors of a solver
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 from typing import Annotated
 
 import numpy as np
@@ -37,6 +38,7 @@ from roboaccord.simulators.base import Simulator
 
 PART, LEAST = 0.1, 0.2  # of the judged motion, and s, that are made again
 MANY = 10.0  # times the sum of two: one normal deviate exceeds that in 3 of 1000 draws
+PAIRS = (1, 8)  # of changed starts; the more where fewer do not explain what is found
 SAME = 0.01  # of what a turn by 45 degrees changes: a box of friction leaves less of it by 90
 BOX = "its contacts have friction in a box along the axes of the world: by 90 degrees all is alike"
 UNEQUAL = "its contact law depends on the axes of the world"
@@ -86,19 +88,23 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
     ticks = judged_ticks(run)
     simulator = make_simulator(setup, engine)
     plain = [*replay(simulator, run, run.state(0), ticks)]
-    floor = measure_floor(simulator, run, plain)
-    changes, refused = dict[str, Change](), dict[str, str]()
+    errors, refused = dict[str, Array](), dict[str, str]()
     for move in MOVES:
         if move.reordered and len(run.joints) < 2:
             continue
         try:
-            changes[move.name] = compare(setup, engine, move, run, plain, floor)
+            errors[move.name] = compare(setup, engine, move, run, plain)
         except AccordError as error:
             refused[move.name] = str(error)
+    for pairs in PAIRS:
+        floor = measure_floor(simulator, run, plain, pairs)
+        changes = {name: worst(run, each, floor) for name, each in errors.items()}
+        if not any(each.outside for each in changes.values()):
+            break
     law, turned = "", changes.get(HALF_RIGHT.name)
     if turned and turned.outside and touches(simulator, run, ticks):
-        right = compare(setup, engine, RIGHT, run, plain, floor)
-        law = BOX if right.error < SAME * turned.error else UNEQUAL
+        right = compare(setup, engine, RIGHT, run, plain)
+        law = BOX if right.max() < SAME * errors[HALF_RIGHT.name].max() else UNEQUAL
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
 
 
@@ -143,9 +149,9 @@ def touches(simulator: Simulator, run: Trajectory, ticks: int) -> bool:
     return any(part.contacts() for _ in states for part in parts)
 
 
-def changed(state: RobotState, sizes: Array) -> RobotState:
+def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
     """Return a state whose numbers are changed by sizes (6,) of each group, with signs drawn."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
 
     def signed(group: int, count: int) -> Array:
         return np.asarray(sizes[group] * rng.choice([-1.0, 1.0], count))
@@ -168,30 +174,27 @@ def read_back(simulator: Simulator, run: Trajectory, ticks: int) -> Array:
     return np.asarray(np.minimum(by_group(np.abs(lost)).max(axis=0), LOSS))
 
 
-def measure_floor(simulator: Simulator, run: Trajectory, plain: Sequence[RobotState]) -> Array:
-    """Return what round-off makes of each tick, by group of coordinates (k, 6)."""
+def measure_floor(
+    simulator: Simulator, run: Trajectory, plain: Sequence[RobotState], pairs: int
+) -> Array:
+    """Return what round-off makes of each tick, by pairs of starts and group (k, 6)."""
     ticks = len(plain)
     steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)
     sizes = SAFETY * (steps * ROUNDING * largest + read_back(simulator, run, ticks))
     floor = np.tile(sizes, (ticks, 1))
-    for sign in (1.0, -1.0):
-        start = changed(run.state(0), sign * sizes)
-        pairs = zip(plain, replay(simulator, run, start, ticks), strict=True)
-        apart = by_group(np.abs([difference(one, two) for one, two in pairs]))
-        floor = floor + MANY * np.maximum.accumulate(apart)
+    for seed, sign in product(range(pairs), (1.0, -1.0)):
+        start = changed(run.state(0), sign * sizes, seed)
+        states = zip(plain, replay(simulator, run, start, ticks), strict=True)
+        apart = by_group(np.abs([difference(one, two) for one, two in states]))
+        floor = floor + MANY * np.maximum.accumulate(np.nan_to_num(apart, nan=np.inf))
     return floor
 
 
 def compare(
-    setup: Setup,
-    engine: EngineSpec,
-    move: Move,
-    run: Trajectory,
-    plain: Sequence[RobotState],
-    floor: Array,
-) -> Change:
-    """Return what a move changes.
+    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Sequence[RobotState]
+) -> Array:
+    """Return what a move changes, by tick and coordinate (k, 2 n + 12).
 
     Raises:
         AccordError: where the world cannot be moved so.
@@ -199,9 +202,13 @@ def compare(
     simulator = make_simulator(setup, moved(engine, move))
     pairs = zip(plain, replay(simulator, run, run.state(0), len(plain)), strict=True)
     errors = np.abs([difference(one, two) for one, two in pairs])
+    return np.asarray(np.nan_to_num(errors, nan=np.inf))
+
+
+def worst(run: Trajectory, errors: Array, floor: Array) -> Change:
+    """Return the change that is largest beside its floor."""
     floors = np.array([spread(row, errors.shape[1]) for row in floor])
-    ratios = np.where(np.isfinite(errors), errors / floors, np.inf)
-    tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    tick, column = np.unravel_index(int(np.argmax(errors / floors)), errors.shape)
     what, where = names(run.joints)[column]
     size, limit = float(errors[tick, column]), float(floors[tick, column])
     return Change(size, limit, what, where, float(run.time[tick + 1]))
