@@ -191,7 +191,7 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, scheme, moved, one_step, trajectory, _ = tables_of(findings())
+    acceleration, model, scheme, moved, one_step, trajectory, *_ = tables_of(findings())
     assert moved.rows[0].cells == ["–", "0 (1e-12)", "–", "–"]
     outcomes = [level.rows[0].outcome for level in (acceleration, model, scheme, one_step)]
     assert outcomes == ["outside", "outside", "outside", "within"]
