@@ -17,9 +17,11 @@ from roboaccord import (
     simulate,
 )
 from roboaccord.contract.state import RobotState
+from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.engines import simulate_model
+from roboaccord.engines import default_names, simulate_model, spec
 from roboaccord.falsify import Perturbation, wrap
+from roboaccord.run.factory import run_setup
 
 pytestmark = pytest.mark.thorough
 
@@ -474,3 +476,16 @@ def test_the_compiled_friction_of_joints_gives_the_bits_of_the_one_in_python(nam
     for one, other in zip(*ends, strict=True):
         np.testing.assert_array_equal(np.append(one.q, one.qd), np.append(other.q, other.qd))
         np.testing.assert_array_equal(one.twist, other.twist)
+
+
+@pytest.mark.parametrize("name", default_names())
+def test_release_flight_and_grip_are_the_same_in_a_moved_world(name, monkeypatch):
+    """Both hinges, the free base, and the mass matrix by which a hand grips."""
+    monkeypatch.setattr("roboaccord.crosscheck.invariance.PART", 1.0)
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", ["duration=0.5"]))
+    run = run_setup(setup, make_simulator(setup, name))
+    assert [event.kind for event in run.events] == ["magnet_off", "magnet_on"]
+    found = check_invariance(setup, spec(name), run)
+    assert (len(found.changes), found.duration) == (3, 0.5)
+    assert all(each.error < each.floor for each in found.changes.values())
+    assert max(each.floor for each in found.changes.values()) < 1e-8

@@ -285,7 +285,7 @@ def settle(simulator: Simulator) -> None:
     [
         (one_more, {"scheme", "one_step", "trajectory", "energy"}),
         (settle, {"scheme", "one_step", "trajectory", "energy"}),
-        (creep, {"scheme", "one_step", "trajectory", "energy"}),
+        (creep, {"scheme", "invariance", "one_step", "trajectory", "energy"}),
     ],
 )
 def test_an_engine_that_a_function_breaks_is_found(

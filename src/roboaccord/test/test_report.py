@@ -20,6 +20,7 @@ from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventDifference, EventsCheck
 from roboaccord.crosscheck.hypotheses import Resolved
+from roboaccord.crosscheck.invariance import Change, InvarianceCheck
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -122,6 +123,9 @@ def findings() -> Report:
         scheme={"dart": SchemeCheck(2e-12, 3e-13, "rate", "elbow", 0.5, 990, 10)},
         resolution={"dart": [Resolved("gear", "elbow", "scheme", 1e-9, "1")]},
         repeat={"dart": RepeatCheck()},
+        invariance={
+            "dart": InvarianceCheck(0.4, {"mirrored": Change(0.0, 1e-12, "rate", "elbow", 0.1)})
+        },
         one_step={
             "dart": OneStepCheck(
                 1e-6, 1e-5, 0.01, 0.0, time, ramp, order=1.0, left=1e-9, bound=1e-8, floor=1e-12
@@ -191,7 +195,8 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, scheme, one_step, trajectory, *others = tables_of(findings())
+    acceleration, model, scheme, moved, one_step, trajectory, *others = tables_of(findings())
+    assert moved.rows[0].cells == ["–", "0 (1e-12)", "–", "–"]
     outcomes = [level.rows[0].outcome for level in (acceleration, model, scheme, one_step)]
     assert outcomes == ["outside", "outside", "outside", "within"]
     assert scheme.rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "10"]

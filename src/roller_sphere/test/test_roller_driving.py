@@ -11,6 +11,8 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.invariance import UNEQUAL, check_invariance, judge_invariance
+from roboaccord.engines import spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
@@ -259,3 +261,13 @@ def test_what_cannot_be_run_is_refused_in_one_line(changes: list[str], line: str
     with pytest.raises(AccordError, match=re.escape(line)) as caught:
         make_all(changes)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("engine", "outcome"), [("dart", "outside"), ("mujoco", "within")])
+def test_contact_of_the_rollers_shows_the_axes_of_darts_box(engine: str, outcome: str) -> None:
+    """Its z axis lies along e, which a turned rig has elsewhere; docs/roller_sphere.md."""
+    setup = make_setup("headings", "friction={law: contact, mu: 0.5}", "duration=0.2")
+    found = check_invariance(setup, spec(engine), run(setup, engine))
+    assert judge_invariance(engine, found).outcome == outcome
+    assert found.law == (UNEQUAL if outcome == "outside" else "")
+    assert list(found.refused) == ["shifted"]

@@ -10,10 +10,12 @@ from roboaccord.contract.contact import Contact, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.invariance import BOX as BY_BOX
+from roboaccord.crosscheck.invariance import check_invariance, judge_invariance
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_step, predict
-from roboaccord.engines import simulate_model
+from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.model import EngineModel
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
@@ -196,3 +198,17 @@ def test_the_mesh_of_the_engines_is_within_a_tenth_of_a_voxel_of_the_bowl():
     inside &= vertices[:, 2] > 5.0  # not the floor that closes it
     off = np.linalg.norm(vertices[inside] - [50.0, 50.0, 60.0], axis=1) - 50.0
     assert np.abs(off).mean() < 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("engine", "mu", "outcome"),
+    [("dart", 1.0, "within"), ("dart", 0.02, "outside"), ("mujoco", 0.02, "within")],
+)
+def test_a_ball_that_slides_shows_the_box_of_friction(engine, mu, outcome):
+    """In the bowl, 0.4 s; docs/voxel_sphere.md: outside by DART's law."""
+    changes = (f"friction.mu={mu}", "duration=4", "crosscheck.duration=4")
+    setup = setup_of("bowl", *changes)
+    found = check_invariance(setup, spec(engine), run_setup(setup, make_simulator(setup, engine)))
+    assert judge_invariance(engine, found).outcome == outcome
+    assert found.law == (BY_BOX if outcome == "outside" else "")

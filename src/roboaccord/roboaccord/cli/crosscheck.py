@@ -128,11 +128,12 @@ def crosscheck_command(
     """Check engines against the analytical reference, level by level.
 
     Accelerations at random states; every recorded control period against our equations under the
-    engine's own scheme, and against the reference; the same run again; events; the energy book;
-    whole trajectories at dt, dt/2, dt/4 with their order of convergence, in place of which a
-    scenario that calls its motion chaotic has medians over seeds. Each level of each engine is
-    within, outside, not judged or excused, or does not apply. Exit status 1 if one is outside
-    (fail) or not judged (undecided). With no engine there is no verdict, and the status is 0.
+    engine's own scheme, and against the reference; the same run again, and in a world that is
+    turned, mirrored or shifted; events; the energy book; whole trajectories at dt, dt/2, dt/4 with
+    their order of convergence, in place of which a scenario that calls its motion chaotic has
+    medians over seeds. Each level of each engine is within, outside, not judged or excused, or does
+    not apply. Exit status 1 if one is outside (fail) or not judged (undecided). With no engine
+    there is no verdict, and the status is 0.
 
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
     while it runs. One that holds no scenario needs its name behind it.

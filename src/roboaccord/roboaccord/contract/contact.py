@@ -76,12 +76,14 @@ class Contact:
         friction: coefficient of each name; a pair has the smaller of its two.
         fixtures: what stands still.
         restitution: speed of parting over speed of approach; DART takes it, MuJoCo has 0 alone.
+        yaw: by which each fixture is turned about the vertical through its position [rad].
     """
 
     pairs: tuple[tuple[str, str], ...]
     friction: Mapping[str, float]
     fixtures: tuple[Fixture | MeshFixture | HeightField, ...] = ()
     restitution: float = 0.0
+    yaw: float = 0.0
 
     def mu(self, pair: tuple[str, str]) -> float:
         """Return the coefficient of friction of a pair."""

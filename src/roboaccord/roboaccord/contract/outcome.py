@@ -9,7 +9,8 @@ from typing import Literal, get_args
 from roboaccord.contract.results import Json
 
 Level = Literal[
-    "acceleration", "scheme", "repeat", "one_step", "trajectory", "statistics", "events", "energy"
+    "acceleration", "scheme", "repeat", "invariance", "one_step", "trajectory", "statistics",
+    "events", "energy",
 ]  # fmt: skip
 Outcome = Literal["within", "outside", "not_judged", "excused", "does_not_apply"]
 BELOW = "below round-off"
@@ -55,6 +56,7 @@ class Levels:
     acceleration: Findings = field(default_factory=dict)
     scheme: Findings = field(default_factory=dict)
     repeat: Findings = field(default_factory=dict)
+    invariance: Findings = field(default_factory=dict)
     one_step: Findings = field(default_factory=dict)
     trajectory: Findings = field(default_factory=dict)
     statistics: Findings = field(default_factory=dict)

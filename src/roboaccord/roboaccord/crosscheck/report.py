@@ -16,6 +16,7 @@ from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventsCheck
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of
+from roboaccord.crosscheck.invariance import InvarianceCheck
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise, sensitive
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -75,6 +76,7 @@ class Report:
     masses: Mapping[str, ModelCheck]
     scheme: Mapping[str, SchemeCheck | NoTwin]
     repeat: Mapping[str, RepeatCheck]
+    invariance: Mapping[str, InvarianceCheck]
     one_step: Mapping[str, OneStepCheck]
     trajectory: Mapping[str, ConvergenceCheck]
     noise: Mapping[str, Noise]
@@ -171,6 +173,7 @@ def report_of(
         masses={c.engine: c.model for c in checks},
         scheme={c.engine: c.scheme for c in checks if c.scheme},
         repeat={c.engine: c.repeat for c in checks if c.repeat},
+        invariance={c.engine: c.invariance for c in checks if c.invariance},
         one_step={c.engine: c.one_step for c in checks if c.one_step},
         trajectory=measured.trajectory,
         noise=measured.noise,

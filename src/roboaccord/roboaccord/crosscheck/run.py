@@ -19,6 +19,7 @@ from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy
 from roboaccord.crosscheck.events import check_events
 from roboaccord.crosscheck.free_steps import check_free_steps
+from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.models import check_model
 from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
@@ -122,11 +123,13 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
     energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
     books = [(*pair, energy[e]) for e, pair in zip(engines.others, pairs, strict=True)]
     rests = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
+    moved = dict(zip(engines.others, run_pieces(check_invariance, pairs), strict=True))
     checks = [
         replace(
             check_first(setup, engines, engine),
             scheme=schemes[engine],
             repeat=check_repeat(runs, engine),
+            invariance=moved[engine],
             events=events[engine],
             energy=rests[engine],
             one_step=steps[engine],

@@ -17,6 +17,7 @@ from roboaccord.crosscheck.energy import NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck, judge_energy
 from roboaccord.crosscheck.events import EventsCheck, judge_events
 from roboaccord.crosscheck.extrapolation import STEPS
+from roboaccord.crosscheck.invariance import InvarianceCheck, judge_invariance
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.repeat import RepeatCheck, judge_repeat
@@ -45,6 +46,7 @@ class EngineChecks:
     repeat: RepeatCheck | None = None
     events: EventsCheck | None = None
     energy: EnergyCheck | NoBook | None = None
+    invariance: InvarianceCheck | None = None
 
 
 def judge(
@@ -66,6 +68,7 @@ def judge(
     first = judge_model(tolerances, checks, name_acceleration)
     others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
+    others += [judge_invariance(checks.engine, checks.invariance)] if checks.invariance else []
     others += [judge_events(checks.engine, checks.events)] if checks.events else []
     others += [judge_energy(checks.engine, checks.energy)] if checks.energy else []
     if checks.one_step is None:

@@ -14,11 +14,13 @@ from roboaccord.crosscheck.convergence import ConvergenceCheck, Uncertainty
 from roboaccord.crosscheck.energy import NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventsCheck
+from roboaccord.crosscheck.invariance import InvarianceCheck
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
+from roboaccord.engines.moved import MOVES
 from roboaccord.run.metrics import UNITS
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
@@ -49,8 +51,8 @@ class Table(NamedTuple):
 def tables_of(report: Report) -> list[Table]:
     """Return the tables of the models, of the levels and of the noise."""
     third = (_statistics,) if report.statistics else (_trajectories, _uncertainties)
-    shown = (_schemes, _one_steps, *third, _events, _energy, _noise)
-    return [*_models(report), *(table(report) for table in shown)]
+    shown = (_one_steps, *third, _events, _energy, _noise)
+    return [*_common(report), *(table(report) for table in shown)]
 
 
 def number(value: float | None, form: str = "g", none: str = NONE) -> str:
@@ -68,6 +70,10 @@ def _rows(
         Row(engine, cells(check, engine), found[engine].outcome if engine in found else "")
         for engine, check in checks.items()
     ]
+
+
+def _common(report: Report) -> list[Table]:
+    return [*_models(report), _schemes(report), _moved(report)]
 
 
 def _models(report: Report) -> list[Table]:
@@ -110,6 +116,23 @@ def _scheme(check: SchemeCheck | NoTwin) -> list[str]:
     of = f"{check.quantity}, {check.where}"
     counts = [str(check.judged), str(check.left_out)]
     return [number(check.error, ".2g"), number(check.floor, ".2g"), of, *counts]
+
+
+def _moved(report: Report) -> Table:
+    found = report.levels.invariance
+    return Table(
+        "Invariance: the same motion in other worlds",
+        "The recorded efforts act again in a world that is turned about the vertical, mirrored or "
+        "shifted, and with the joints in another order. Nothing may change but by round-off.",
+        ("engine", *(move.name for move in MOVES)),
+        _rows(report.invariance, lambda check, _: _changes(check), found),
+    )
+
+
+def _changes(check: InvarianceCheck) -> list[str]:
+    """Return the change by each move, beside what round-off explains."""
+    shown = {name: f"{c.error:.1g} ({c.floor:.0e})" for name, c in check.changes.items()}
+    return [shown.get(move.name, check.refused.get(move.name, NONE)) for move in MOVES]
 
 
 def _one_steps(report: Report) -> Table:

@@ -24,6 +24,7 @@ from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightFi
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.engines.touch import Pairs
+from roboaccord.numerics.rotations import yaw_matrix
 
 HULL_SCALE = 100.0  # of lengths: what Bullet's tolerances need
 # A mesh comes into dartpy by the file of a description alone.
@@ -84,7 +85,7 @@ class DartContact:
             self._detector = dartpy.collision.BulletCollisionDetector
             _need_hulls(contact)
         for fixture in contact.fixtures:
-            world.addSkeleton(stand_still(fixture, turn, scale))
+            world.addSkeleton(stand_still(fixture, turn, scale, contact.yaw))
         bodies = _bodies(world)
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
         self._filter(bodies)
@@ -162,11 +163,11 @@ def _body_name(collided: dartpy.collision.CollisionObject) -> str:
 
 
 def stand_still(
-    fixture: Fixture | MeshFixture | HeightField, turn: Array, scale: float = 1.0
+    fixture: Fixture | MeshFixture | HeightField, turn: Array, scale: float = 1.0, yaw: float = 0.0
 ) -> dartpy.dynamics.Skeleton:
     """Return the skeleton of a fixture, in axes turned by `turn` (3, 3) from the world's.
 
-    Its lengths are `scale` times as large.
+    Its lengths are `scale` times as large, and it is turned by `yaw` itself.
 
     Raises:
         AccordError: for a height field, which the detector of contacts does not take from here.
@@ -177,7 +178,7 @@ def stand_still(
     joint, body = static.createWeldJointAndBodyNodePair()
     body.setName(fixture.name)
     pose = dartpy.math.Isometry3()
-    pose.set_rotation(turn)
+    pose.set_rotation(turn @ yaw_matrix(yaw))
     pose.set_translation(turn @ fixture.position * scale)
     joint.setTransformFromParentBodyNode(pose)
     if isinstance(fixture, Fixture):

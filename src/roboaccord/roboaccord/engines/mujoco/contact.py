@@ -12,6 +12,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.touch import Pairs
+from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
 
 # A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
@@ -38,7 +39,7 @@ def collide(
             "MuJoCo has no coefficient of restitution: use 0, or dart or the reference"
         )
     for fixture in contact.fixtures:
-        stand_still(spec, fixture)
+        stand_still(spec, fixture, contact.yaw)
     names: dict[str, list[str]] = {}
     for body in spec.bodies:
         for number, geom in enumerate(body.geoms):
@@ -86,13 +87,16 @@ class MujocoContact:
         return found
 
 
-def stand_still(spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField) -> None:
-    """Add a body with the one geometry of a fixture; it collides with nothing yet.
+def stand_still(
+    spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightField, yaw: float = 0.0
+) -> None:
+    """Add a body with the one geometry of a fixture, turned; it collides with nothing yet.
 
     Raises:
         AccordError: for a mesh that is not convex.
     """
-    body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position)
+    turn = np.roll(yaw_quaternion(yaw), 1)
+    body = spec.worldbody.add_body(name=fixture.name, pos=fixture.position, quat=turn)
     apart = {"contype": 0, "conaffinity": 0}
     if isinstance(fixture, Fixture):
         body.add_geom(type=GEOMETRY.mjGEOM_BOX, size=0.5 * fixture.size, **apart)
@@ -106,11 +110,15 @@ def stand_still(spec: mujoco.MjSpec, fixture: Fixture | MeshFixture | HeightFiel
         )
         body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **apart)
     else:
-        _add_heights(spec, body, fixture, apart)
+        _add_heights(spec, body, fixture, yaw_matrix(yaw), apart)
 
 
 def _add_heights(
-    spec: mujoco.MjSpec, body: mujoco.MjsBody, fixture: HeightField, apart: dict[str, int]
+    spec: mujoco.MjSpec,
+    body: mujoco.MjsBody,
+    fixture: HeightField,
+    turn: Array,
+    apart: dict[str, int],
 ) -> None:
     """Add a height field, whose frame is in its middle, at its lowest height; rows are along y."""
     low = float(fixture.heights.min())
@@ -124,7 +132,7 @@ def _add_heights(
         ncol=rows.shape[1],
         userdata=((rows - low) / span).ravel(),
     )
-    body.pos = fixture.position + np.array([*half, low])
+    body.pos = fixture.position + turn @ np.array([*half, low])
     body.add_geom(type=GEOMETRY.mjGEOM_HFIELD, hfieldname=fixture.name, **apart)
 
 

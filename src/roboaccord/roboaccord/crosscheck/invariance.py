@@ -1,0 +1,214 @@
+"""Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
+
+The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
+What round-off explains is measured by the same engine. In each physics step it changes the numbers
+of the state by roundings, which grow from there as those of a start do. So the floor is MANY times
+what becomes of pairs of starts, all of whose numbers are changed, with opposite signs, by SAFETY
+roundings of the largest of their kind for each step, and by what the engine loses of a state that
+is set and read back: DART cuts off the turn of a base by less than 1e-3 rad. Where a rounding
+decides, whether two things touch say, they lie on both sides; and they have the errors of a solver
+that iterates, at stops say, which are drawn anew in each run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import Annotated
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.results import Quantity, Seconds
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.hypotheses import spread
+from roboaccord.crosscheck.scheme import LOSS, SAFETY
+from roboaccord.crosscheck.ticks import by_group, difference, names, vector
+from roboaccord.engines.base import engine_parts
+from roboaccord.engines.moved import HALF_RIGHT, MOVES, RIGHT, Move, moved
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import ROUNDING
+from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+
+PART, LEAST = 0.1, 0.2  # of the judged motion, and s, that are made again
+MANY = 10.0  # times the sum of two: one normal deviate exceeds that in 3 of 1000 draws
+PAIRS = (1, 8)  # of changed starts; the more where fewer do not explain what is found
+SAME = 0.01  # of what a turn by 45 degrees changes: a box of friction leaves less of it by 90
+BOX = "its contacts have friction in a box along the axes of the world: by 90 degrees all is alike"
+UNEQUAL = "its contact law depends on the axes of the world"
+
+
+@dataclass(frozen=True)
+class Change:
+    """Hold the difference in a moved world that is largest beside what round-off explains.
+
+    Args:
+        error, floor: that difference, and what round-off explains, in the unit of the coordinate.
+        quantity, where: the coordinate, and its joint or link.
+        time: of the state.
+    """
+
+    error: Annotated[float, Quantity("", "largest difference in a moved world")]
+    floor: Annotated[float, Quantity("", "what round-off explains of it")]
+    quantity: str
+    where: str
+    time: Seconds
+
+    @property
+    def outside(self) -> bool:
+        """Whether round-off does not explain it."""
+        return not self.error <= self.floor
+
+
+@dataclass(frozen=True)
+class InvarianceCheck:
+    """Hold what an engine changes in moved worlds.
+
+    Args:
+        duration: of what is made again.
+        changes: by the name of the move.
+        refused: why a world cannot be moved so, likewise.
+        law: what the change shows of the contact law, where something touches; else "".
+    """
+
+    duration: Annotated[float, Quantity("s", "duration")]
+    changes: Mapping[str, Change]
+    refused: Mapping[str, str] = field(default_factory=dict)
+    law: str = ""
+
+
+def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
+    """Make the first part of an engine's run again in moved worlds."""
+    ticks = judged_ticks(run)
+    simulator = make_simulator(setup, engine)
+    plain = [*replay(simulator, run, run.state(0), ticks)]
+    errors, refused = dict[str, Array](), dict[str, str]()
+    for move in MOVES:
+        if move.reordered and len(run.joints) < 2:
+            continue
+        try:
+            errors[move.name] = compare(setup, engine, move, run, plain)
+        except AccordError as error:
+            refused[move.name] = str(error)
+    for pairs in PAIRS:
+        floor = measure_floor(simulator, run, plain, pairs)
+        changes = {name: worst(run, each, floor) for name, each in errors.items()}
+        if not any(each.outside for each in changes.values()):
+            break
+    law, turned = "", changes.get(HALF_RIGHT.name)
+    if turned and turned.outside and touches(simulator, run, ticks):
+        right = compare(setup, engine, RIGHT, run, plain)
+        law = BOX if right.max() < SAME * errors[HALF_RIGHT.name].max() else UNEQUAL
+    return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
+
+
+def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
+    """Judge by round-off alone."""
+    found = {name: change for name, change in check.changes.items() if change.outside}
+    if not found:
+        return Finding("invariance", engine, "within")
+    worst = max(found, key=lambda name: found[name].error / found[name].floor)
+    change = found[worst]
+    text = (
+        f"{worst}, {change.quantity} of {change.where} differs by {change.error:.2g} at "
+        f"t = {change.time:g} s, and round-off explains {change.floor:.1g}"
+    )
+    if others := [name for name in found if name != worst]:
+        text += f"; also {', '.join(others)}"
+    if check.law:
+        return outside("invariance", engine, f"{text}; {check.law}", "contact law", change.where)
+    return outside("invariance", engine, text, where=change.where)
+
+
+def judged_ticks(run: Trajectory) -> int:
+    """Return how many ticks of a run are made again."""
+    least = np.searchsorted(run.time, run.time[0] + LEAST - 1e-9)
+    return int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
+
+
+def replay(
+    simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
+) -> Iterator[RobotState]:
+    """Yield the states that a simulator makes of the recorded commands of a run."""
+    simulator.reset(start)
+    for i in range(ticks):
+        yield simulator.step(run.command(i), float(round(run.time[i + 1] - run.time[i], 9)))
+    simulator.take_events()
+
+
+def touches(simulator: Simulator, run: Trajectory, ticks: int) -> bool:
+    """Return whether anything touches in the first ticks of a run."""
+    parts = engine_parts(simulator)
+    states = replay(simulator, run, run.state(0), ticks)
+    return any(part.contacts() for _ in states for part in parts)
+
+
+def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
+    """Return a state whose numbers are changed by sizes (6,) of each group, with signs drawn."""
+    rng = np.random.default_rng(seed)
+
+    def signed(group: int, count: int) -> Array:
+        return np.asarray(sizes[group] * rng.choice([-1.0, 1.0], count))
+
+    n = len(state.q)
+    return replace(
+        state,
+        q=state.q + signed(0, n),
+        qd=state.qd + signed(1, n),
+        position=state.position + signed(2, 3),
+        orientation=quaternion_product(state.orientation, turn_quaternion(signed(3, 3))),
+        twist=state.twist + np.append(signed(4, 3), signed(5, 3)),
+    )
+
+
+def read_back(simulator: Simulator, run: Trajectory, ticks: int) -> Array:
+    """Return what an engine loses of a state that is set, by group (6,), LOSS at most."""
+    states = [run.state(i) for i in range(ticks)]
+    lost = [difference(state, simulator.reset(state)) for state in states]
+    return np.asarray(np.minimum(by_group(np.abs(lost)).max(axis=0), LOSS))
+
+
+def measure_floor(
+    simulator: Simulator, run: Trajectory, plain: Sequence[RobotState], pairs: int
+) -> Array:
+    """Return what round-off makes of each tick, by pairs of starts and group (k, 6)."""
+    ticks = len(plain)
+    steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
+    largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)
+    sizes = SAFETY * (steps * ROUNDING * largest + read_back(simulator, run, ticks))
+    floor = np.tile(sizes, (ticks, 1))
+    for seed, sign in product(range(pairs), (1.0, -1.0)):
+        start = changed(run.state(0), sign * sizes, seed)
+        states = zip(plain, replay(simulator, run, start, ticks), strict=True)
+        apart = by_group(np.abs([difference(one, two) for one, two in states]))
+        floor = floor + MANY * np.maximum.accumulate(np.nan_to_num(apart, nan=np.inf))
+    return floor
+
+
+def compare(
+    setup: Setup, engine: EngineSpec, move: Move, run: Trajectory, plain: Sequence[RobotState]
+) -> Array:
+    """Return what a move changes, by tick and coordinate (k, 2 n + 12).
+
+    Raises:
+        AccordError: where the world cannot be moved so.
+    """
+    simulator = make_simulator(setup, moved(engine, move))
+    pairs = zip(plain, replay(simulator, run, run.state(0), len(plain)), strict=True)
+    errors = np.abs([difference(one, two) for one, two in pairs])
+    return np.asarray(np.nan_to_num(errors, nan=np.inf))
+
+
+def worst(run: Trajectory, errors: Array, floor: Array) -> Change:
+    """Return the change that is largest beside its floor."""
+    floors = np.array([spread(row, errors.shape[1]) for row in floor])
+    tick, column = np.unravel_index(int(np.argmax(errors / floors)), errors.shape)
+    what, where = names(run.joints)[column]
+    size, limit = float(errors[tick, column]), float(floors[tick, column])
+    return Change(size, limit, what, where, float(run.time[tick + 1]))

@@ -1,0 +1,356 @@
+"""An engine in a world that is turned, mirrored, shifted, or described in another order.
+
+Everything that a model has in the world goes along: what stands still, force laws and hinges. A
+mirror reflects y. There a link's frame is the mirror image of what it was, so that all its vectors
+have another sign of y, and those of rotations (angular velocity, torque) of x and z. The axis of a
+hinge gets both signs, so that angles and efforts of joints keep theirs. Friction that differs along
+and across a link keeps its coefficients, and its contact points change sides.
+"""
+
+from __future__ import annotations
+
+import copy
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass, fields, replace
+from typing import cast
+
+import numpy as np
+
+from roboaccord.contract.contact import Contact, Fixture, HeightField, Index, MeshFixture
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.friction import EllipseFriction
+from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.tree import Tree
+from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.model import BASE_LINK, EngineModel
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
+from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joints import JointFriction
+from roboaccord.simulators.proxy import Proxy
+
+MIRROR = np.array([1.0, -1.0, 1.0])
+TURNING = -MIRROR  # signs of what belongs to a rotation, in a mirror
+ACROSS = ("ixy", "iyz")  # products of inertia that a mirror gives the other sign
+HINGES = ("revolute", "continuous")
+
+
+@dataclass(frozen=True)
+class Move:
+    """Say what is done to the world: it is mirrored, then turned, then shifted.
+
+    Args:
+        name: in results.
+        yaw: angle about the vertical [rad].
+        mirrored: whether y has its other sign.
+        shift: (3,) [m].
+        reordered: whether links and joints come in the opposite order.
+    """
+
+    name: str
+    yaw: float = 0.0
+    mirrored: bool = False
+    shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    reordered: bool = False
+
+    @property
+    def matrix(self) -> Array:
+        """What vectors of the world are multiplied by (3, 3)."""
+        turn = yaw_matrix(self.yaw)
+        return turn * MIRROR if self.mirrored else turn
+
+    @property
+    def turning(self) -> Array:
+        """What vectors of rotations, in the world, are multiplied by (3, 3)."""
+        return -self.matrix if self.mirrored else self.matrix
+
+    def order(self, count: int) -> Index:
+        """Return the order of joints in this world, as indices of those that are given (n,)."""
+        order = np.arange(count)
+        return order[::-1] if self.reordered else order
+
+    def place(self, point: Array) -> Array:
+        """Return where a point goes (3,)."""
+        return np.asarray(self.matrix @ point + np.array(self.shift))
+
+    def wrench(self, wrench: Array) -> Array:
+        """Return a wrench in this world, or a twist (6,)."""
+        return np.concatenate([self.matrix @ wrench[:3], self.turning @ wrench[3:]])
+
+    def state(self, state: RobotState) -> RobotState:
+        """Return a state as it is in this world, its joints in the order that they had."""
+        orientation, twist = state.orientation, state.twist
+        if self.mirrored:
+            orientation = orientation * np.append(TURNING, 1.0)
+            twist = twist * np.append(MIRROR, TURNING)
+        if self.yaw:
+            orientation = quaternion_product(yaw_quaternion(self.yaw), orientation)
+        position = self.place(state.position)
+        return replace(state, position=position, orientation=orientation, twist=twist)
+
+    def back(self, state: RobotState) -> RobotState:
+        """Return a state of this world as it is without the move."""
+        orientation, twist = state.orientation, state.twist
+        if self.yaw:
+            orientation = quaternion_product(yaw_quaternion(-self.yaw), orientation)
+        if self.mirrored:
+            orientation = orientation * np.append(TURNING, 1.0)
+            twist = twist * np.append(MIRROR, TURNING)
+        position = np.asarray((state.position - np.array(self.shift)) @ self.matrix)
+        return replace(state, position=position, orientation=orientation, twist=twist)
+
+
+class MovedLaw:
+    """Apply a force law where it has gone with the world (ForceLaw).
+
+    Args:
+        law: as it is without the move.
+        move: of the world.
+    """
+
+    def __init__(self, law: ForceLaw, move: Move) -> None:
+        self.links, self._law, self.move = law.links, law, move
+
+    def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
+        """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
+        move, straight, bent = self.move, self.move.matrix, self.move.turning
+        rotation = straight.T @ motion.rotation
+        before = LinkMotion(
+            rotation * MIRROR if move.mirrored else rotation,
+            (motion.position - np.array(move.shift)) @ straight,
+            motion.linear @ straight,
+            motion.angular @ bent,
+        )
+        forces, torques = self._law.wrenches(before)
+        return forces @ straight.T, torques @ bent.T
+
+
+class Moved(Proxy):
+    """Show the motion of a simulator in a moved world as it is without the move.
+
+    Args:
+        simulator: in that world.
+        move: of it.
+        joints: in the order in which they are shown.
+    """
+
+    def __init__(self, simulator: Simulator, move: Move, joints: tuple[str, ...]) -> None:
+        super().__init__(simulator)
+        self.inner, self.move = simulator, move
+        self._there = move.order(len(joints))
+        self._here = np.argsort(self._there)
+        self.joints = joints
+        self.effort_limits = simulator.effort_limits[self._here]
+        self.armature = simulator.armature[self._here]
+        self.restitution = getattr(simulator, "restitution", None)
+
+    def _moved(self, state: RobotState) -> RobotState:
+        return self._ordered(self.move.state(state), self._there)
+
+    @staticmethod
+    def _ordered(state: RobotState, order: Index) -> RobotState:
+        q, qd, effort = state.q[order], state.qd[order], state.effort[order]
+        return replace(state, q=q, qd=qd, effort=effort)
+
+    def lock(self, joint: int, locked: bool) -> None:
+        self._inner.lock(int(self._here[joint]), locked)
+
+    def _place(self, state: RobotState) -> None:
+        self._inner.reset(self._moved(state))
+
+    def _advance(self, command: Command, duration: float) -> None:
+        wrench = None if command.wrench is None else self.move.wrench(command.wrench)
+        effort = command.effort[self._there]
+        self._inner.step(replace(command, effort=effort, wrench=wrench), duration)
+
+    def _read(self) -> RobotState:
+        return self._ordered(self.move.back(self._inner.state()), self._here)
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+        found = self._inner.acceleration(self._moved(state), effort[self._there])
+        if found is None:
+            return None
+        straight, bent = found.base[:3] @ self.move.matrix, found.base[3:] @ self.move.turning
+        return Acceleration(np.concatenate([straight, bent]), found.joints[self._here])
+
+    def mass_matrix(self, state: RobotState) -> Array:
+        """Return the mass matrix of a model with a free base, as `EngineSimulator` has it."""
+        n = len(self.joints)
+        rates = np.zeros((6 + n, 6 + n))
+        rates[:3, :3], rates[3:6, 3:6] = self.move.matrix, self.move.turning
+        rates[6:, 6:] = np.eye(n)[self._there]
+        mass = cast(EngineSimulator, self._inner).mass_matrix(self._moved(state))
+        return np.asarray(rates.T @ mass @ rates)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MovedSpec(EngineSpec):
+    """Specify an engine in a moved world, shown as it is without the move; `moved` makes it."""
+
+    inner: EngineSpec
+    move: Move
+
+    def simulate(self, model: EngineModel) -> EngineSimulator:
+        simulator, move = self.inner.simulate(move_model(model, self.move)), self.move
+        if not KINDS[model.base].moves:  # the description alone has gone
+            move = Move(move.name, reordered=move.reordered)
+        # To a robot of several models it is what each of them is.
+        return cast(EngineSimulator, Moved(simulator, move, model.joints))
+
+    def complete(self, simulator: Simulator) -> Simulator:
+        """Return a simulator with what else the engine has in the moved world, where it can."""
+        if isinstance(simulator, Moved):
+            return Moved(self.inner.complete(simulator.inner), simulator.move, simulator.joints)
+        return self.inner.complete(simulator)
+
+
+def moved(engine: EngineSpec, move: Move) -> MovedSpec:
+    """Return an engine in a moved world."""
+    kept = {each.name: getattr(engine, each.name) for each in fields(EngineSpec)}
+    return MovedSpec(**kept, inner=engine, move=move)
+
+
+def move_model(model: EngineModel, move: Move) -> EngineModel:
+    """Return a model as it is in a moved world.
+
+    Raises:
+        AccordError: for a height field in a mirror, whose cells engines cut along one diagonal; or
+            for a shift of a ball in a bearing, which stays at the origin.
+    """
+    if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
+        raise AccordError("a ball in a bearing stays at the origin")
+    order = move.order(len(model.joints))
+    standing = move
+    if model.base == "fixed" and model.root == BASE_LINK:
+        # Force laws see such a robot from its base.
+        standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
+    return replace(
+        model,
+        urdf=move_text(model.urdf, move, model.root),
+        joints=tuple(model.joints[i] for i in order),
+        effort_limits=model.effort_limits[order],
+        force_law=None if model.force_law is None else move_law(model.force_law, standing),
+        friction=None if model.friction is None else _reorder(model.friction, order),
+        armature=None if model.armature is None else model.armature[order],
+        gear=None if model.gear is None else model.gear[order],
+        damping=None if model.damping is None else model.damping[order],
+        contact=None if model.contact is None else move_contact(model.contact, move),
+    )
+
+
+def _reorder(friction: JointFriction, order: Index) -> JointFriction:
+    def other(values: Array) -> Array:
+        return np.broadcast_to(values, len(order))[order]
+
+    stiction = None if friction.stiction is None else other(friction.stiction)
+    viscous, constant = other(friction.viscous), other(friction.constant)
+    return replace(friction, viscous=viscous, constant=constant, stiction=stiction)
+
+
+def move_law(law: ForceLaw, move: Move) -> ForceLaw:
+    """Return a force law where it goes with the world; an ellipse is moved by its own numbers."""
+    if not isinstance(law, EllipseFriction) or (law.beyond.size and move.yaw):
+        return MovedLaw(law, move)
+    if type(law).wrenches is not EllipseFriction.wrenches:  # a user's own
+        return MovedLaw(law, move)
+    found = copy.deepcopy(law)
+    if move.mirrored:
+        found.points[:, 1] *= -1.0
+    found.beyond[:1] += move.shift[0]
+    return found
+
+
+def move_contact(contact: Contact, move: Move) -> Contact:
+    """Return a contact whose fixtures have gone with the world.
+
+    Raises:
+        AccordError: as `move_model`.
+    """
+    fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
+    return replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
+
+
+def _move_fixture(
+    fixture: Fixture | MeshFixture | HeightField, move: Move
+) -> Fixture | MeshFixture | HeightField:
+    position = move.place(fixture.position)
+    if isinstance(fixture, HeightField) and move.mirrored:
+        raise AccordError("a height field is cut along one diagonal, unlike its mirror image")
+    if isinstance(fixture, MeshFixture) and move.mirrored:
+        vertices, faces = fixture.vertices * MIRROR, fixture.faces[:, ::-1]
+        return replace(fixture, position=position, vertices=vertices, faces=faces)
+    return replace(fixture, position=position)
+
+
+def move_text(urdf: str, move: Move, root: str) -> str:
+    """Return a description as it is in a moved world, angles and slides of joints kept.
+
+    Args:
+        urdf: the description.
+        move: of the world.
+        root: link on which the tree hangs.
+    """
+    top, tree = ET.fromstring(urdf), Tree.parse(urdf, root=root)
+    ground = {"world", tree.links[tree.frame].name if tree.frame else "world"}
+    if move.mirrored:
+        _mirror(top)
+    for joint in top.findall("joint"):
+        parent = joint.find("parent")
+        stands = parent is not None and parent.get("link") in ground
+        if stands and joint.get("type") not in ("planar", "floating"):
+            _place(joint, move)
+    if move.reordered:
+        parts = [each for each in top if each.tag in ("link", "joint")]
+        for each in parts:
+            top.remove(each)
+        top.extend(reversed(parts))
+    return ET.tostring(top, encoding="unicode")
+
+
+def _numbers(element: ET.Element, key: str, default: str = "0 0 0") -> Array:
+    return np.array([float(word) for word in element.get(key, default).split()])
+
+
+def _write(element: ET.Element, key: str, values: Array) -> None:
+    element.set(key, " ".join(repr(float(value)) for value in values))
+
+
+def _mirror(top: ET.Element) -> None:
+    """Mirror what is in the frames of links; a turn about x or z gets the other sign."""
+    for origin in top.iter("origin"):
+        _write(origin, "xyz", _numbers(origin, "xyz") * MIRROR)
+        _write(origin, "rpy", _numbers(origin, "rpy") * TURNING)
+    for tensor in top.iter("inertia"):
+        for key in ACROSS:
+            _write(tensor, key, -_numbers(tensor, key, "0"))
+    for mesh in top.iter("mesh"):
+        _write(mesh, "scale", _numbers(mesh, "scale", "1 1 1") * MIRROR)
+    for joint in top.findall("joint"):
+        kind, axis = joint.get("type"), joint.find("axis")
+        if kind in (*HINGES, "prismatic"):
+            if axis is None:
+                axis = ET.SubElement(joint, "axis", xyz="1 0 0")
+            signs = TURNING if kind in HINGES else MIRROR
+            _write(axis, "xyz", _numbers(axis, "xyz", "1 0 0") * signs)
+
+
+def _place(joint: ET.Element, move: Move) -> None:
+    """Turn and shift a joint to what stands still, which has been mirrored."""
+    origin = joint.find("origin")
+    if origin is None:
+        origin = ET.SubElement(joint, "origin")
+    turn = replace(move, mirrored=False)
+    _write(origin, "xyz", turn.place(_numbers(origin, "xyz")))
+    _write(origin, "rpy", _numbers(origin, "rpy") + np.array([0.0, 0.0, move.yaw]))
+
+
+HALF_RIGHT = Move("turned by 45 degrees", yaw=0.25 * np.pi)
+RIGHT = Move("turned by 90 degrees", yaw=0.5 * np.pi)
+MOVES = (
+    HALF_RIGHT,
+    Move("mirrored", mirrored=True),
+    Move("shifted", shift=(0.7310585786, -0.4142135624, 0.3141592654)),
+    Move("reordered", reordered=True),
+)
