@@ -30,6 +30,8 @@ class Scheme:
     Args:
         kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
             Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
+        implicit: whether Coriolis and gyroscopic forces are those at the end of the step, by their
+            derivative at its start, in semi-implicit Euler.
         linear, angular: axes in which the rates of a free base are stepped.
         turning: what is stepped of a free base's orientation: the rotation vector since the start
             of the step; that with a turn of less than 1e-3 rad cut off after its second order; or
@@ -37,6 +39,7 @@ class Scheme:
     """
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
+    implicit: bool = False
     linear: Literal["world", "own"] = "world"
     angular: Literal["world", "own"] = "world"
     turning: Literal["rotation vector", "cut off", "quaternion"] = "rotation vector"

@@ -24,6 +24,7 @@ from roboaccord.description.base_kinds import Base
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.dart.base import BASES
+from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 from roboaccord.engines.properties import JointProperties, LinkProperties
@@ -37,6 +38,10 @@ SLIDING = {
 }
 MASSLESS = ("[Inertia::", "A negative or zero mass")  # of links of 0 kg, which are meant so
 AXES = np.eye(3)
+SOLVERS = {
+    "nsgs": dartpy.constraint.NsgsFrictionSolver,
+    "fbf": dartpy.constraint.FbfFrictionSolver,
+}
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
@@ -130,6 +135,14 @@ def make_world(
     skeleton.disableSelfCollisionCheck()
     world.setGravity(gravity)
     return world
+
+
+def choose_solver(world: dartpy.simulation.World, settings: DartSettings) -> None:
+    """Let a world solve for contacts as its settings say."""
+    solver = world.getConstraintSolver()
+    if settings.friction_solver != "dantzig":
+        solver.setBoxedLcpSolver(SOLVERS[settings.friction_solver]())
+    solver.setSplitImpulseEnabled(settings.split_impulse)
 
 
 def scale_description(urdf: str, scale: float) -> str:

@@ -35,7 +35,7 @@ def _scheme(model: EngineModel) -> Scheme:
     settings = read_settings(model.options, "mujoco", MujocoSettings)
     name = settings.integrator_of(contact=model.contact is not None)
     kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
-    return Scheme(kind, angular="own")
+    return Scheme(kind, implicit=name == "implicit", angular="own")
 
 
 SPEC = EngineSpec(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 
-ORDERS = {"euler": 1, "rk4": 4, "implicitfast": 1}
+ORDERS = {"euler": 1, "rk4": 4, "implicitfast": 1, "implicit": 1}
+CONES = ("pyramidal", "elliptic")
 
 
 @dataclass(frozen=True)
@@ -14,12 +16,16 @@ class MujocoSettings:
     """Hold integrator and contact parameters.
 
     Args:
-        integrator: `euler`, `rk4` or `implicitfast`. Where it is empty, that is rk4, and
-            implicitfast with contacts, through which no integrator is of a high order.
+        integrator: `euler`, `rk4`, `implicitfast`, or `implicit`, which has the derivative of the
+            Coriolis forces, too. Where it is empty, that is rk4, and implicitfast with contacts,
+            through which no integrator is of a high order.
         contact_time: time constant of contacts [s], of which 0 stands for the shortest: softer
             contacts hop less under sliding friction.
         contact_damping: their damping ratio: at 1 they rebound with e^-2 = 0.135 of the speed, at 5
             with 0.010 (`contact.rebound`).
+        cone: of friction: `elliptic`, or `pyramidal`, which is MuJoCo's own default.
+        impratio: of the impedance of friction over that of the normal force, 1 by MuJoCo's own
+            default: what grips creeps less.
 
     Raises:
         AccordError: for a value that MuJoCo does not take.
@@ -28,14 +34,21 @@ class MujocoSettings:
     integrator: str = ""
     contact_time: float = 0.0
     contact_damping: float = 1.0
+    cone: str = "elliptic"
+    impratio: float = 10.0
 
     def __post_init__(self) -> None:
         name, damping = str(self.integrator).lower(), float(self.contact_damping)
         if name and name not in ORDERS:
             raise AccordError(f"unknown integrator {name}{did_you_mean(name, ORDERS)}")
+        check_known("unknown engine_options.mujoco.cone ", str(self.cone), CONES)
         if not damping >= 1.0:
             raise AccordError(
                 f"engine_options.mujoco.contact_damping is {damping:g}, and must be 1 at least"
+            )
+        if not 0.0 < float(self.impratio) < math.inf:
+            raise AccordError(
+                f"engine_options.mujoco.impratio is {self.impratio}, and must be above 0"
             )
 
     def integrator_of(self, *, contact: bool) -> str:
