@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -35,6 +36,8 @@ from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.setup import Setup
+
+NOT_WORDS = re.compile(r"\W+")
 
 
 def run_crosscheck(
@@ -69,7 +72,7 @@ def run_crosscheck(
     measured = measure(setup, simulators, runs, progress)
     findings = judge_all(setup, simulators, runs, measured.checks)
     for engine in simulators.names:
-        bag = fresh(out / f"{engine}_bag")
+        bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
         version = simulators.version(engine)
         write_trajectory(bag, setup, engine, version, runs.shown(engine))
     report = report_of(setup, simulators, runs, measured, findings, command)

@@ -73,7 +73,11 @@ class Engines:
         """Return a simulator's version, with how it differs from the one that is installed."""
         if name == REFERENCE:
             return self.reference.version
-        return " ".join([self.others[name].version, *self.specs[name].changes])
+        return " ".join([self.described(name), *self.specs[name].changes])
+
+    def described(self, name: str) -> str:
+        """Return an engine's version, with the expert settings that it is held to."""
+        return self.specs[name].describe(self.others[name].version)
 
     def order(self, name: str) -> int:
         """Return the order of an integrator."""

@@ -338,7 +338,7 @@ class TwinSpec(EngineSpec):
         self.check(model)
         if self.scheme is None:
             raise AccordError(f"nobody has written down how {self.name} steps")
-        return Twin(model, self.scheme(model), self.shaken)
+        return Twin(model, self.scheme(self.configured(model)), self.shaken)
 
 
 def twin_of(engine: Engine, shaken: int = 0) -> TwinSpec:

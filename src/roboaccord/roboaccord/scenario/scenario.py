@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
+from roboaccord.contract.profiles import plain
 from roboaccord.contract.results import Json, Seconds
 from roboaccord.description.base_kinds import Base
 
@@ -76,6 +77,10 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
     trajectory: dict[str, float | Allowance] = {}
+
+    def of(self, engine: str) -> float | Allowance | None:
+        """Return the tolerance of an engine's trajectories, in any profile."""
+        return self.trajectory.get(plain(engine))
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the tolerances as plain data."""

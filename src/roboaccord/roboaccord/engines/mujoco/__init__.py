@@ -47,5 +47,6 @@ SPEC = EngineSpec(
     settings=MujocoSettings,
     lacks={"terrain_mesh": "MuJoCo takes terrain as a height field"},
     default=True,
+    expert={"cone": "elliptic", "impratio": 10.0},
     scheme=_scheme,
 )
