@@ -90,6 +90,10 @@ speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only g
 hashes: $(VENV)/.dev ## what all scenarios and commands come to, compared with a file: HASHES="--out FILE --against FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.hashes $(HASHES)
 
+.PHONY: settings
+settings: $(VENV)/.dev ## what each setting of an engine makes of every problem with contact: SETTINGS="--out FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.settings $(SETTINGS)
+
 .PHONY: kills
 kills: $(VENV)/.dev ## kill long commands at random moments, and look at what is left: SEED=0 COUNT=100 ONLY
 	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100) \
