@@ -45,7 +45,7 @@ PYRAMIDS: list[tuple[str, Options]] = [
 ]
 
 
-def stopped(engine: str, options: Options, angle: float) -> RobotState:
+def stopped(engine: str, options: Options, angle: float, speed: float = SPEED) -> RobotState:
     """Return where a box has come to rest that slides at an angle [deg] to the world's x axis."""
     ground = Fixture(name="ground", size=np.array([9.0, 9.0, 1.0]), position=np.array([0, 0, -0.5]))
     rough = {"base_link": MU, "ground": MU}
@@ -55,7 +55,7 @@ def stopped(engine: str, options: Options, angle: float) -> RobotState:
         contact=contact, options={engine: options},
     )  # fmt: skip
     simulator = simulate_model(model, engine)
-    turned, going = yaw_quaternion(math.radians(angle)), np.array([SPEED, 0.0, 0.0, 0.0, 0.0, 0.0])
+    turned, going = yaw_quaternion(math.radians(angle)), np.array([speed, 0.0, 0.0, 0.0, 0.0, 0.0])
     at = np.array([0.0, 0.0, HALF])
     simulator.reset(RobotState(0.0, NONE, NONE, NONE, at, turned, going))
     return simulator.step(Command(NONE), 0.4)
@@ -100,6 +100,21 @@ def test_a_pyramid_brakes_the_faster_axis_first(
     """It takes mu g from the faster side until both are alike, then mu g / 2 from each."""
     expected = math.hypot(1.0, math.sin(2.0 * math.radians(angle)))
     assert reach(engine, options, angle) == pytest.approx(expected, abs=ONE_STEP)
+
+
+@pytest.mark.parametrize("impratio", [1.0, 10.0, 100.0])
+@pytest.mark.parametrize("time", [0.0, 0.01])
+def test_a_box_rests_as_deep_as_mujocos_regularisation_says(impratio: float, time: float) -> None:
+    """Each of four points bears m g / 4: R f = k r, R = (1 - d) / (d m), k = d / (d_max t)^2.
+
+    Friction's impedance changes nothing of it. The impedance d grows with the depth.
+    """
+    pytest.importorskip("mujoco")
+    end = stopped("mujoco", {"impratio": impratio, "contact_time": time}, 0.0, speed=0.0)
+    depth, least, most, width = HALF - end.position[2], 0.99, 0.999, 1e-4
+    d = least + (most - least) * 2.0 * (depth / width) ** 2
+    stiffness = d / (most * max(time, 2.0 * STEP)) ** 2
+    assert depth == pytest.approx((1.0 - d) / d * G / 4.0 / stiffness, rel=0.01)
 
 
 @pytest.mark.parametrize("solver", ["nsgs", "fbf"])
