@@ -147,7 +147,7 @@ def test_unknown_words(words: str, said: str, complaint_here: Complain) -> None:
         ("duration=-1", "duration:"),
         ("parameters.joints=0", "parameters: joints is 0"),
         ("parameters.joints=2.5", "parameters.joints: 2.5 is not a whole number"),
-        ("parameters.link_mass=-1", "link_mass must be positive"),
+        ("parameters.link_mass=-1", "link_mass is -1, and must be positive"),
         ("controller=3", "controller:"),
         ("control_period=0.0015", "0.0015 s is no whole multiple of 0.001 s"),
         ("physics_step=0.0003", "0.001 s is no whole multiple of 0.0003 s"),

@@ -33,9 +33,15 @@ FIGURES = {
 }
 
 
+SLOW = ("recover", "search")
+
+
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(p, marks=[pytest.mark.slow] if "recover" in p.stem else []) for p in EXAMPLES],
+    [
+        pytest.param(p, marks=[pytest.mark.slow] if p.stem.startswith(SLOW) else [])
+        for p in EXAMPLES
+    ],
     ids=lambda path: path.stem,
 )
 def test_example_prints_what_theory_says(path: Path, tmp_path: Path) -> None:

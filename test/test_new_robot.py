@@ -57,6 +57,7 @@ def try_out(run: Accord, name: str) -> None:
     assert "skipped" not in run("pytest", "-q", f"src/{name}")
 
 
+@pytest.mark.slow
 def test_a_new_robot_runs_cross_checks_and_tests_itself(run: Accord, tmp_path: Path) -> None:
     """All that the command prints, done: install, run, cross-check with DART and MuJoCo, test."""
     said = run("roboaccord.cli.main", "new-robot", "swinger")

@@ -171,6 +171,7 @@ def test_workers_end_with_the_process_that_is_killed(work, hit):
         process.kill()
 
 
+@pytest.mark.slow
 @thorough
 @pytest.mark.parametrize("number", LINES)
 def test_a_signal_ends_native_code_that_hangs(number):

@@ -179,6 +179,7 @@ def test_terrain_lies_where_the_camera_sees_it(tmp_path: Path) -> None:
     assert not (ball & ~expected).any(), np.argwhere(ball & ~expected)
 
 
+@pytest.mark.slow
 def test_a_click_steps_by_one_sample_and_events_can_be_jumped_to(tmp_path: Path) -> None:
     setup = setup_of("snake", "serpenoid")
     states = [replace(setup.initial, time=0.001 * i) for i in range(2001)]
@@ -217,6 +218,7 @@ def test_two_motions_are_shown_at_one_time_with_their_distance(tmp_path: Path) -
     assert misplaced(seen, expected, robot) < 0.01
 
 
+@pytest.mark.slow
 def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     """The run waits while it is paused; one step later the push of 10 N over 0.2 s is an event."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
@@ -258,6 +260,7 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     assert event.impulse == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 def test_its_own_page_poses_a_robot_and_another_page_does_not(tmp_path: Path) -> None:
     """By the keys of a slider, wherever the page was opened; another view's page is a stranger."""
     setup = setup_of("snake", "serpenoid")

@@ -153,7 +153,7 @@ def judge(name: str, scheme: str) -> tuple[float | None, list[float], float | No
 def test_a_released_robot_converges_to_the_truth_by_the_order_of_the_scheme(
     name: str, scheme: str
 ) -> None:
-    """The table of docs/validation.md is these figures."""
+    """The table of docs/engines.md is these figures."""
     length, errors, order = judge(name, scheme)
     figures = " ".join(f"{error:.1e}" for error in errors)
     if length is None:

@@ -147,7 +147,7 @@ def test_a_sound_engine_is_far_within_its_floor(engine: str) -> None:
     assert judge_scheme(engine, found).outcome == "within"
 
 
-@pytest.mark.parametrize("engine", default_names())
+@pytest.mark.parametrize("engine", ["dart", pytest.param("mujoco", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("change", [Late, Lossy, Strong, Rounded, Noisy])
 def test_an_error_of_first_order_is_outside(engine: str, change: Change) -> None:
     """Each of these vanishes with the step, or is far below what an engine of order 1 errs by."""
@@ -182,6 +182,26 @@ def test_an_effort_that_is_off_by_a_thousandth_is_named_at_its_joint() -> None:
     finding = judge_scheme("dart", found)
     assert (finding.quantity, finding.where) == ("gear", "joint_07")
     assert "gear of joint_07 is -0.1 % off" in finding.reason
+
+
+def test_what_would_have_been_seen_is_what_is_seen() -> None:
+    """A gear off by three times its resolution is outside, by a tenth of it within."""
+    found = next(each for each in sound("dart").resolution if each.parameter == "gear")
+    assert (found.level, found.unit) == ("scheme", "1")
+    joint = snake().joints.index(found.where)
+    for part, outcome in ((3.0, "outside"), (0.1, "within")):
+        gear = np.ones(21)
+        gear[joint] += part * found.smallest
+
+        class Geared(Proxy):
+            def _advance(self, command: Command, duration: float) -> None:
+                effort = gear * command.effort  # noqa: B023
+                self._inner.step(replace(command, effort=effort), duration)
+
+            def _read(self) -> RobotState:
+                return replace(super()._read(), effort=self._effort)
+
+        assert judge_scheme("dart", check_of(snake(), broken("dart", Geared))).outcome == outcome
 
 
 def test_where_there_is_no_twin_the_level_does_not_apply_and_counts_neither_way() -> None:

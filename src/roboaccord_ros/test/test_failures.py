@@ -99,6 +99,7 @@ def test_a_module_that_exits_cannot_be_imported(transport, request_for, setup_fo
         TRANSPORTS[transport](made)
 
 
+@pytest.mark.slow
 def test_a_faulty_controller_in_its_own_process_is_named(request_for, setup_for):
     request = request_for(setup_for(), controller="faulty_controllers:Raising")
     with pytest.raises(AccordError, match=r"Raising raised ZeroDivisionError") as caught:
@@ -156,9 +157,8 @@ def states_in(bag):
         return 0
 
 
-@pytest.mark.parametrize(
-    "number", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for):
     request = request_for(setup_for(duration=60), controller="faulty_controllers:Slow")
 
@@ -223,9 +223,8 @@ Hanging.main([])
 """
 
 
-@pytest.mark.parametrize(
-    ("what", "status"), [("end", -signal.SIGALRM), pytest.param("fail", 1, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("what", "status"), [("end", -signal.SIGALRM), ("fail", 1)])
 def test_a_node_that_hangs_in_native_code_as_ros_ends_is_gone_after_seconds(what, status):
     """What it has to say is said before, and its status tells whether all was well."""
     command = [sys.executable, "-c", HANGING, what]

@@ -57,6 +57,7 @@ def test_travel_of_a_robot_on_a_circle_is_the_chord_of_each_cycle():
     assert travel_of_cycles(setup, time, -centre, heading) == pytest.approx([-chord] * 4, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_table_moves_it_tail_first_and_the_code_head_first():
     """The wave runs from the tail to the head in the table, the other way in the code.
 

@@ -48,6 +48,21 @@ def scenario(*changes):
     return Setup.of(load_scenario("snake", "snake", "serpenoid", ["duration=0.5", *changes]))
 
 
+@pytest.mark.parametrize(("change", "outcome"), [(1.0, "within"), (1.0 + 1e-6, "outside")])
+def test_a_bag_is_compared_with_the_twin_of_its_engine(tmp_path, change, outcome):
+    """A state whose rates are 1e-6 off is within what time stepping explains of DART, 54 %."""
+    setup = scenario("duration=0.1")
+    simulator, run = motion(setup, "dart")
+    qd = np.array(run.qd)
+    qd[50] *= change
+    write_trajectory(tmp_path / "bag", setup, "dart", simulator.version, replace(run, qd=qd))
+    found = check_bag(read_run(tmp_path / "bag"))
+    assert found.finding.outcome == "within"
+    assert found.levels.scheme["dart"].outcome == outcome
+    assert found.ok is (outcome == "within")
+    assert f"scheme {outcome}" in found.line()
+
+
 class Decay(Simulator):
     """A reference without joints that matter: every rate falls as exp(-k t), in closed form."""
 

@@ -48,6 +48,7 @@ def test_the_serpenoid_closes(engine):
     assert found["stops"] == found["impacts"] == found["damping"] == found["potential"] == 0.0
 
 
+@pytest.mark.slow
 def test_the_rest_of_darts_serpenoid_falls_by_the_order_of_its_step():
     """.074 J at 1 ms and .020 at .25 ms, by an independent book: first order."""
     rests = [book("serpenoid", "dart", 3.0, physics_step=h)["rest"] for h in (1e-3, 2.5e-4)]

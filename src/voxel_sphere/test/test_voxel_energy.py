@@ -31,7 +31,8 @@ def test_a_ball_that_rolls_in_a_bowl_keeps_its_energy():
     assert np.abs(found.rest).max() < 1e-9 * swing
 
 
-@pytest.mark.parametrize("engine", ["dart", pytest.param("mujoco", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["dart", "mujoco"])
 def test_the_rest_of_the_engines_in_the_bowl_falls_with_the_step(engine):
     """They roll over facets, and what contact does is measured: what is left is time stepping.
 

@@ -24,8 +24,10 @@ from roboaccord.cdr import (
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
+
+ROUND_OFF = 1e-9  # s
 
 
 class Commands(NamedTuple):
@@ -156,19 +158,20 @@ def play(bag: Path, setup: Setup, observer: Observer) -> None:
     """Tell an observer of what a bag of one robot holds, in the order in which it was recorded.
 
     Joint states and odometry of one stamp make a state, whichever comes first; a state without its
-    other half is left out. Switches are as at the start.
+    other half is left out. Switches are as events tell, from the state after an event on.
 
     Raises:
         AccordError: if it is no bag, or is damaged.
     """
     for file in bag_files(bag):
         scan = scan_of(file)
-        _play(scan, setup, observer)
+        turns = _turns(scan_of(file), setup) if setup.initial.switches else []
+        _play(scan, setup, observer, turns)
         if scan.damage and not scan.whole:
             raise AccordError(f"{scan.path} is damaged {scan.damage}")
 
 
-def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
+def _play(scan: McapScan, setup: Setup, observer: Observer, turns: list[Event]) -> None:
     states, odometry, events = (
         f"/{setup.robot.name}/{name}" for name in (names.STATES, names.ODOMETRY, names.EVENTS)
     )
@@ -177,7 +180,7 @@ def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
         odometry: OdometryCodec().decode,
     }
     halves: dict[str, dict[float, Any]] = {states: {}, odometry: {}}
-    switches = setup.initial.switches
+    switches = dict(setup.initial.switches)
     for message in scan.messages():
         topic, data = scan.channels[message.channel].topic, message.data
         if topic == events:
@@ -192,6 +195,22 @@ def _play(scan: McapScan, setup: Setup, observer: Observer) -> None:
                 _, position, orientation, twist = halves[odometry][time]
                 for waiting in halves.values():  # nothing older is waited for: both are in order
                     waiting.clear()
+                while turns and turns[0].time < time - ROUND_OFF:
+                    turn = turns.pop(0)
+                    switches = {**switches, turn.subject: turn.kind.endswith("_on")}
                 observer.on_state(
                     RobotState(time, q, qd, effort, position, orientation, twist, switches)
                 )
+
+
+def _turns(scan: McapScan, setup: Setup) -> list[Event]:
+    """Return the events that turn switches on or off, which may come after later states."""
+    topic, switches = f"/{setup.robot.name}/{names.EVENTS}", setup.initial.switches
+    found = [
+        event
+        for message in scan.messages()
+        if scan.channels[message.channel].topic == topic
+        for event in decode_events(message.data)
+    ]
+    found.sort(key=lambda event: event.time)
+    return [e for e in found if e.subject in switches and e.kind.endswith(("_on", "_off"))]

@@ -27,8 +27,9 @@ PROBE = 1e-4  # by which a parameter is changed
 EXPLAINED = 0.9  # share of the squared residual that a hypothesis must explain to be named
 ALIKE = 4.0  # times what the best leaves unexplained: such hypotheses cannot be told from it
 ROUND_OFF = 1e-3  # of the squared residual, which nothing explains
-SHOWN = 6  # hypotheses that cannot be told apart
-UNITS = {"damping": "N m s/rad", "armature": "kg m^2", "delay": "ticks"}  # others are parts
+MOST = 6  # hypotheses that cannot be told apart
+SHOWN = 10  # parameters of a resolution
+UNITS = {"damping": "N m s/rad", "delay": "ticks"}  # others are parts
 
 
 class Hypothesis(NamedTuple):
@@ -64,10 +65,6 @@ class Resolved:
     level: str
     smallest: Annotated[float, Quantity("", "that would have been outside")]
     unit: str
-
-    def __str__(self) -> str:
-        found = Hypothesis(self.parameter, self.where)
-        return f"{found} {found.sized(self.smallest, '.1g')}"
 
 
 def hypotheses_of(twin: Simulator) -> list[Hypothesis]:
@@ -124,7 +121,7 @@ def name_residuals(slopes: dict[Hypothesis, Array], residuals: Array, floor: Arr
         return Name(text="no one parameter explains it")
     alike = [one for one in left if left[one][0] <= ALIKE * best + ROUND_OFF]
     alike.sort(key=lambda one: left[one][0])
-    words = [f"{one} is {one.sized(left[one][1])} off" for one in alike[:SHOWN]]
+    words = [f"{one} is {one.sized(left[one][1])} off" for one in alike[:MOST]]
     if len(alike) > 1:
         return Name(text=f"cannot be told apart: {', '.join(words)}")
     return Name(alike[0].quantity, alike[0].where, words[0])
@@ -142,14 +139,19 @@ def resolution_of(slopes: dict[Hypothesis, Array], floor: Array, level: str) -> 
     return sorted(found, key=lambda each: each.smallest)
 
 
+def shown_of(found: Sequence[Resolved]) -> list[Resolved]:
+    """Return ten: of each quantity where it is seen least, then the largest effects."""
+    last = {each.parameter: each for each in found}  # they are in order
+    return list(dict.fromkeys([*last.values(), *found]))[:SHOWN]
+
+
 def summary_of(found: Sequence[Resolved]) -> str:
     """Return in words what would have been seen: of a quantity of many, the least of it at any."""
     words = []
-    for quantity in dict.fromkeys(each.parameter for each in found):
-        own = [each for each in found if each.parameter == quantity]
-        last = max(own, key=lambda each: each.smallest)
-        one = Hypothesis(quantity, last.where)
-        where = one if len(own) == 1 else f"{quantity} of any {one.place}"
+    for last in {each.parameter: each for each in found}.values():
+        one = Hypothesis(last.parameter, last.where)
+        alone = sum(each.parameter == last.parameter for each in found) == 1
+        where = one if alone else f"{one.quantity} of any {one.place}"
         words.append(f"{where} {one.sized(last.smallest, '.1g')}")
     return ", ".join(words)
 

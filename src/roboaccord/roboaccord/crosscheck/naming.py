@@ -18,7 +18,8 @@ from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
-from roboaccord.crosscheck.one_step import Index, predict
+from roboaccord.crosscheck.one_step import predict
+from roboaccord.crosscheck.ticks import Index
 from roboaccord.engines.properties import JointProperties
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario

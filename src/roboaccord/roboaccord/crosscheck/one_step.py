@@ -7,18 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.results import Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import STEPS, Remainder, remainder_of_samples
 from roboaccord.crosscheck.runs import tightened
+from roboaccord.crosscheck.ticks import Index, predicted
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-Index = NDArray[np.int64]
 SAMPLED = 200  # ticks at which the reference's own error is measured
 ROUND_OFF = 1e-12  # of a rate, relative to the largest
 
@@ -99,18 +98,11 @@ def predict(
     chosen = np.arange(len(trajectory) - 1) if samples is None else samples
     errors, change = np.empty((2, len(chosen), len(trajectory.joints) + 6))
     base = 0.0
-    for row, i in enumerate(chosen):
-        before, after = trajectory.state(i), trajectory.state(i + 1)
-        reference.reset(before)
-        command = trajectory.command(i)
-        if late:
-            command = replace(command, effort=trajectory.effort[max(i + 1 - late, 0)])
-        predicted = reference.step(command, _period(trajectory, i))
-        new = np.concatenate([predicted.qd, predicted.twist])
-        errors[row] = new - np.concatenate([after.qd, after.twist])
-        change[row] = new - np.concatenate([before.qd, before.twist])
-        base = max(base, float(np.abs(predicted.position - after.position).max()))
-    reference.take_events()
+    rates = np.column_stack([trajectory.qd, trajectory.twist])
+    for row, (i, end) in enumerate(predicted(reference, trajectory, chosen, late)):
+        new = np.concatenate([end.qd, end.twist])
+        errors[row], change[row] = new - rates[i + 1], new - rates[i]
+        base = max(base, float(np.abs(end.position - trajectory.position[i + 1]).max()))
     return Predictions(errors, change, base)
 
 
@@ -214,8 +206,3 @@ def _order(errors: Mapping[float, float]) -> float | None:
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2))) if values.size else 0.0
-
-
-def _period(trajectory: Trajectory, index: int) -> float:
-    """Return the control period [s], free of the rounding of time stamps."""
-    return float(round(trajectory.time[index + 1] - trajectory.time[index], 9))

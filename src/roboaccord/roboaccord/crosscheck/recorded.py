@@ -1,4 +1,6 @@
-"""Level 2 of one run, from its bag or while it runs: every control period against the reference's.
+"""One run, from its bag or while it runs: every control period against the reference's.
+
+Those of a bag are compared with the engine's twin, too (scheme.py).
 
 One run has one physics step, so no order of convergence shows what time stepping explains. Instead
 it follows from the reference, in the very states of the run. With accelerations a before and b
@@ -13,7 +15,7 @@ from __future__ import annotations
 import heapq
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -23,10 +25,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Finding, Levels, excuse
-from roboaccord.contract.results import Json, Quantity
+from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
+from roboaccord.crosscheck.scheme import check_scheme, judge_scheme
 from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
+from roboaccord.engines import engine_names, spec
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
@@ -46,10 +50,10 @@ _ROUND_OFF = 1e-9  # s
 
 @dataclass(frozen=True)
 class RecordedReport:
-    """Hold the result of the cross-check of a recorded run, which has level 2 alone.
+    """Hold the result of the cross-check of a recorded run.
 
     Args:
-        levels: the finding, `levels.one_step["dart"]`.
+        levels: the findings, `levels.one_step["dart"]`; `scheme` of a bag alone.
         compared: number of control periods.
         left_out: with an event (impact, stop, switch), which no scheme places inside a step.
         skipped: of which a sample is missing.
@@ -78,13 +82,15 @@ class RecordedReport:
 
     @property
     def ok(self) -> bool:
-        """False where the run is outside."""
-        return self.finding.outcome != "outside"
+        """False where the run is outside at a level."""
+        found = [each for level in self.levels.checked().values() for each in level.values()]
+        return all(each.outcome != "outside" for each in found)
 
     def to_json(self) -> dict[str, Json]:
         """Return the figures that `--json` prints."""
         figures = {name: value for name, value in vars(self).items() if name != "levels"}
-        return {"outcome": self.finding.outcome, "reason": self.finding.reason, **figures}
+        more = {"levels": to_json(self.levels)} if self.levels.scheme else {}
+        return {"outcome": self.finding.outcome, "reason": self.finding.reason, **figures, **more}
 
     def line(self) -> str:
         """Return the verdict in one line."""
@@ -92,7 +98,11 @@ class RecordedReport:
         words += f"{100 * self.relative:.3g} % of the change, allowed {100 * self.allowed:.3g} %"
         words += f"; {self.compared} steps compared, {self.left_out} left out"
         words += f", {self.skipped} skipped, delay {self.delay} steps"
-        return words + (f"; {self.finding.reason}" if self.finding.reason else "")
+        words += f"; {self.finding.reason}" if self.finding.reason else ""
+        for each in self.levels.scheme.values():
+            words += f"; scheme {each.outcome.replace('_', ' ')}"
+            words += f": {each.reason}" if each.reason else ""
+        return words
 
 
 class _Step(NamedTuple):
@@ -340,7 +350,12 @@ def check_bag(
         before = motion.state(i)
         check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
     check.settle()
-    return check.verdict()
+    found = check.verdict()
+    if run.engine not in engine_names() or any(given):
+        return found
+    twin = judge_scheme(run.engine, check_scheme(setup, spec(run.engine), motion))
+    (scheme,) = excuse([twin], setup.scenario.crosscheck.excuse)
+    return replace(found, levels=replace(found.levels, scheme={run.engine: scheme}))
 
 
 def _rates(state: RobotState) -> Array:

@@ -13,7 +13,7 @@ from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
-from roboaccord.crosscheck.hypotheses import Resolved
+from roboaccord.crosscheck.hypotheses import Resolved, shown_of
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise, sensitive
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -101,12 +101,12 @@ class Report:
             parts.append(f"judged 0 to {self.judged:g} s of {self.duration:g} s")
         return ", ".join(parts)
 
-    def resolved(self) -> list[Mapping[str, Json]]:
-        """Return the smallest errors that would have been outside, of every engine."""
+    def resolved(self, *, every: bool = False) -> list[Mapping[str, Json]]:
+        """Return the smallest errors that would have been outside, of each engine ten or all."""
         return [
             {"engine": engine, **by_fields(each)}
             for engine, found in self.resolution.items()
-            for each in found
+            for each in (found if every else shown_of(found))
         ]
 
     def to_json(self) -> dict[str, Json]:
@@ -127,7 +127,7 @@ class Report:
 
     def summary(self) -> dict[str, Json]:
         """Return all but the trajectories, for summary.json."""
-        return {**by_fields(self), "resolution": to_json(self.resolved())}
+        return {**by_fields(self), "resolution": to_json(self.resolved(every=True))}
 
 
 def report_of(

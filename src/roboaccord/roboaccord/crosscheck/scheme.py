@@ -28,12 +28,12 @@ from roboaccord.crosscheck.hypotheses import (
     parts_of,
     resolution_of,
     slopes_of,
+    spread,
 )
 from roboaccord.crosscheck.ticks import (
     Index,
     by_group,
     difference,
-    groups,
     left_out,
     names,
     predicted,
@@ -62,7 +62,7 @@ class NoTwin:
 
 @dataclass(frozen=True)
 class SchemeCheck:
-    """Hold the largest difference of a tick from the twin, as a multiple of its floor.
+    """Hold the difference from the twin that is largest beside what round-off explains.
 
     Args:
         error, floor: that difference, and what round-off explains, in the unit of the coordinate.
@@ -103,8 +103,8 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
         return NoTwin(str(error))
-    free = np.flatnonzero(~left_out(run) & ~touching(setup, engine, run))
-    found = compare(twin, run, free)
+    apart = left_out(run, setup.scenario.control_period) | touching(setup, engine, run)
+    found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):
         return NoTwin("no tick is without an event, a contact or a joint at its stop")
     shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
@@ -114,18 +114,17 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
     floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + lost
-    ratios = sizes / floor
-    tick, group = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
-    few = sampled[np.linspace(0, len(sampled) - 1, min(PROBED, len(sampled))).astype(int)]
+    floors = spread(floor, found.errors.shape[1])
+    ratios = np.abs(found.errors) / floors
+    tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    few = np.unique([*worst[: PROBED // 2], *even[:: SAMPLED // (PROBED // 2)]])
     slopes = slopes_of(twin, run, found.chosen[few], hypotheses_of(twin))
     known = NOTHING
-    if ratios[tick, group] > 1.0:
+    if ratios[tick, column] > 1.0:
         known = name_residuals(slopes, -found.errors[few], floor)
-    within = groups(len(run.joints))[group]
-    column = within[int(np.argmax(np.abs(found.errors[tick, within])))]
     return SchemeCheck(
         error=float(np.abs(found.errors[tick, column])),
-        floor=float(floor[group]),
+        floor=float(floors[column]),
         quantity=names(run.joints)[column][0],
         where=names(run.joints)[column][1],
         name=known,
@@ -145,9 +144,10 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
     text = (
         f"{check.quantity} of {check.where} differs by {check.error:.2g} in the tick at "
         f"t = {check.time:g} s from our equations under the engine's own scheme, and round-off "
-        f"explains {check.floor:.1g}; {check.name.text}"
+        f"explains {check.floor:.1g}"
     )
     name = check.name
+    text = f"{text}; {name.text}" if name.text else text
     return outside("scheme", engine, text, name.quantity, name.where or check.where)
 
 

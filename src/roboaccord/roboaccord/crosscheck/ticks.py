@@ -23,33 +23,43 @@ from roboaccord.numerics.rotations import (
 from roboaccord.simulators.base import Simulator
 
 Index = NDArray[np.int64]
+ROUND_OFF = 1e-9  # s
 BASE = ("position", "orientation", "linear velocity", "angular velocity")
 
 
 def predicted(
-    twin: Simulator, run: Trajectory, ticks: Index, late: float = 0.0
+    simulator: Simulator, run: Trajectory, ticks: Index, late: float = 0.0
 ) -> Iterator[tuple[int, RobotState]]:
     """Yield ticks of a run and the states in which a simulator ends them.
 
     Args:
-        twin: is put in each state.
+        simulator: is put in each state.
         run: recorded.
         ticks: numbers of those to take.
-        late: part of a tick by which the efforts are taken to act late.
+        late: ticks by which the efforts are taken to act late; parts of one, too.
     """
+    whole, part = divmod(late, 1.0)
     for i in ticks.tolist():
-        twin.reset(run.state(i))
+        simulator.reset(run.state(i))
         command = run.command(i)
         if late:
-            effort = (1.0 - late) * command.effort + late * run.effort[i]
+            last = i + 1 - int(whole)
+            effort = run.effort[max(last, 0)]
+            if part:
+                effort = (1.0 - part) * effort + part * run.effort[max(last - 1, 0)]
             command = replace(command, effort=effort)
-        yield i, twin.step(command, float(round(run.time[i + 1] - run.time[i], 9)))
-    twin.take_events()
+        yield i, simulator.step(command, float(round(run.time[i + 1] - run.time[i], 9)))
+    simulator.take_events()
 
 
-def left_out(run: Trajectory) -> NDArray[np.bool_]:
-    """Return in which ticks something happens that no scheme steps (k - 1,)."""
-    out = np.zeros(len(run) - 1, dtype=bool)
+def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
+    """Return in which ticks something happens that no scheme steps, or a state is missing (k - 1,).
+
+    Args:
+        run: recorded.
+        period: of control [s].
+    """
+    out = np.abs(np.diff(run.time) - period) > ROUND_OFF
     for event in run.events:
         at = np.searchsorted(run.time, event.time - 1e-9)
         out[max(at - 1, 0) : at + 1] = True

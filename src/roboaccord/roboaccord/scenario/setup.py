@@ -5,6 +5,7 @@ The two know each other, and nothing else in the workspace knows a robot by name
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -62,7 +63,7 @@ def commands_of(package: str, modules: Mapping[str, str]) -> Mapping[str, str]:
     }
 
 
-class Robot:
+class Robot(ABC):
     """Base class of robots: everything the core needs, and all it sees of a package.
 
     A package derives from it, sets `name` and `summary`, writes `joints`, `effort_limits` and
@@ -123,17 +124,17 @@ class Robot:
         """Return what a user is to know of the model, by subject; by default nothing."""
         return {}
 
+    @abstractmethod
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the names of the n joints of a setup, in the order of every array."""
-        raise NotImplementedError
 
+    @abstractmethod
     def effort_limits(self, setup: Setup) -> Array:
         """Return what the efforts are clipped to (n,) [N m or N]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def reference(self, setup: Setup) -> AnySimulator:
         """Make the analytical simulator, which derives from `simulators.base.Simulator`."""
-        raise NotImplementedError
 
     def engine(self, setup: Setup, engine: AnyEngine) -> AnySimulator | None:
         """Make the simulator of an engine, for a robot that is more than one model.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 
 from rclpy.node import Node
@@ -124,13 +125,13 @@ class ResultShell(Shell):
         super().__init__(node, robot, run)
         self.result: Mapping[str, Json] = {}
 
+    @abstractmethod
     def finish(self, error: str = "") -> None:
         """Publish the result, once, by `conclude`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def may_end(self) -> bool:
         """Return whether the run may end whenever it is interrupted."""
-        raise NotImplementedError
 
     def conclude(self, result: Mapping[str, Json], error: str) -> None:
         """Publish a result, and end the run where there is no error."""

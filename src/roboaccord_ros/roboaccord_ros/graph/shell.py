@@ -10,6 +10,7 @@ import signal
 import sys
 import threading
 import traceback
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -102,7 +103,7 @@ class Run:
         return guarded
 
 
-class Shell:
+class Shell(ABC):
     """Wrap a core object into a node: the base of all nodes, in a process of its own or not.
 
     Args:
@@ -123,14 +124,14 @@ class Shell:
         self.node, self.robot, self.run = node, robot, run
 
     @classmethod
+    @abstractmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make what the parameters of a node ask for."""
-        raise NotImplementedError
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 (by default nothing)
         """End properly, while the node can still publish."""
 
-    def report(self) -> None:
+    def report(self) -> None:  # noqa: B027 (by default nothing)
         """Write to stdout what is to be told when all went well."""
 
     def every(self, period: float, call: Callable[[], None]) -> None:

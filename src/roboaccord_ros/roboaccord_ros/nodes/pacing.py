@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -51,13 +52,13 @@ class Simulation(ResultShell):
 
     stepper: Stepper
 
+    @abstractmethod
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
-        raise NotImplementedError
 
+    @abstractmethod
     def step(self, command: Command) -> None:
         """Advance by one control period, and publish the state; at the end, the result."""
-        raise NotImplementedError
 
 
 class Pacing:

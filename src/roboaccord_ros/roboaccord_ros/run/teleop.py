@@ -91,7 +91,9 @@ class RosLink:
         if not states.get_publisher_count():
             return f"nobody publishes {states.topic_name}"
         for publisher in self._publishers.values():
-            if graph.missing_peers(self._node, publisher, []):
+            found = self._node.get_subscriptions_info_by_topic(publisher.topic_name)
+            heard = any(each.node_name != graph.RECORDER for each in found)  # it drives nothing
+            if not heard or graph.missing_peers(self._node, publisher, []):
                 return f"nobody subscribes to {publisher.topic_name}"
         for client in self._clients.values():
             if not client.service_is_ready():
