@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import shlex
 import sys
 import tempfile
@@ -35,7 +36,7 @@ from scipy.stats import beta
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "src/roboaccord/test/data/urdf"
 COUNT, SEED = 400, 30
-DRAW = "4db461b951874c7bd3912e0375b54dd51901b472b585915189467970725b561d"
+DRAW = "34a26e471631d674078e30117f462753de7ed5ecb31d746b92bf3fdaf0f7def7"
 """SHA-256 of the draw, which holds it as it was when it was made."""
 PERIODS = (1, 2, 5, 10)  # ms
 STEPS = (0.25, 0.5, 1.0, 2.0)  # ms
@@ -114,7 +115,7 @@ def draw(count: int, seed: int) -> Iterator[Check]:
             engine = "dart"
         if kind not in ("voxel_sphere", "roller_sphere"):
             changes += [f"initial.spread_q={spread:.3f}"]
-        if kind == "snake":
+        if kind == "snake" and scenario != "lateral_undulation":  # its waves are its segments
             changes += [f"controller.waves={waves:.2f}"]
         if engine == "rk4":
             changes += ["engine_options.mujoco.integrator=rk4"]
@@ -125,6 +126,7 @@ def draw(count: int, seed: int) -> Iterator[Check]:
 
 def carry_out(check: Check) -> Outcome:
     """Run one check."""
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves are what runs side by side
     start = time.perf_counter()
     is_file = check.subject.endswith(".urdf")
     robot = find_robot(str(FILES / check.subject) if is_file else check.subject)
