@@ -38,9 +38,15 @@ from roller_sphere.source.contact_check import Case, compare
 Options = Mapping[str, Json]
 SETTINGS: Mapping[str, list[Options]] = {
     "dart": [
-        {"friction_solver": solver, "split_impulse": split}
-        for split in (False, True)
-        for solver in ("dantzig", "nsgs", "fbf")
+        {"friction_solver": "dantzig", "split_impulse": False},
+        {"friction_solver": "nsgs", "split_impulse": False},
+        {"friction_solver": "fbf", "split_impulse": False},
+        {"friction_solver": "dantzig", "split_impulse": True},
+        {"friction_solver": "nsgs", "split_impulse": True},
+        {"friction_solver": "fbf", "split_impulse": True},
+        {"friction_solver": "nsgs", "friction_iterations": 1000},
+        {"friction_solver": "fbf", "friction_iterations": 1000},
+        {"friction_solver": "nsgs", "friction_iterations": 1000, "split_impulse": True},
     ],
     "mujoco": [
         {"cone": "elliptic", "impratio": 10.0},
@@ -50,6 +56,9 @@ SETTINGS: Mapping[str, list[Options]] = {
         {"cone": "pyramidal", "impratio": 10.0},
         {"cone": "elliptic", "impratio": 10.0, "integrator": "implicit"},
         {"cone": "elliptic", "impratio": 1.0, "integrator": "implicit"},
+        {"cone": "elliptic", "impratio": 10.0, "integrator": "discrete"},
+        {"cone": "elliptic", "impratio": 10.0, "diagexact": True},
+        {"cone": "elliptic", "impratio": 10.0, "integrator": "discrete", "diagexact": True},
         {"cone": "elliptic", "impratio": 10.0, "integrator": "rk4"},
         {"cone": "elliptic", "impratio": 1.0, "contact_time": 0.02},
         {"cone": "elliptic", "impratio": 10.0, "contact_time": 0.02},

@@ -37,6 +37,8 @@ CONES: list[tuple[str, Options]] = [
     ("mujoco", {}),
     ("mujoco", {"impratio": 1.0}),
     ("mujoco", {"integrator": "implicit"}),
+    ("mujoco", {"integrator": "discrete"}),
+    ("mujoco", {"diagexact": True}),
 ]
 BOXES: list[tuple[str, Options]] = [("dart", {}), ("dart", {"split_impulse": True})]
 PYRAMIDS: list[tuple[str, Options]] = [
@@ -134,7 +136,9 @@ def test_a_solver_of_cones_holds_a_joint_at_its_stop(solver: str) -> None:
     ("engine", "key", "value"),
     [
         ("dart", "friction_solver", "newton"),
+        ("dart", "friction_iterations", 0),
         ("dart", "split_impulse", "yes"),
+        ("mujoco", "diagexact", 1),
         ("mujoco", "integrator", "heun"),
         ("mujoco", "cone", "round"),
         ("mujoco", "impratio", 0.0),

@@ -15,7 +15,9 @@ class TestDart(EngineConformance):
 
 
 class TestMujoco(EngineConformance):
-    """By its four integrators."""
+    """By its five integrators."""
 
     engine = "mujoco"
-    settings = tuple({"integrator": name} for name in ("euler", "implicitfast", "implicit"))
+    settings = tuple(
+        {"integrator": name} for name in ("euler", "implicitfast", "implicit", "discrete")
+    )

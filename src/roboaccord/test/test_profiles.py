@@ -76,11 +76,17 @@ def test_profiles_name_who_takes_part() -> None:
     assert names[Profile.BOTH] == ["reference", "dart", "dart (expert)", "plain"]
 
 
-def test_what_a_scenario_allows_an_engine_holds_in_both_profiles() -> None:
+def test_what_a_scenario_allows_an_engine_holds_in_both_profiles_or_in_one() -> None:
+    one = Tolerances(trajectory={"dart": 1e-3, "dart (expert)": 1e-4, "mujoco (default)": 1e-2})
+    assert [one.of(name) for name in ("dart", "dart (expert)")] == [1e-3, 1e-4]
+    assert [one.of(name) for name in ("mujoco", "mujoco (expert)")] == [1e-2, None]
     assert Tolerances(trajectory={"dart": 1e-3}).of("dart (expert)") == 1e-3
     found = Finding("one_step", "dart (expert)", "outside", "impacts")
     reasons = {"one_step": {"dart": "placed by steps"}}
     assert excuse([found], reasons)[0].outcome == "excused"
+    of_default = {"one_step": {"dart (default)": "its friction is a box"}}
+    assert excuse([found], of_default) == [found]
+    assert excuse([replace(found, engine="dart")], of_default)[0].outcome == "excused"
     assert remarks([replace(found, outcome="within", reason="")], reasons) == [
         "dart (expert): one_step needs no excuse here"
     ]
@@ -95,7 +101,9 @@ def test_a_check_of_both_profiles(tmp_path: Path) -> None:
     engines = in_profile(["reference", "dart"], Profile.BOTH)
     report = run_crosscheck(setup, engines, refine=1, out=tmp_path)
     assert report.engines == ["reference", "dart", "dart (expert)"]
-    assert report.versions["dart (expert)"].endswith("friction_solver=nsgs")
+    assert report.versions["dart (expert)"].endswith(
+        "friction_solver=nsgs friction_iterations=1000"
+    )
     assert report.perturbations == []
     assert set(report.levels.scheme) == {"dart", "dart (expert)"}
     assert report.levels.scheme["dart (expert)"].outcome == "within"

@@ -10,6 +10,7 @@ import numpy as np
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.profiles import plain
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -167,7 +168,7 @@ def check_names(setup: Setup) -> None:
     named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
     named |= {f"excuse.{level}.{e}": e for level, found in spec.excuse.items() for e in found}
     for key, engine in named.items():
-        if engine not in engine_names():
+        if plain(engine) not in engine_names():
             hint = did_you_mean(engine, engine_names())
             raise AccordError(f"unknown key crosscheck.{key}{hint}")
     for level, found in spec.excuse.items():

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
-from roboaccord.contract.profiles import plain
+from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json, Seconds
 from roboaccord.description.base_kinds import Base
 
@@ -79,8 +79,8 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     trajectory: dict[str, float | Allowance] = {}
 
     def of(self, engine: str) -> float | Allowance | None:
-        """Return the tolerance of an engine's trajectories, in any profile."""
-        return self.trajectory.get(plain(engine))
+        """Return the tolerance of an engine's trajectories."""
+        return given(self.trajectory, engine)
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the tolerances as plain data."""
@@ -111,7 +111,8 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
         statistics: with it the motion counts as chaotic: engines are compared by a figure's median
             over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
         tolerances: of the levels.
-        excuse: by level and engine, why what is found there does not count against the engine.
+        excuse: by level and engine, why what is found there does not count against the engine:
+            `dart` by whatever settings, `dart (default)` or `dart (expert)` by one profile's alone.
     """
 
     duration: float = Field(5.0, gt=0)

@@ -38,10 +38,6 @@ SLIDING = {
 }
 MASSLESS = ("[Inertia::", "A negative or zero mass")  # of links of 0 kg, which are meant so
 AXES = np.eye(3)
-SOLVERS = {
-    "nsgs": dartpy.constraint.NsgsFrictionSolver,
-    "fbf": dartpy.constraint.FbfFrictionSolver,
-}
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
@@ -140,8 +136,14 @@ def make_world(
 def choose_solver(world: dartpy.simulation.World, settings: DartSettings) -> None:
     """Let a world solve for contacts as its settings say."""
     solver = world.getConstraintSolver()
-    if settings.friction_solver != "dantzig":
-        solver.setBoxedLcpSolver(SOLVERS[settings.friction_solver]())
+    if settings.friction_solver == "nsgs":
+        sweeps = dartpy.constraint.NsgsFrictionSolver.Options()
+        sweeps.maxSweeps = settings.friction_iterations
+        solver.setBoxedLcpSolver(dartpy.constraint.NsgsFrictionSolver(sweeps))
+    elif settings.friction_solver == "fbf":
+        splits = dartpy.constraint.FbfFrictionSolver.Options()
+        splits.maxOuterIterations = settings.friction_iterations
+        solver.setBoxedLcpSolver(dartpy.constraint.FbfFrictionSolver(splits))
     solver.setSplitImpulseEnabled(settings.split_impulse)
 
 

@@ -57,6 +57,8 @@ def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> 
             )
     spec.option.cone = CONES[settings.cone]
     spec.option.impratio = float(settings.impratio)
+    if settings.diagexact:
+        spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_DIAGEXACT
 
 
 class MujocoContact:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from roboaccord.contract.errors import AccordError, check_known, did_you_mean
+from roboaccord.contract.errors import AccordError, check_known, check_switch, did_you_mean
 
-ORDERS = {"euler": 1, "rk4": 4, "implicitfast": 1, "implicit": 1}
+ORDERS = {"euler": 1, "rk4": 4, "implicitfast": 1, "implicit": 1, "discrete": 1}
 CONES = ("pyramidal", "elliptic")
 
 
@@ -16,9 +16,10 @@ class MujocoSettings:
     """Hold integrator and contact parameters.
 
     Args:
-        integrator: `euler`, `rk4`, `implicitfast`, or `implicit`, which has the derivative of the
-            Coriolis forces, too. Where it is empty, that is rk4, and implicitfast with contacts,
-            through which no integrator is of a high order.
+        integrator: `euler`, `rk4`, `implicitfast`; `implicit`, which has the derivative of the
+            Coriolis forces, too; or `discrete`, which solves for contacts at the end of the step.
+            Where it is empty, that is rk4, and implicitfast with contacts, through which no
+            integrator is of a high order.
         contact_time: time constant of contacts [s], of which 0 stands for the shortest: softer
             contacts hop less under sliding friction.
         contact_damping: their damping ratio: at 1 they rebound with e^-2 = 0.135 of the speed, at 5
@@ -26,6 +27,8 @@ class MujocoSettings:
         cone: of friction: `elliptic`, or `pyramidal`, which is MuJoCo's own default.
         impratio: of the impedance of friction over that of the normal force, 1 by MuJoCo's own
             default: what grips creeps less.
+        diagexact: whether contacts are as soft as the inertia that they see in the present pose
+            makes them, and not an estimate of it in the pose of the description.
 
     Raises:
         AccordError: for a value that MuJoCo does not take.
@@ -36,6 +39,7 @@ class MujocoSettings:
     contact_damping: float = 1.0
     cone: str = "elliptic"
     impratio: float = 10.0
+    diagexact: bool = False
 
     def __post_init__(self) -> None:
         name, damping = str(self.integrator).lower(), float(self.contact_damping)
@@ -46,6 +50,7 @@ class MujocoSettings:
             raise AccordError(
                 f"engine_options.mujoco.contact_damping is {damping:g}, and must be 1 at least"
             )
+        check_switch("engine_options.mujoco.diagexact", self.diagexact)
         if not 0.0 < float(self.impratio) < math.inf:
             raise AccordError(
                 f"engine_options.mujoco.impratio is {self.impratio}, and must be above 0"

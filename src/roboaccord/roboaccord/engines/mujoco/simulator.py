@@ -27,6 +27,7 @@ INTEGRATORS = {
     "rk4": mujoco.mjtIntegrator.mjINT_RK4,
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
     "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    "discrete": mujoco.mjtIntegrator.mjINT_DISCRETE,
 }
 TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
