@@ -23,10 +23,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.scenario.files import load_scenario
@@ -126,7 +126,6 @@ def draw(count: int, seed: int) -> Iterator[Check]:
 
 def carry_out(check: Check) -> Outcome:
     """Run one check."""
-    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves are what runs side by side
     start = time.perf_counter()
     is_file = check.subject.endswith(".urdf")
     robot = find_robot(str(FILES / check.subject) if is_file else check.subject)
@@ -166,14 +165,13 @@ def main() -> int:
     done = {row.check: row for row in (Outcome(**json.loads(line)) for line in lines)}
     left = [c for c in checks if str(c) not in done and asked.only in str(c)]
     with asked.out.open("a", encoding="utf-8") as file:
-        work = Parallel(n_jobs=asked.jobs, return_as="generator_unordered")
-        for row in work(delayed(carry_out)(check) for check in left):
-            done[row.check] = row
-            file.write(json.dumps(asdict(row)) + "\n")
-            file.flush()
-            print(
-                f"{len(done)} of {COUNT} {row.verdict} {row.seconds:.1f} s {row.check}", flush=True
-            )
+        os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves run side by side
+        with get_context("spawn").Pool(asked.jobs) as pool:
+            for row in pool.imap_unordered(carry_out, left):
+                done[row.check] = row
+                file.write(json.dumps(asdict(row)) + "\n")
+                file.flush()
+                print(f"{len(done)} of {COUNT}: {row.verdict}, {row.seconds:.1f} s, {row.check}")
     judged = [row for row in done.values() if row.verdict != "refused"]
     counts = Counter(row.verdict for row in done.values())
     for row in judged:
