@@ -90,6 +90,10 @@ speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only g
 hashes: $(VENV)/.dev ## what all scenarios and commands come to, compared with a file: HASHES="--out FILE --against FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.hashes $(HASHES)
 
+.PHONY: settings
+settings: $(VENV)/.dev ## what each setting of an engine makes of every problem with contact: SETTINGS="--out FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.settings $(SETTINGS)
+
 .PHONY: sound
 sound: $(VENV)/.dev ## 400 cross-checks of engines that are right, and how many are condemned: SOUND="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.sound_checks $(SOUND)

@@ -15,7 +15,9 @@ class TestDart(EngineConformance):
 
 
 class TestMujoco(EngineConformance):
-    """By its three integrators."""
+    """By its five integrators."""
 
     engine = "mujoco"
-    settings = ({"integrator": "euler"}, {"integrator": "implicitfast"})
+    settings = tuple(
+        {"integrator": name} for name in ("euler", "implicitfast", "implicit", "discrete")
+    )

@@ -13,12 +13,14 @@ from pathlib import Path
 
 import numpy as np
 from roboaccord.bag.writer import BagWriter
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.rotations import yaw_quaternion
 from roboaccord.scenario.controllers import Passive
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.simulators.base import Simulator
 
 PERIOD = 0.01
 JOINTS = ("turn", "slide")
@@ -51,6 +53,9 @@ class ToyRobot(Robot):
 
     def effort_limits(self, setup: Setup) -> Array:
         return np.ones(len(JOINTS))
+
+    def reference(self, setup: Setup) -> Simulator:
+        raise AccordError("the toy has no reference")
 
 
 class SwitchedRobot(ToyRobot):

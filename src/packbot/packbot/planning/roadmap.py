@@ -17,6 +17,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.tree import Tree
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.model import compile_model
+from roboaccord.engines.mujoco.settings import MujocoSettings
 from scipy.stats import qmc
 
 from packbot.planning.failed_arm import FailedArm
@@ -53,7 +54,8 @@ class Roadmap:
     def __init__(self, arm: FailedArm, start: Array, nodes: int = NODES) -> None:
         setup, p = arm.setup, arm.setup.parameters
         model = EngineModel.of(setup, urdf=setup.urdf(more={"stops": "true"}))
-        self._model = compile_model(model, Tree.parse(model.urdf, root=model.root), 1.0)
+        tree, settings = Tree.parse(model.urdf, root=model.root), MujocoSettings(contact_time=1.0)
+        self._model = compile_model(model, tree, settings)
         self._model.pair_margin[:] = PACE
         self._data = mujoco.MjData(self._model)
         joints = map(self._model.joint, setup.joints)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -45,7 +46,7 @@ from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Progress
-from roboaccord.engines import REFERENCE, check_engine, default_names, spec
+from roboaccord.engines import REFERENCE, check_engine, default_names, name_of, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.report import render_report
@@ -70,6 +71,14 @@ OUTCOMES: dict[Outcome, Text] = {
 }
 ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
 FINEST = 3  # physics steps of the table; the report has all
+
+
+class Profile(StrEnum):
+    """Settings by which engines take part."""
+
+    DEFAULT = "default"
+    EXPERT = "expert"
+    BOTH = "both"
 
 
 @dataclass(frozen=True)
@@ -122,6 +131,13 @@ def crosscheck_command(
             "gives its forces, and no reference runs.",
         ),
     ] = False,
+    profile: Annotated[
+        Profile,
+        typer.Option(
+            help="Engines by the workspace's settings, by the one that their authors would choose, "
+            "or both side by side.",
+        ),
+    ] = Profile.DEFAULT,
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -150,6 +166,8 @@ def crosscheck_command(
 
       accord crosscheck arm.urdf --manufactured
 
+      accord crosscheck roller_sphere headings --profile both
+
       accord crosscheck runs/snake_serpenoid_dart/bag
     """
     known = is_file(robot) or robot.replace("-", "_") in robot_names()
@@ -159,7 +177,7 @@ def crosscheck_command(
         refuse_missing_bag(robot)
     setup = load_setup(robot, scenario, changes, faults, base, packages)
     chosen = choose_engines(engines)
-    falsified = falsify(chosen, perturb or [])
+    falsified = in_profile(falsify(chosen, perturb or []), profile)
     if manufactured:
         return manufactured_result(setup, falsified, refine, folder)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
@@ -232,6 +250,17 @@ def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
             raise AccordError(f"--perturb {item}: {item.engine} is no engine of this check")
     wrong = {item.engine for item in found}
     return [wrap(name, perturbations=found) if name in wrong else name for name in engines]
+
+
+def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
+    """Return engines by the settings of a profile; one without expert settings stays as it is."""
+    if profile == Profile.DEFAULT:
+        return engines
+    found = dict[str, Engine]()
+    for engine in engines:
+        both = [engine, engine if engine == REFERENCE else spec(engine).as_expert()]
+        found |= {name_of(e): e for e in both[profile == Profile.EXPERT :]}
+    return [*found.values()]
 
 
 def shown_of(report: Report, page: Path) -> list[RenderableType]:

@@ -40,6 +40,12 @@ def check_known(what: str, names: str | Iterable[str], known: Collection[str]) -
             raise AccordError(f"{what}{name}{did_you_mean(name, known)}")
 
 
+def check_switch(name: str, value: object) -> None:
+    """Refuse what is neither true nor false."""
+    if not isinstance(value, bool):
+        raise AccordError(f"{name} is {value}, and must be true or false")
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
     options = sorted(known)

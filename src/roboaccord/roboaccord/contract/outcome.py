@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
+from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json
 
 Level = Literal[
@@ -97,7 +98,7 @@ def excuse(
     return [
         replace(f, outcome="excused", reason=f"{reason} ({f.reason})")
         if f.outcome in ("outside", "not_judged")
-        and (reason := excuses.get(f.level, {}).get(f.engine))
+        and (reason := given(excuses.get(f.level, {}), f.engine))
         else f
         for f in findings
     ]
@@ -121,6 +122,6 @@ def remarks(findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, st
             found.append(f"{f.engine}: {f.level} excused: {f.reason}")
         elif f.outcome == "within" and f.reason and not f.stands_in:
             found.append(f"{f.engine}: {f.level} within: {f.reason}")
-        if f.outcome == "within" and excuses.get(f.level, {}).get(f.engine):
+        if f.outcome == "within" and given(excuses.get(f.level, {}), f.engine) is not None:
             found.append(f"{f.engine}: {f.level} needs no excuse here")
     return found

@@ -210,7 +210,7 @@ def _check(
         done(engine.name, step)
     about = FollowedMotion(
         engine=engine.name,
-        version=" ".join([simulator.version, *engine.changes]),
+        version=" ".join([engine.describe(simulator.version), *engine.changes]),
         dt=list(steps),
         expected_order=min(simulator.order, HELD),
     )

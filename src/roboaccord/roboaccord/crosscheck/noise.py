@@ -96,7 +96,7 @@ def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least:
         AccordError: naming the key and the floor.
     """
     for engine in noise:
-        limit, floor = tolerances.trajectory.get(engine), max(noise[engine].floor, least)
+        limit, floor = tolerances.of(engine), max(noise[engine].floor, least)
         if limit is not None and limit_of(limit) < floor:
             raise AccordError(
                 f"crosscheck.tolerances.trajectory.{engine}: {limit_of(limit):g} m is below the "

@@ -168,7 +168,10 @@ def report_of(
         engines=engines.names,
         seed=scenario.seed,
         friction=scenario.friction,
-        versions=versions(setup, [engines.reference, *engines.others.values()]),
+        versions={
+            **versions(setup, [engines.reference]),
+            **{name: engines.described(name) for name in engines.others},
+        },
         acceleration={c.engine: c.acceleration for c in checks},
         masses={c.engine: c.model for c in checks},
         scheme={c.engine: c.scheme for c in checks if c.scheme},

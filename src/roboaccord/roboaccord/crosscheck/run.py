@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -41,6 +42,7 @@ from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.setup import Setup
 
+NOT_WORDS = re.compile(r"\W+")
 MORE = 2  # physics steps that are added
 
 
@@ -81,7 +83,7 @@ def run_crosscheck(
         if setup.scenario.crosscheck.statistics or not any(each.smaller for each in findings):
             break
     for engine in simulators.names:
-        bag = fresh(out / f"{engine}_bag")
+        bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
         version = simulators.version(engine)
         write_trajectory(bag, setup, engine, version, runs.shown(engine))
     report = report_of(setup, simulators, runs, measured, findings, command)

@@ -10,6 +10,7 @@ import numpy as np
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.profiles import plain
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -72,7 +73,11 @@ class Engines:
         """Return a simulator's version, with how it differs from the one that is installed."""
         if name == REFERENCE:
             return self.reference.version
-        return " ".join([self.others[name].version, *self.specs[name].changes])
+        return " ".join([self.described(name), *self.specs[name].changes])
+
+    def described(self, name: str) -> str:
+        """Return an engine's version, with the expert settings that it is held to."""
+        return self.specs[name].describe(self.others[name].version)
 
     def simulator(self, name: str) -> Simulator:
         """Return a simulator."""
@@ -166,7 +171,7 @@ def check_names(setup: Setup) -> None:
     named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
     named |= {f"excuse.{level}.{e}": e for level, found in spec.excuse.items() for e in found}
     for key, engine in named.items():
-        if engine not in engine_names():
+        if plain(engine) not in engine_names():
             hint = did_you_mean(engine, engine_names())
             raise AccordError(f"unknown key crosscheck.{key}{hint}")
     for level, found in spec.excuse.items():

@@ -206,7 +206,7 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     """Judge trajectories by order while errors exceed the floor, and by the remainder at 0."""
     runs, engine = checks.trajectory, checks.engine
     assert runs is not None
-    limit = tolerances.trajectory.get(engine)
+    limit = tolerances.of(engine)
     if isinstance(limit, Allowance):
         if runs.error[0] <= limit.limit:
             text = f"allowed {1e3 * limit.limit:g} mm: {limit.reason}"

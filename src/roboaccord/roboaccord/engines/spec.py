@@ -6,10 +6,11 @@ Importing a specification imports no physics library.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.profiles import EXPERT
 
 if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
@@ -30,6 +31,8 @@ class Scheme:
     Args:
         kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
             Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
+        implicit: whether Coriolis and gyroscopic forces are those at the end of the step, by their
+            derivative at its start, in semi-implicit Euler.
         linear, angular: axes in which the rates of a free base are stepped.
         turning: what is stepped of a free base's orientation: the rotation vector since the start
             of the step; that with a turn of less than 1e-3 rad cut off after its second order; or
@@ -37,6 +40,7 @@ class Scheme:
     """
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
+    implicit: bool = False
     linear: Literal["world", "own"] = "world"
     angular: Literal["world", "own"] = "world"
     turning: Literal["rotation vector", "cut off", "quaternion"] = "rotation vector"
@@ -76,6 +80,8 @@ class EngineSpec:
         default: whether it takes part where no engines are named.
         changes: how it differs from the engine that is installed, for results.
         scheme: returns how it steps a model; None where that is not known.
+        expert: the settings that its authors would choose, one for all problems.
+        plain: name of an engine that is held to its expert settings; "" for one that is not.
     """
 
     name: str
@@ -88,6 +94,26 @@ class EngineSpec:
     default: bool = False
     changes: tuple[str, ...] = ()
     scheme: Callable[[EngineModel], Scheme] | None = None
+    expert: Mapping[str, object] = field(default_factory=dict)
+    plain: str = ""
+
+    def as_expert(self) -> EngineSpec:
+        """Return the engine held to its expert settings; itself where it has none."""
+        if not self.expert or self.plain:
+            return self
+        return replace(self, name=f"{self.name}{EXPERT}", plain=self.name)
+
+    def configured(self, model: EngineModel) -> EngineModel:
+        """Return a model with the expert settings in place of its own, where it is held to them."""
+        if not self.plain:
+            return model
+        own = {**model.options.get(self.plain, {}), **self.expert}
+        return replace(model, options={**model.options, self.plain: own})
+
+    def describe(self, version: str) -> str:
+        """Return a version with the expert settings, where it is held to them."""
+        held = self.expert if self.plain else {}
+        return " ".join([version, *(f"{key}={value}" for key, value in held.items())])
 
     def has_setting(self, key: str) -> bool:
         """Return whether there is a key `engine_options.NAME.KEY`."""
@@ -123,7 +149,7 @@ class EngineSpec:
         """
         assert self.simulator
         self.check(model)
-        return self.load(self.simulator)(model)
+        return self.load(self.simulator)(self.configured(model))
 
     def complete(self, simulator: Simulator) -> Simulator:
         """Return what a robot has made of the engine's simulators as it is used: unchanged."""

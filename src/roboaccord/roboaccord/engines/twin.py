@@ -185,12 +185,14 @@ class Twin(EngineSimulator):
         own = self._own
         return turn @ v[:3] if own[0] else v[:3], turn @ v[3:6] if own[1] else v[3:6]
 
-    def _slope(self, x: Place, v: Array) -> Array:
+    def _slope(self, x: Place, v: Array, *, loaded: bool = True) -> Array:
         """Return how the rates change (6 + n,), with the force laws at these coordinates."""
         turn, qd = x.turn, v[6:]
         linear, angular = self._in_world(turn, v)
         twist = np.concatenate([linear, angular])
-        wrench, effort = self._loads(x, turn, twist, qd)
+        wrench, effort = np.zeros(6), np.zeros(len(qd))
+        if loaded:
+            wrench, effort = self._loads(x, turn, twist, qd)
         found = self._bodies.acceleration(x.q, qd, effort, x.position, turn, twist, wrench)
         if self._rng:
             found = self._solved_again(self._rng, x, turn, found)
@@ -198,6 +200,20 @@ class Twin(EngineSimulator):
         if self._own[0]:
             straight = straight - np.cross(angular, linear)
         return np.concatenate([*self._stepped(turn, straight, bent), found.joints])
+
+    def _at_the_end(self, slope: Array, h: float) -> Array:
+        """Return a slope (6 + n,) with Coriolis forces at the end of the step.
+
+        They are quadratic in the rates, so that central differences of any length are exact.
+        """
+        x, v = self._x, self._v
+        derivative = np.zeros((len(v), len(v)))
+        for i in [*self.base.axes, *range(6, len(v))]:
+            unit = np.zeros(len(v))
+            unit[i] = 1.0
+            ends = (self._slope(x, v + side * unit, loaded=False) for side in (0.5, -0.5))
+            derivative[:, i] = np.subtract(*ends)
+        return np.asarray(np.linalg.solve(np.eye(len(v)) - h * derivative, slope))
 
     def _solved_again(
         self, rng: np.random.Generator, x: Place, turn: Array, found: Acceleration
@@ -268,7 +284,10 @@ class Twin(EngineSimulator):
         for _ in range(count):
             self._look_at_stops()
             if self.order == 1:
-                self._v = self._v + h * self._slope(self._x, self._v)
+                slope = self._slope(self._x, self._v)
+                if self.scheme.implicit:
+                    slope = self._at_the_end(slope, h)
+                self._v = self._v + h * slope
                 self._x = self._moved(self._x, self._change(self._x, self._v, np.zeros(3)), h)
             else:
                 self._runge_kutta(h)
@@ -319,7 +338,7 @@ class TwinSpec(EngineSpec):
         self.check(model)
         if self.scheme is None:
             raise AccordError(f"nobody has written down how {self.name} steps")
-        return Twin(model, self.scheme(model), self.shaken)
+        return Twin(model, self.scheme(self.configured(model)), self.shaken)
 
 
 def twin_of(engine: Engine, shaken: int = 0) -> TwinSpec:

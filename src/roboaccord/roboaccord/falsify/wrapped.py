@@ -59,6 +59,7 @@ class WrappedSpec(EngineSpec):
     after_step: AfterStep | None
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
+        model = self.configured(model)
         simulator = self.inner.simulate(perturb_model(model, self.perturbations))
         simulator.intended = model
         return simulator

@@ -343,7 +343,7 @@ def _trajectory(check: ConvergenceCheck, allowed: Tolerances, engine: str) -> li
         order = BELOW
     cells += [order, str(check.expected_order)]
     cells += [number(check.left, ".2e"), number(check.bound, ".2e"), check.where]
-    limit = allowed.trajectory.get(engine)
+    limit = allowed.of(engine)
     if isinstance(limit, Allowance):
         return [*cells, f"{1e3 * limit.limit:g} m{METRE}: {limit.reason}"]
     least = (1.0 - allowed.order) * check.expected_order

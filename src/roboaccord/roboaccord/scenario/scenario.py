@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
+from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json, Seconds
 from roboaccord.description.base_kinds import Base
 
@@ -90,6 +91,10 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     order: float = Field(0.1, gt=0)
     trajectory: dict[str, float | Allowance] = {}
 
+    def of(self, engine: str) -> float | Allowance | None:
+        """Return the tolerance of an engine's trajectories."""
+        return given(self.trajectory, engine)
+
     def at(self, control_period: float) -> Tolerances:
         """Return the tolerances at a control period [s]."""
         if not isinstance(self.one_step, Allowance):
@@ -129,7 +134,8 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
             over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
         tolerances: of the levels.
         resolution: part of any parameter that must not be able to hide; None asks for none.
-        excuse: by level and engine, why what is found there does not count against the engine.
+        excuse: by level and engine, why what is found there does not count against the engine:
+            `dart` by whatever settings, `dart (default)` or `dart (expert)` by one profile's alone.
     """
 
     duration: float = Field(5.0, gt=0)

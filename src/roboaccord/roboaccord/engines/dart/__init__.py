@@ -42,5 +42,6 @@ SPEC = EngineSpec(
         "use the reference or mujoco"
     },
     default=True,
+    expert={"friction_solver": "nsgs", "friction_iterations": 1000},
     scheme=lambda model: Scheme("semi-implicit Euler", turning="cut off"),
 )

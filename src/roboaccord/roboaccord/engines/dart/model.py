@@ -24,6 +24,7 @@ from roboaccord.description.base_kinds import Base
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.dart.base import BASES
+from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 from roboaccord.engines.properties import JointProperties, LinkProperties
@@ -130,6 +131,20 @@ def make_world(
     skeleton.disableSelfCollisionCheck()
     world.setGravity(gravity)
     return world
+
+
+def choose_solver(world: dartpy.simulation.World, settings: DartSettings) -> None:
+    """Let a world solve for contacts as its settings say."""
+    solver = world.getConstraintSolver()
+    if settings.friction_solver == "nsgs":
+        sweeps = dartpy.constraint.NsgsFrictionSolver.Options()
+        sweeps.maxSweeps = settings.friction_iterations
+        solver.setBoxedLcpSolver(dartpy.constraint.NsgsFrictionSolver(sweeps))
+    elif settings.friction_solver == "fbf":
+        splits = dartpy.constraint.FbfFrictionSolver.Options()
+        splits.maxOuterIterations = settings.friction_iterations
+        solver.setBoxedLcpSolver(dartpy.constraint.FbfFrictionSolver(splits))
+    solver.setSplitImpulseEnabled(settings.split_impulse)
 
 
 def scale_description(urdf: str, scale: float) -> str:

@@ -13,6 +13,7 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.dart.contact import DartContact, contact_scale
 from roboaccord.engines.dart.model import (
     DartMechanism,
+    choose_solver,
     let_joints_be,
     load_skeleton,
     make_world,
@@ -40,8 +41,8 @@ class DartSimulator(EngineSimulator):
 
     def __init__(self, model: EngineModel) -> None:
         super().__init__(model)
-        z_axis = read_settings(model.options, self.name, DartSettings).z_axis
-        self._turn = turn_between(np.array(z_axis, dtype=float), np.array(UP))
+        settings = read_settings(model.options, self.name, DartSettings)
+        self._turn = turn_between(np.array(settings.z_axis, dtype=float), np.array(UP))
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)
         let_joints_be(self._skeleton)
@@ -50,6 +51,7 @@ class DartSimulator(EngineSimulator):
         gravity = self._turn @ np.array([0.0, 0.0, -model.gravity])
         step = self.physics_step * self._scale
         self._world = make_world(self._skeleton, step, gravity / self._scale)
+        choose_solver(self._world, settings)
         self._body = self._skeleton.getBodyNode(BASE_LINK)
         for joint in self._skeleton.getJoints():
             moves = self.base.tilts and joint.getChildBodyNode() is self._body

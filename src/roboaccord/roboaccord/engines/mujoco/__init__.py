@@ -35,7 +35,9 @@ def _scheme(model: EngineModel) -> Scheme:
     settings = read_settings(model.options, "mujoco", MujocoSettings)
     name = settings.integrator_of(contact=model.contact is not None)
     kind: Final = "Runge-Kutta 4" if name == "rk4" else "semi-implicit Euler"
-    return Scheme(kind, angular="own")
+    # A body that is free and alone has the derivative of its gyroscopic forces by these, too.
+    alone = not model.joints and name in ("implicitfast", "discrete")
+    return Scheme(kind, implicit=alone or name == "implicit", angular="own")
 
 
 SPEC = EngineSpec(
@@ -47,5 +49,6 @@ SPEC = EngineSpec(
     settings=MujocoSettings,
     lacks={"terrain_mesh": "MuJoCo takes terrain as a height field"},
     default=True,
+    expert={"cone": "elliptic", "impratio": 10.0},
     scheme=_scheme,
 )

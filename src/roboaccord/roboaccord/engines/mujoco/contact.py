@@ -11,21 +11,20 @@ from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightFi
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.engines.meter import Losses
+from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.engines.touch import Pairs
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
 
 # A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
-IMPEDANCE_RATIO = 10.0  # of friction over normal impedance: what grips creeps less
+CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 GEOMETRY = mujoco.mjtGeom
 BOTTOM = 0.1  # m: how far a height field goes on below its lowest point
 WEIGHTS = {1: (1.0,), 4: (1 / 6, 1 / 3, 1 / 3, 1 / 6)}  # of the stages: Euler's, Runge-Kutta 4's
 LIMIT = mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT
 
 
-def collide(
-    spec: mujoco.MjSpec, contact: Contact, contact_time: float, damping_ratio: float
-) -> None:
+def collide(spec: mujoco.MjSpec, contact: Contact, settings: MujocoSettings) -> None:
     """Add what stands still, and the pairs that can touch: all geometries of both bodies.
 
     A contact is a spring and a damper that cannot pull, so what hits it parts with `rebound` of
@@ -54,11 +53,13 @@ def collide(
                 geomname2=second,
                 condim=3 if mu > 0.0 else 1,
                 friction=[mu, mu, 0.0, 0.0, 0.0],
-                solref=[contact_time, damping_ratio],
+                solref=[float(settings.contact_time), float(settings.contact_damping)],
                 solimp=CONTACT_IMPEDANCE,
             )
-    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = IMPEDANCE_RATIO
+    spec.option.cone = CONES[settings.cone]
+    spec.option.impratio = float(settings.impratio)
+    if settings.diagexact:
+        spec.option.enableflags |= mujoco.mjtEnableBit.mjENBL_DIAGEXACT
 
 
 class MujocoContact:

@@ -17,6 +17,7 @@ from roboaccord.description.tree import Tree
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
 from roboaccord.engines.mujoco.contact import collide
+from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.engines.properties import JointProperties, LinkProperties
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
@@ -35,12 +36,8 @@ def base_slices(model: mujoco.MjModel, base: FixedBase, body: str) -> tuple[slic
     return positions, rates
 
 
-def compile_model(
-    model: EngineModel, tree: Tree, contact_time: float, damping_ratio: float = 1.0
-) -> mujoco.MjModel:
+def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
     """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
-
-    Contacts have the time constant `contact_time` [s], and a damping ratio.
 
     Raises:
         AccordError: if MuJoCo refuses the description.
@@ -60,7 +57,7 @@ def compile_model(
             geom.contype = 0
             geom.conaffinity = 0
         if model.contact:
-            collide(spec, model.contact, contact_time, damping_ratio)
+            collide(spec, model.contact, settings)
         return spec.compile()
     except ValueError as error:
         # The link or joint that it means is named in the second line.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
 import mujoco
 import numpy as np
@@ -25,6 +26,8 @@ INTEGRATORS = {
     "euler": mujoco.mjtIntegrator.mjINT_EULER,
     "rk4": mujoco.mjtIntegrator.mjINT_RK4,
     "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
+    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
+    "discrete": mujoco.mjtIntegrator.mjINT_DISCRETE,
 }
 TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
@@ -44,8 +47,8 @@ class MujocoSimulator(EngineSimulator):
         self.version = f"{mujoco.__version__} ({integrator})"
         shortest = STOP_STEPS * self.physics_step
         contact_time = max(float(settings.contact_time), shortest)
-        damping = float(settings.contact_damping)
-        self._model = compile_model(model, self.tree, contact_time, damping)
+        settings = replace(settings, contact_time=contact_time)
+        self._model = compile_model(model, self.tree, settings)
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = INTEGRATORS[integrator]
         self._model.opt.gravity = (0.0, 0.0, -model.gravity)
