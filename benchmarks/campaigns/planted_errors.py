@@ -16,6 +16,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,7 +24,6 @@ import numpy as np
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
-from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.run import run_crosscheck
@@ -31,6 +31,7 @@ from roboaccord.engines import spec
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
@@ -65,10 +66,6 @@ SUBJECTS = {
     ),
     "snake, 10 ms": Subject("snake", "serpenoid", 3.2, COARSE, ("gain", "part friction")),
 }
-
-
-class NotHereError(AccordError):
-    """Say that a model has nothing that an error could be of."""
 
 
 class Planted(Proxy):
@@ -199,12 +196,8 @@ def creep(p: Planted, state: RobotState) -> RobotState:
     return replace(state, position=state.position + way)
 
 
-def noise(p: Planted, state: RobotState) -> RobotState:
-    return replace(state, qd=state.qd + p.size * p.rng.standard_normal(len(state.qd)))
-
-
-def unseeded(p: Planted, state: RobotState) -> RobotState:
-    return replace(state, qd=state.qd + p.size * np.random.default_rng().standard_normal())
+def noise(p: Planted, state: RobotState, rng: np.random.Generator) -> RobotState:
+    return replace(state, qd=state.qd + p.size * rng.standard_normal(len(state.qd)))
 
 
 def lag(p: Planted, state: RobotState) -> RobotState:
@@ -232,8 +225,6 @@ def mixed_up(p: Planted, values: Array) -> Array:
 
 def frame(p: Planted, state: RobotState) -> RobotState:
     """Give the base's velocity in the world's axes."""
-    from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
-
     turned = turn_twist(quaternion_matrix(state.orientation), state.twist)
     return replace(state, twist=(1 - p.size) * state.twist + p.size * turned)
 
@@ -250,61 +241,44 @@ def body(part: Any) -> Any:
     return names.index(max(names, key=lambda n: (part._model.body(n).mass[0] > 0.0, n)))
 
 
-def mass(part: Any, size: float) -> None:
+def rigid(part: Any, mass: float = 0.0, centre: float = 0.0, inertia: float = 0.0) -> None:
+    """Change mass and inertia of a body by factors, and shift its centre along all axes."""
+    found = body(part)
     if hasattr(part, "_skeleton"):
-        body(part).setMass(body(part).getMass() * (1.0 + size))
+        now = found.getInertia()
+        moment = now.getMoment() * (1.0 + inertia)
+        changed = type(now)(now.getMass() * (1.0 + mass), now.getLocalCOM() + centre, moment)
+        found.setInertia(changed)
     else:
-        part._model.body_mass[body(part)] *= 1.0 + size
+        model = part._model
+        model.body_mass[found] *= 1.0 + mass
+        model.body_inertia[found] *= 1.0 + inertia
+        model.body_ipos[found] += centre
+        model.body_sameframe[found] = 0
 
 
-def centre(part: Any, size: float) -> None:
-    if hasattr(part, "_skeleton"):
-        body(part).setLocalCOM(body(part).getLocalCOM() + size)
-    else:
-        part._model.body_ipos[body(part)] += size
-        part._model.body_sameframe[body(part)] = 0
-
-
-def inertia(part: Any, size: float) -> None:
-    if hasattr(part, "_skeleton"):
-        import dartpy
-
-        found = body(part).getInertia()
-        moment = found.getMoment() * (1.0 + size)
-        body(part).setInertia(dartpy.dynamics.Inertia(found.getMass(), found.getLocalCOM(), moment))
-    else:
-        part._model.body_inertia[body(part)] *= 1.0 + size
-
-
-def damping(part: Any, size: float) -> None:
+def joint(part: Any, damping: float = 0.0, armature: float = 0.0) -> None:
+    """Add damping or the inertia of a rotor to the joint in the middle."""
     middle = len(part.joints) // 2
-    if hasattr(part, "_skeleton"):
-        part.mechanism.add_damping(part.joints[middle], size)
+    if not hasattr(part, "_skeleton"):
+        part._model.dof_damping[part._v[middle]] += damping
+        part._model.dof_armature[part._v[middle]] += armature
+    elif armature:
+        raise NotImplementedError("DART has no armature")
     else:
-        part._model.dof_damping[part._v[middle]] += size
+        part.mechanism.add_damping(part.joints[middle], damping)
 
 
-def armature(part: Any, size: float) -> None:
-    if hasattr(part, "_skeleton"):
-        raise NotHereError("DART has no armature")
-    part._model.dof_armature[part._v[len(part.joints) // 2]] += size
-
-
-@dataclass
 class UnevenLaw:
     """Multiply the forces of a law on its last link (ForceLaw)."""
 
-    law: ForceLaw
-    size: float
-
-    def __post_init__(self) -> None:
-        self.links = self.law.links
+    def __init__(self, law: ForceLaw, size: float) -> None:
+        self.law, self.links = law, law.links
+        self.factors = 1.0 + size * np.eye(len(law.links))[-1][:, None]
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         forces, torques = self.law.wrenches(motion)
-        factors = np.ones((len(self.links), 1))
-        factors[-1] += self.size
-        return forces * factors, torques * factors
+        return forces * self.factors, torques * self.factors
 
 
 def part_friction(part: Any, size: float) -> None:
@@ -313,12 +287,10 @@ def part_friction(part: Any, size: float) -> None:
         part._take_law(UnevenLaw(part._law, size))
     elif part._friction:
         factors = 1.0 + size * np.eye(len(part.joints))[-1]
-        law = part._friction
-        part._friction = replace(
-            law, viscous=law.viscous * factors, constant=law.constant * factors, stiction=None
-        )
+        viscous, dry = part._friction.viscous * factors, part._friction.constant * factors
+        part._friction = replace(part._friction, viscous=viscous, constant=dry, stiction=None)
     else:
-        raise NotHereError("there is no friction")
+        raise NotImplementedError("there is no friction")
     part._compile()
 
 
@@ -381,17 +353,18 @@ ERRORS: dict[str, Error] = {
     "pose creeps as read": Error("state", "state", 1e-6, lambda p, x: replace(
         x, position=x.position + np.array([0.0, p.size * x.time, 0.0])), True),
     "pose creeps": Error("motion", "motion", 1e-6, creep, True),
-    "noise": Error("motion", "motion", 1e-6, noise),
-    "noise unseeded": Error("motion", "motion", 1e-6, unseeded, True),
+    "noise": Error("motion", "motion", 1e-6, lambda p, x: noise(p, x, p.rng)),
+    "noise unseeded": Error("motion", "motion", 1e-6,
+        lambda p, x: noise(p, x, np.random.default_rng()), True),
     "memory": Error("motion", "reset", 1e-6,
         lambda p, x: replace(x, qd=x.qd + p.size * (p.inner.state().qd - x.qd))),
     "limit": Error("model", "motion", 0.01, stop),
-    "mass": Error("model", "part", 1e-3, mass, True),
-    "centre": Error("model", "part", 1e-4, centre),
-    "inertia": Error("model", "part", 1e-3, inertia),
-    "damping": Error("model", "part", 1e-3, damping),
+    "mass": Error("model", "part", 1e-3, lambda part, s: rigid(part, mass=s), True),
+    "centre": Error("model", "part", 1e-4, lambda part, s: rigid(part, centre=s)),
+    "inertia": Error("model", "part", 1e-3, lambda part, s: rigid(part, inertia=s)),
+    "damping": Error("model", "part", 1e-3, lambda part, s: joint(part, damping=s)),
     "part friction": Error("model", "part", 0.1, part_friction, True),
-    "armature": Error("model", "part", 1e-4, armature),
+    "armature": Error("model", "part", 1e-4, lambda part, s: joint(part, armature=s)),
     "gravity": Error("world", "part", 1e-4, lambda part, s: scale_world(part, gravity=s)),
     "tilt": Error("world", "part", 1e-4, lambda part, s: scale_world(part, tilt=s), True),
     "force on a link": Error("world", "part", 1e-3,
@@ -440,6 +413,9 @@ def plant(engine: str, name: str, size: float, peak: float = 1.0) -> PlantedSpec
     return PlantedSpec(**kept, inner=inner, error=ERRORS[name], size=size, peak=peak)
 
 
+of = attrgetter("subject", "engine", "error")
+
+
 @dataclass(frozen=True)
 class Row:
     """Hold what an error came to: verdict, the levels that are outside and the names they give."""
@@ -453,51 +429,44 @@ class Row:
     names: Sequence[str] = ()
     reasons: Sequence[str] = ()
 
-    @property
-    def key(self) -> tuple[str, str, str]:
-        """Return what is wrong where, of any size."""
-        return self.subject, self.engine, self.error
-
-    def judged(self, found: Sequence[Finding]) -> Row:
-        """Return the outcome of its findings."""
-        bad = [f for f in found if f.outcome in ("outside", "excused") and not f.stands_in]
-        names = dict.fromkeys(f"{f.quantity} {f.where}".strip() for f in bad)
-        left = any(f.outcome == "not_judged" for f in found)
-        return replace(
-            self,
-            verdict="found" if bad else "undecided" if left else "passed",
-            levels=[f.level for f in bad],
-            names=[name for name in names if name],
-            reasons=[f"{f.level}: {f.reason}" for f in found if f.reason],
-        )
-
 
 def carry_out(rows: Sequence[Row]) -> Iterator[Row]:
-    """Judge errors of one robot and engine in one check; one by one where one of them ends it."""
-    subject = SUBJECTS[rows[0].subject]
+    """Judge errors of one robot and engine in one check; one by one where one of them ends it.
+
+    A level at which the engine without an error is outside tells nothing.
+    """
+    subject, right = SUBJECTS[rows[0].subject], spec(rows[0].engine)
     robot = find_robot(subject.robot)
-    right = spec(rows[0].engine)
     specs = [plant(row.engine, row.error, row.size, subject.peak) for row in rows]
     try:
         changes = list(subject.changes)
         setup = Setup.of(load_scenario(robot.package, robot.key, subject.scenario, changes))
         with tempfile.TemporaryDirectory() as folder:
             report = run_crosscheck(setup, [right, *specs], refine=3, out=Path(folder) / "out")
-    except AccordError as error:
+    except (AccordError, NotImplementedError) as error:
         if len(rows) == 1:
-            verdict = "n/a" if isinstance(error, NotHereError) else "found"
+            verdict = "found" if isinstance(error, AccordError) else "n/a"
             yield replace(rows[0], verdict=verdict, levels=["ended"], reasons=[str(error)])
         else:
             for row in rows:
                 yield from carry_out([row])
         return
-    for row, each in zip(rows, specs, strict=True):
-        levels = [found for found in report.levels.checked().values() if each.name in found]
-        plain = [found for found in levels if found[right.name].outcome != "outside"]
-        if same(report.trajectories[each.name], report.trajectories[right.name]):
-            yield replace(row, verdict="no effect")
-        else:
-            yield row.judged([found[each.name] for found in plain])
+    levels = [each for each in report.levels.checked().values() if right.name in each]
+    levels = [each for each in levels if each[right.name].outcome != "outside"]
+    for row, planted in zip(rows, specs, strict=True):
+        found = [each[planted.name] for each in levels]
+        bad = [f for f in found if f.outcome in ("outside", "excused") and not f.stands_in]
+        verdict = "undecided" if any(f.outcome == "not_judged" for f in found) else "passed"
+        if same(report.trajectories[planted.name], report.trajectories[right.name]):
+            verdict = "no effect"
+        names = dict.fromkeys(f"{f.quantity} {f.where}".strip() for f in bad)
+        yield replace(
+            row,
+            verdict="found" if bad else verdict,
+            levels=[f.level for f in bad],
+            names=list(filter(None, names)),
+            reasons=[f"{f.level}: {f.reason}" for f in found if f.reason],
+        )
 
 
 def same(one: Trajectory, other: Trajectory) -> bool:
@@ -552,7 +521,7 @@ def wanted(done: Sequence[Row], only: str, down: float, batch: int) -> list[list
         for engine in ENGINES:
             for name, error in ERRORS.items():
                 row = Row(subject, engine, name, error.size)
-                tried = [each for each in done if each.key == row.key]
+                tried = [each for each in done if of(each) == of(row)]
                 if tried:
                     last = min(tried, key=lambda each: each.size)
                     row = replace(row, size=last.size / down if down else 0.0)
@@ -577,7 +546,7 @@ def main() -> int:
     while not asked.table and (left := wanted(done, asked.only, asked.down, asked.batch)):
         for row in keep(asked.out, (row for batch in left for row in carry_out(batch))):
             done.append(row)
-            print(row.verdict, *row.key, f"{row.size:g}", *row.levels, *row.names, flush=True)
+            print(row.verdict, *of(row), f"{row.size:g}", *row.levels, *row.names, flush=True)
     print(*table(done), sep="\n")
     listed = [row for row in done if ERRORS[row.error].listed and row.verdict == "passed"]
     return int(any(row.size == ERRORS[row.error].size for row in listed))
