@@ -100,7 +100,9 @@ class Planted(Proxy):
         else:
             self.go(command, self._steps)
         if self.error.at == "motion":
-            self.put(self.error.act(self, self.inner.state()))
+            state = self.inner.state()
+            if (changed := self.error.act(self, state)) is not state:
+                self.put(changed)
         self.last = command.effort
 
     def go(self, command: Command, steps: int) -> None:
