@@ -22,11 +22,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
 from benchmarks.campaigns.rows import keep, read
-from joblib import Parallel, delayed
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.scenario.files import load_scenario
@@ -126,7 +126,6 @@ def draw(count: int, seed: int) -> Iterator[Check]:
 
 def carry_out(check: Check) -> Outcome:
     """Run one check."""
-    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves are what runs side by side
     start = time.perf_counter()
     is_file = check.subject.endswith(".urdf")
     robot = find_robot(str(FILES / check.subject) if is_file else check.subject)
@@ -164,10 +163,11 @@ def main() -> int:
         return 0
     done = {row.check: row for row in read(asked.out, Outcome)}
     left = [c for c in checks if str(c) not in done and asked.only in str(c)]
-    work = Parallel(n_jobs=asked.jobs, return_as="generator_unordered")
-    for row in keep(asked.out, work(delayed(carry_out)(check) for check in left)):
-        done[row.check] = row
-        print(f"{len(done)} of {COUNT} {row.verdict} {row.seconds:.1f} s {row.check}", flush=True)
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves run side by side
+    with get_context("spawn").Pool(asked.jobs) as pool:
+        for row in keep(asked.out, pool.imap_unordered(carry_out, left)):
+            done[row.check] = row
+            print(f"{len(done)} of {COUNT}: {row.verdict}, {row.seconds:.1f} s, {row.check}")
     judged = [row for row in done.values() if row.verdict != "refused"]
     counts = Counter(row.verdict for row in done.values())
     for row in judged:
