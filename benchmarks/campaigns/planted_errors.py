@@ -141,7 +141,7 @@ class Error:
             the engine or as it is read, the one it is reset to, an event, or a part of the engine.
         size: that is tried first.
         act: the function.
-        listed: whether facts/verdict.md lists it, where what is planted first was found to pass.
+        listed: whether it was planted before there were twins; none may pass, and all have a star.
     """
 
     group: str
