@@ -351,7 +351,7 @@ ERRORS: dict[str, Error] = {
     "differences": Error("state", "state", 1.0, differences),
     "quaternion's length": Error("state", "state", 1e-6,
         lambda p, x: replace(x, orientation=x.orientation * (1 + p.size))),
-    "NaN": Error("state", "state", 0.02, broken_number, True),
+    "NaN": Error("state", "state", 0.1, broken_number, True),
     "pose creeps as read": Error("state", "state", 1e-6, lambda p, x: replace(
         x, position=x.position + np.array([0.0, p.size * x.time, 0.0])), True),
     "pose creeps": Error("motion", "motion", 1e-6, creep, True),
