@@ -421,6 +421,26 @@ def test_the_cross_check_passes(short, tmp_path):
 
 
 @pytest.mark.parametrize("name", ENGINES)
+def test_dry_friction_that_no_step_resolves_is_no_error_of_an_engine(name, tmp_path):
+    """It turns round within a step: no scheme has its order then, but 5 % more of it are found."""
+    from roboaccord import Setup, load_scenario
+
+    dry = ["parameters.viscous_elbow=0.05", "parameters.constant_elbow=0.3"]
+    changes = [*dry, "crosscheck.duration=0.6", "crosscheck.states=30"]
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
+    engine(setup, name)
+    result = run_crosscheck(setup, [name], refine=3, out=tmp_path / "sound")
+    assert result.verdict == "pass", result.reasons
+    check = result.trajectory[name]
+    assert (check.kink, check.expected_order) == (0.0, 1)
+    wrong = wrap(name, perturbations=[Perturbation(name, "friction", 1.05, "elbow")])
+    result = run_crosscheck(setup, [wrong], refine=3, out=tmp_path / "wrong")
+    levels = result.levels
+    assert levels.scheme[name].outcome == "outside"
+    assert levels.one_step[name].outcome == "outside"
+
+
+@pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("link", ["base_link", "arm_b_link"])
 def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):
     """One per cent, by link and engine; and the motion alone gives it away."""

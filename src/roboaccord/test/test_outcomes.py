@@ -16,6 +16,7 @@ from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference, compare_limits, compare_link
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
+    has_settled,
     observed_order,
     remainder_of_samples,
     remainder_over_time,
@@ -87,6 +88,9 @@ def test_each_figure_that_is_off_is_outside_and_fails(level: str, changes: dict[
         ("one_step", {"one_step": replace(STEP, relative=0.32, order=None, left=None)}),
         ("trajectory", {"trajectory": replace(RUNS, order=None, left=None)}),
         ("trajectory", {"trajectory": replace(RUNS, range=0.0)}),
+        ("trajectory", {"trajectory": replace(RUNS, left=1e-4, asymptotic=False)}),
+        ("trajectory", {"trajectory": replace(RUNS, order=0.8, settled=False)}),
+        ("one_step", {"one_step": replace(STEP, left=1e-7, asymptotic=False)}),
     ],
 )
 def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
@@ -205,3 +209,49 @@ def test_a_small_constant_does_not_hide_behind_another_coordinate() -> None:
     assert (left.within, left.coordinate, left.sample) == (False, 1, 1)
     norms = [float(np.linalg.norm(e, axis=1).max()) for e in errors]
     assert observed_order(steps, norms, 1e-9) == pytest.approx(1.0, abs=0.01)
+
+
+def test_an_excess_outside_the_asymptotic_range_is_not_sure() -> None:
+    """Angles of a snake in DART 20 ms after a kick, 1e-6 rad, at 1, .5 and .25 ms.
+
+    The first angle's two estimates are near by chance, and beyond twice their difference; at .0625
+    and .03125 ms .65 and .15 are left of 15.7. The second one falls with order 1.8. An angle with
+    its own error of ten times that keeps it at any step.
+    """
+    chance, other = (-388.3, -184.0, -84.16), (350.0, 100.0, 29.0)
+    floor = np.full((1, 2), 1e-9)
+    errors = [np.array([[a, b]]) for a, b in zip(chance, other, strict=True)]
+    left = remainder_over_time(errors, 1, floor)
+    assert (left.within, left.coordinate, left.asymptotic) == (False, 0, False)
+    left = remainder_of_samples(errors, 1, floor[0])
+    assert (left.within, left.asymptotic) == (False, False)
+    near = [np.array([[a, b]]) for a, b in zip(chance, (400.0, 196.0, 97.0), strict=True)]
+    off = [e + np.array([[157.0, 0.0]]) for e in near]
+    left = remainder_over_time(off, 1, floor)
+    assert (left.within, left.coordinate, left.asymptotic) == (False, 0, True)
+
+
+@given(st.integers(1, 4), st.floats(0.5, 2.0), st.floats(0.1, 10.0))
+def test_a_wrong_order_and_a_constant_have_settled(order: int, a: float, b: float) -> None:
+    """Whatever falls by one power, or by the scheme's to a constant; b against a: any direction."""
+    steps = (0.1, 0.05, 0.025)
+    shape = np.array([[a, -b, a * b]])
+    assert has_settled([shape * h for h in steps], order)
+    assert has_settled([shape * h**order for h in steps], order)
+    kept = np.array([[0.0, b, b]]) * steps[0] ** order
+    assert has_settled([shape * h**order + kept for h in steps], order)
+
+
+def test_an_order_that_rises_to_the_schemes_has_not_settled() -> None:
+    """A snake in MuJoCo by RK4 (1e-10 m), and a swing whose dry friction no step resolves."""
+    for errors in ((9.68, 0.888, 0.0602), (0.0081, 0.0025, 9.1e-5)):
+        assert not has_settled([np.array([[e]]) for e in errors], 4)
+    assert has_settled([np.array([[e]]) for e in (8.0, 3.9, 1.95)], 4)  # of another scheme
+    assert has_settled([np.array([[e]]) for e in (16.0, 2.0, 1.1)], 4)  # to a constant, of order 1
+
+
+def test_no_order_is_asked_of_an_error_that_falls_to_the_floor() -> None:
+    low = replace(RUNS, error=[1e-6, 1e-7, 1e-9], order=3.3, expected_order=4, floor=1e-9)
+    assert outcomes(replace(CHECKS, trajectory=low))["trajectory"].outcome == "within"
+    high = replace(low, floor=5e-10)
+    assert outcomes(replace(CHECKS, trajectory=high))["trajectory"].outcome == "outside"

@@ -285,7 +285,7 @@ def settle(simulator: Simulator) -> None:
     [
         (one_more, {"scheme", "one_step", "trajectory"}),
         (settle, {"scheme", "one_step", "trajectory"}),
-        (creep, {"scheme", "trajectory"}),
+        (creep, {"scheme", "one_step", "trajectory"}),
     ],
 )
 def test_an_engine_that_a_function_breaks_is_found(

@@ -10,9 +10,16 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.repeat import compare_runs, judge_repeat
 from roboaccord.crosscheck.runs import Job, run_job
-from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
+from roboaccord.crosscheck.scheme import (
+    NoTwin,
+    SchemeCheck,
+    ask_resolution,
+    check_scheme,
+    judge_scheme,
+)
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import inverse_differential, twin_of
@@ -233,3 +240,19 @@ def test_the_differential_of_a_turn_is_that_of_the_exponential() -> None:
         back = turn_quaternion(u) * np.array([-1.0, -1.0, -1.0, 1.0])
         ahead, behind = (quaternion_product(back, q)[:3] for q in two)
         assert np.allclose((ahead - behind) / step, w, atol=1e-9)
+
+
+def test_a_check_coarser_than_asked_is_not_judged() -> None:
+    """Parts alone count, .5 N m s/rad is none: 2 % of a mass could hide, 1 % is asked."""
+    sizes = [("gear", "a", 1e-9, "1"), ("mass", "b", 0.02, "1"), ("damping", "a", 0.5, "N m s/rad")]
+    found = [Resolved(what, where, "scheme", size, unit) for what, where, size, unit in sizes]
+    check = SchemeCheck(0.0, 1e-12, "rate", "a", 0.0, 10, 0, resolution=found)
+    finding = judge_scheme("dart", check)
+    assert ask_resolution(finding, check, 0.03) == finding
+    coarse = ask_resolution(finding, check, 0.01)
+    assert (coarse.outcome, coarse.where) == ("not_judged", "b")
+    assert "mass of b 2 %" in coarse.reason and "control_period 2 times" in coarse.reason
+    none = NoTwin("a ball stands in a frame")
+    assert ask_resolution(judge_scheme("dart", none), none, 0.01).outcome == "not_judged"
+    wrong = judge_scheme("dart", replace(check, error=1.0))
+    assert ask_resolution(wrong, check, 0.01) == wrong

@@ -2,11 +2,19 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.crosscheck.one_step import check_one_step, predict
-from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.convergence import check_convergence, floor_of
+from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.one_step import check_one_step, check_steps, predict
+from roboaccord.crosscheck.run import check_first, run_crosscheck
+from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
+from roboaccord.crosscheck.verdict import EngineChecks, judge_step, judge_trajectory
+from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
 from roboaccord.run.factory import make_simulator
@@ -93,6 +101,30 @@ def test_a_coarse_engine_is_not_waved_through(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("engine", "outcome", "changes"),
+    [
+        ("dart", "not_judged", ["controller.waves=2.5", "seed=5", "initial.spread_q=0.05"]),
+        ("mujoco", "within", ["physics_step=0.0005", "control_period=0.01"]),
+    ],
+)
+def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, outcome, changes):
+    """A transient of milliseconds that 1 ms does not resolve; 6 picometres at the smallest step."""
+    from roboaccord import Setup, load_scenario
+
+    pytest.importorskip("dartpy" if engine == "dart" else engine)
+    changes = [*changes, "crosscheck.duration=0.3"]
+    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    engines = make_engines(setup, [engine])
+    runs = run_jobs(setup, engines, 3, QUIET)
+    floor = floor_of(setup.tree, runs, engine)
+    check = check_convergence(setup.tree, runs, engine, engines.others[engine], floor)
+    checks = replace(check_first(setup, engines, engine), trajectory=check)
+    found = judge_trajectory(setup.scenario.crosscheck.tolerances, checks, Name)
+    assert found.outcome == outcome
+    assert (outcome == "within") == ("halve the step" not in found.reason)
+
+
+@pytest.mark.parametrize(
     ("kind", "value", "quantity", "where"),
     [
         ("friction_across", 1.01, "friction", "mu_across"),
@@ -129,10 +161,54 @@ def test_the_reference_predicts_its_own_run(setup):
     assert found.base < 1e-12
 
 
-def short_run(setup, engine):
+def test_an_engine_is_asked_for_its_own_order_in_one_step(setup, monkeypatch):
+    """Efforts a substep late: order 1, which DART may have, and a Runge-Kutta method may not."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    from roboaccord.engines.mujoco.simulator import MujocoSimulator
+
+    steps = (1e-3, 5e-4, 2.5e-4)
+
+    def judged():
+        runs = {dt: short_run(setup, "mujoco", dt) for dt in steps}
+        check = check_steps(setup, spec("mujoco"), make_simulator(setup, "mujoco").order, runs)
+        model = ModelCheck(1.0, 1.0, ()), AccelerationCheck(0.0, 1)
+        checks = EngineChecks("mujoco", *model, one_step=check)
+        return judge_step(setup.scenario.crosscheck.tolerances, checks, Name)
+
+    assert judged().outcome == "within"
+    plain = MujocoSimulator._substeps
+
+    def late(self, effort, count):
+        last = getattr(self, "before", 0.0 * effort)
+        self.before = effort.copy()
+        plain(self, last, 1)
+        if count > 1:
+            plain(self, effort, count - 1)
+
+    monkeypatch.setattr(MujocoSimulator, "_substeps", late)
+    found = judged()
+    assert found.outcome == "outside"
+    assert "order 1." in found.reason and "at least 3.7" in found.reason
+
+
+def test_a_base_that_drifts_is_found_in_one_step(setup):
+    """By 1e-7 m in 1 ms in the pose alone: .1 mm/s, beside rates that are right."""
+    steps = (1e-3, 5e-4, 2.5e-4)
+    runs = {dt: short_run(setup, "reference", dt) for dt in steps}
+    along = np.array([1.0, 0.0, 0.0])
+    moved = {
+        dt: replace(run, position=run.position + 1e-7 * np.outer(np.arange(len(run)), along))
+        for dt, run in runs.items()
+    }
+    check = check_steps(setup, spec("mujoco"), 4, moved)
+    assert (check.remainder, check.where) == (False, "position of base_link along x")
+    assert check.left == pytest.approx(1e-7, rel=1e-3)
+
+
+def short_run(setup, engine, step=None):
     """Return a run under the scenario's controller."""
     return simulate(
-        simulator=make_simulator(setup, engine),
+        simulator=make_simulator(setup, engine, physics_step=step),
         controller=make_controller(setup),
         initial=setup.initial,
         duration=0.05,

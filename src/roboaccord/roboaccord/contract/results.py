@@ -78,7 +78,7 @@ def quantities(result: type) -> Mapping[str, Quantity]:
         for part in (hint, *get_args(hint)):
             if isinstance(part, Quantity):
                 found[name] = part
-            elif isinstance(part, type) and is_dataclass(part):
+            elif isinstance(part, type) and is_dataclass(part) and part is not result:
                 found |= {f"{name}.{key}": each for key, each in quantities(part).items()}
     return found
 

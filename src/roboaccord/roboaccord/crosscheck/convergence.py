@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from roboaccord.contract.results import Quantity
+from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
     STEPS,
     Remainder,
+    has_settled,
     observed_order,
     remainder_over_time,
 )
 from roboaccord.crosscheck.runs import REFERENCE, Job, Runs
+from roboaccord.crosscheck.ticks import kinks
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a few hundred terms
+SHORTEST = 10  # samples before a kink that are judged
+STOPS = ("joint_stop", "impact")  # which no scheme steps
+GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # grid convergence index, with an order that fits or not
+GRID_ORDER = 0.9  # of the scheme's, from which on it fits
 ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
 
 
@@ -37,6 +44,28 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class Uncertainty:
+    """Hold comparison error and uncertainties at the scenario's physics step [ASME V&V 20].
+
+    Args:
+        comparison_error: largest distance of any link from the reference, E.
+        numerical: what the physics step makes, by the grid convergence index: the difference of the
+            runs at h and h/2, extrapolated, times 1.25 where the order is the scheme's, else times
+            3 [Roache 1998].
+        input: what parameters make; 0, for engine and reference read the same description, and
+            `acceleration` compares what they made of it.
+        data: error of the reference, and what round-off makes of both.
+        order: that was observed, up to that of the scheme.
+    """
+
+    comparison_error: Annotated[float, Quantity("m", "comparison error E")]
+    numerical: Annotated[float, Quantity("m", "numerical uncertainty")]
+    input: Annotated[float, Quantity("m", "input uncertainty")]
+    data: Annotated[float, Quantity("m", "data uncertainty")]
+    order: Annotated[float, Quantity("1", "of convergence")]
+
+
+@dataclass(frozen=True)
 class ConvergenceCheck:
     """Hold the largest distance of any link to the reference's, by physics step.
 
@@ -47,13 +76,20 @@ class ConvergenceCheck:
             than two are left.
         expected_order: of the engine's integrator.
         floor: largest distance that round-off and the reference's own error make.
+        settled: whether the order is one that smaller steps have, too, as far as the runs hit the
+            same stops.
+        asymptotic: whether what exceeds its bound does so in the asymptotic range.
         left: what is left at a step of 0, of the coordinate that exceeds its bound most.
         bound: of what time stepping and the floor explain of it.
         where: that coordinate.
         since: when it first exceeds its bound, or exceeds it most.
         time: (k,).
         distance: by dt, largest distance of any link at each time (k,).
+        kink: when dry friction first turns round within few steps, or a stop is hit, after which
+            no scheme keeps its order: from then on 1 is expected; None where there is none.
+        before: what was found up to then; None where that is too short.
         range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
+        uncertainty: at the largest step; None where there is one step only.
     """
 
     dt: Annotated[list[float], Quantity("s", "physics step")]
@@ -68,6 +104,11 @@ class ConvergenceCheck:
     time: Annotated[Array, Quantity("s", "time")]
     distance: Annotated[dict[str, Array], Quantity("m", "largest distance of a link")]
     range: float
+    kink: Annotated[float | None, Quantity("s", "first kink of dry friction, or stop")] = None
+    before: ConvergenceCheck | None = field(default=None, metadata=LEFT_OUT)
+    uncertainty: Uncertainty | None = None
+    settled: bool = True
+    asymptotic: bool = True
 
     @property
     def remainder(self) -> bool | None:
@@ -100,55 +141,129 @@ def name_coordinate(tree: Tree, joints: Sequence[str], index: int) -> str:
     return names[index]
 
 
-def floor_of(tree: Tree, runs: Runs) -> Floor:
-    """Return the floor: the effect of the reference's own error and of round-off.
+def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
+    """Return the floor: the effect of the reference's own error, and of round-off in both.
 
-    By its run at twice the smallest step, and by one at that step from a start whose last bit is
-    changed.
+    By the reference's run at twice the smallest step, and by one at that step from a start whose
+    last bit is changed; by the engine's from such a start, where there is one.
     """
     truth, coarse = runs.truth, runs.found[Job(REFERENCE, runs.steps[-1])]
     bit = runs.found[Job(REFERENCE, runs.truth_step, fine=True, bit=True)]
     exact = coordinates(tree, truth)
-    apart = sum(np.abs(coordinates(tree, other) - exact) for other in (coarse, bit))
+    pairs = [(coarse, truth), (bit, truth)]
+    changed = Job(engine, runs.steps[0], bit=True)
+    if changed in runs.found:
+        pairs.append((runs.found[changed], runs.shown(engine)))
+    apart = sum(np.abs(coordinates(tree, a) - coordinates(tree, b)) for a, b in pairs)
     scale = ROUND_OFF * np.maximum(np.abs(exact).max(axis=0), 1.0)
-    centres = link_centres(tree, truth)
-    distance = sum(largest_distance(link_centres(tree, other) - centres) for other in (coarse, bit))
+    distance = sum(
+        largest_distance(link_centres(tree, a) - link_centres(tree, b)) for a, b in pairs
+    )
     return Floor(
         np.maximum.accumulate(apart, axis=0) + scale,
         np.maximum.accumulate(distance) + ROUND_OFF,
     )
 
 
+class Errors(NamedTuple):
+    """Hold the errors of one engine's runs, from the largest step to the smallest."""
+
+    steps: list[float]
+    apart: list[Array]
+    distance: list[Array]
+
+
 def check_convergence(
-    tree: Tree, all_runs: Runs, engine: str, expected_order: int, floor: Floor
+    tree: Tree, runs: Runs, engine: str, simulator: Simulator, floor: Floor
 ) -> ConvergenceCheck:
     """Compare one engine's runs, by physics step, to a converged reference."""
-    truth, runs = all_runs.truth, all_runs.of(engine)
+    truth, own, order = runs.truth, runs.of(engine), simulator.order
     target, centres = coordinates(tree, truth), link_centres(tree, truth)
-    steps = sorted(runs, reverse=True)
-    distance = {f"{dt:g}": largest_distance(link_centres(tree, runs[dt]) - centres) for dt in steps}
+    found = Errors(
+        sorted(own, reverse=True),
+        [coordinates(tree, own[dt]) - target for dt in runs.steps],
+        [largest_distance(link_centres(tree, own[dt]) - centres) for dt in runs.steps],
+    )
+    stops = [
+        stop.time for run in (truth, *own.values()) for stop in run.events if stop.kind in STOPS
+    ]
+    hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
+    rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
+    if not rough.size:
+        return _with_uncertainty(tree, own, _check(tree, truth, found, order, floor))
+    kink = int(rough[0])
+    before = None
+    if kink >= SHORTEST:
+        early = Errors(found.steps, *([e[: kink + 1] for e in each] for each in found[1:]))
+        start = Floor(floor.coordinates[: kink + 1], floor.distance[: kink + 1])
+        before = _check(tree, truth, early, order, start)
+    since = float(truth.time[kink])
+    whole = replace(_check(tree, truth, found, 1, floor), kink=since, before=before)
+    if len({tuple(_stops(own[dt])) for dt in runs.steps[-STEPS:]}) > 1:
+        whole = replace(whole, settled=False, asymptotic=False)
+    return _with_uncertainty(tree, own, whole)
+
+
+def _stops(run: Trajectory) -> list[tuple[str, str]]:
+    """Return what was hit, in order: runs that hit different stops are in no asymptotic range."""
+    return [(event.kind, event.subject) for event in run.events if event.kind in STOPS]
+
+
+def _with_uncertainty(
+    tree: Tree, runs: Mapping[float, Trajectory], check: ConvergenceCheck
+) -> ConvergenceCheck:
+    if len(runs) < 2:
+        return check
+    coarse, fine = (link_centres(tree, runs[dt]) for dt in sorted(runs, reverse=True)[:2])
+    apart = float(largest_distance(coarse - fine).max())
+    return replace(check, uncertainty=uncertainty_of(check, apart))
+
+
+def _check(
+    tree: Tree, truth: Trajectory, found: Errors, expected_order: int, floor: Floor
+) -> ConvergenceCheck:
+    steps, apart, _ = found
+    count = len(found.apart[0])
+    target = coordinates(tree, truth)[:count]
+    distance = {f"{dt:g}": d for dt, d in zip(steps, found.distance, strict=True)}
     error = [float(values.max()) for values in distance.values()]
     largest = float(floor.distance.max())
     left: Remainder | None = None
+    settled = True
     if len(steps) >= STEPS:
-        apart = [coordinates(tree, runs[dt]) - target for dt in steps[-STEPS:]]
         left = remainder_over_time(apart, expected_order, floor.coordinates)
+        settled = has_settled(apart, expected_order)
     return ConvergenceCheck(
         dt=steps,
         error=error,
-        order=observed_order(steps, error, ORDER_FLOOR * largest),
+        order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
         expected_order=expected_order,
         floor=largest,
         left=left.size if left else None,
         bound=left.bound if left else None,
         where=name_coordinate(tree, truth.joints, left.coordinate) if left else "",
         since=float(truth.time[left.sample]) if left else None,
-        time=truth.time,
+        time=truth.time[:count],
         distance=distance,
         range=float(np.ptp(target, axis=0).max()),
+        settled=settled,
+        asymptotic=left.asymptotic if left else True,
     )
 
 
 def largest_distance(apart: Array) -> Array:
     """Return the largest length over the links (k,) of differences (k, links, 3)."""
     return np.asarray(np.sqrt((apart**2).sum(axis=2)).max(axis=1))
+
+
+def uncertainty_of(check: ConvergenceCheck, apart: float) -> Uncertainty:
+    """Return comparison error and uncertainties.
+
+    Args:
+        check: of the engine.
+        apart: largest distance of any link between the runs at the two largest steps [m].
+    """
+    order = min(check.order or check.expected_order, check.expected_order)
+    near = order >= GRID_ORDER * check.expected_order
+    factor = (GRID_SAFETY if near else GRID_UNSURE) * 2.0**order / (2.0**order - 1.0)
+    return Uncertainty(check.error[0], factor * apart, 0.0, check.floor, order)

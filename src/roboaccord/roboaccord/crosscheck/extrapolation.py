@@ -3,20 +3,31 @@
 With runs at h, h/2 and h/4 and a scheme of order p, x(h) = x_0 + a h^p + O(h^(p+1)), two runs give
 x_0 but for the next order [Richardson 1911]. The two estimates that three runs give differ by more
 than twice what the finer of them errs by, so their difference bounds what time stepping explains.
+
+That holds in the asymptotic range, where the next order is small beside the first. The runs show it
+by themselves: the difference of the estimates over that of the coarser two runs, as norms over all
+coordinates, is the share of the next order [Roache 1998; Eca and Hoekstra 2014]. One coordinate's
+difference may be small by chance, that of all is not. So what exceeds its own bound is sure only
+if it exceeds that share of what the coordinate itself changes by, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array
 
 SAFETY = 2.0  # on the difference of the two estimates
 AHEAD = 0.05  # of a run
 STEPS = 3  # physics steps that it takes
+RANGE = 0.5  # share of the next order up to which a range is asymptotic
+RISING = 0.1  # difference of orders at two pairs of steps from which on they rise
+NEAREST = 0.75  # below the order of the scheme, from which on that is another's
 
 
 @dataclass(frozen=True)
@@ -28,12 +39,14 @@ class Remainder:
         bound: of what time stepping, round-off and the reference explain.
         coordinate: index.
         sample: index of the first sample at which the bound is exceeded, or of the largest ratio.
+        asymptotic: whether an excess is sure: True too where there is none.
     """
 
     size: float
     bound: float
     coordinate: int
     sample: int
+    asymptotic: bool = True
 
     @property
     def within(self) -> bool:
@@ -67,16 +80,18 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
     first, last = estimates(errors, order)
     left = np.maximum.accumulate(np.abs(last), axis=0)
     apart = np.maximum.accumulate(np.abs(last - first), axis=0)
+    moved = np.maximum.accumulate(np.abs(errors[-2] - errors[-STEPS]), axis=0) / (2.0**order - 1.0)
     count = len(apart)
     later = np.minimum(np.arange(count) + max(1, round(AHEAD * count)), count - 1)
     bound = SAFETY * apart[later] + floor
+    sure = _sure(left, bound, apart[later], moved[later], floor)
     ratio = left / np.maximum(bound, np.finfo(float).tiny)
-    sample, coordinate = np.unravel_index(int(np.argmax(ratio)), ratio.shape)
-    over = np.flatnonzero(ratio[:, coordinate] > 1.0)
+    shown = np.where(sure, ratio, 0.0) if sure.any() else ratio
+    sample, coordinate = np.unravel_index(int(np.argmax(shown)), shown.shape)
+    over = np.flatnonzero(shown[:, coordinate] > 1.0)
     at = int(over[0]) if over.size else int(sample)
-    return Remainder(
-        float(left[sample, coordinate]), float(bound[sample, coordinate]), int(coordinate), at
-    )
+    size, most = float(left[sample, coordinate]), float(bound[sample, coordinate])
+    return Remainder(size, most, int(coordinate), at, bool(sure.any()) or size <= most)
 
 
 def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> Remainder:
@@ -88,13 +103,53 @@ def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> R
         floor: what is not time stepping, as a root mean square (c,).
     """
     first, last = estimates(errors, order)
-    left = np.sqrt(np.mean(last**2, axis=0))
-    bound = SAFETY * np.sqrt(np.mean((last - first) ** 2, axis=0)) + floor
-    ratio = left / np.maximum(bound, np.finfo(float).tiny)
-    worst = int(np.argmax(ratio))
-    return Remainder(
-        float(left[worst]), float(bound[worst]), worst, int(np.argmax(np.abs(last[:, worst])))
+    moved = (errors[-2] - errors[-STEPS]) / (2.0**order - 1.0)
+    left, apart, changed = (
+        np.sqrt(np.mean(each**2, axis=0, keepdims=True)) for each in (last, last - first, moved)
     )
+    bound = SAFETY * apart + floor
+    sure = _sure(left, bound, apart, changed, floor)
+    ratio = left / np.maximum(bound, np.finfo(float).tiny)
+    worst = int(np.argmax(np.where(sure, ratio, 0.0) if sure.any() else ratio))
+    size, most = float(left[0, worst]), float(bound[0, worst])
+    at = int(np.argmax(np.abs(last[:, worst])))
+    return Remainder(size, most, worst, at, bool(sure.any()) or size <= most)
+
+
+def _sure(left: Array, bound: Array, apart: Array, moved: Array, floor: Array) -> NDArray[np.bool_]:
+    """Return which excesses over bounds (k, c) are in the asymptotic range, and beyond its share.
+
+    Args:
+        left, bound: what is left at a step of 0, and what explains it.
+        apart: difference of the estimates.
+        moved: difference of the coarser two runs, as an error at a step of 0.
+        floor: what is not time stepping.
+    """
+    beyond = np.linalg.norm(np.maximum(apart - SAFETY * floor, 0.0), axis=1)
+    share = beyond / np.maximum(np.linalg.norm(moved, axis=1), np.finfo(float).tiny)
+    wide = SAFETY * share[:, None] * moved + floor
+    return np.asarray((share[:, None] <= RANGE) & (left > np.maximum(bound, wide)))
+
+
+def has_settled(errors: Sequence[Array], order: int) -> bool:
+    """Return whether errors fall by one power of the step, which need not be that of the scheme.
+
+    Either all of them do; or the differences of the runs fall by the power of the scheme, and the
+    rest is what does not fall. A power that still rises to the scheme's has not settled.
+    """
+    one, two, three = errors[-STEPS:]
+    sizes = [max(float(np.linalg.norm(e)), np.finfo(float).tiny) for e in (one, two, three)]
+    first, last = (float(np.log2(a / b)) for a, b in pairwise(sizes))
+    if last > first + RISING and last > order - NEAREST:
+        return False
+    if _fits(one - two, two - three, 2.0**order):
+        return True
+    slope = float(np.sqrt(sizes[0] / sizes[2]))
+    return _fits(one, two, slope) and _fits(two, three, slope)
+
+
+def _fits(coarse: Array, fine: Array, factor: float) -> bool:
+    return bool(np.linalg.norm(coarse - factor * fine) <= RANGE * np.linalg.norm(coarse))
 
 
 def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float) -> float | None:

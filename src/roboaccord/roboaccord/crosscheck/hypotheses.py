@@ -66,6 +66,10 @@ class Resolved:
     smallest: Annotated[float, Quantity("", "that would have been outside")]
     unit: str
 
+    def __str__(self) -> str:
+        found = Hypothesis(self.parameter, self.where)
+        return f"{found} {found.sized(self.smallest, '.1g')}"
+
 
 def hypotheses_of(twin: Simulator) -> list[Hypothesis]:
     """Return the hypotheses on a twin: by joint, by link, and those of which there is one."""

@@ -7,13 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.results import Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.extrapolation import STEPS, Remainder, remainder_of_samples
+from roboaccord.crosscheck.extrapolation import (
+    STEPS,
+    Remainder,
+    has_settled,
+    remainder_of_samples,
+)
 from roboaccord.crosscheck.runs import tightened
-from roboaccord.crosscheck.ticks import Index, predicted
+from roboaccord.crosscheck.ticks import Index, difference, kinks, left_out, predicted
+from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -36,12 +43,17 @@ class OneStepCheck:
         base: largest error of the base's position.
         spin: as rms, of the base's angular velocity.
         spin_relative: as relative, of the base's angular velocity.
-        order: by which rms falls with the engine's physics step; None where there is one step.
+        order: by which rms falls with the engine's physics step, of the periods without an event
+            or a kink; None where there is one step.
         spin_order: by which spin falls, likewise.
         left: rms of what is left at a physics step of 0, of the rate that exceeds its bound most.
         bound: of what time stepping and the reference's own error explain of it.
         where: that rate.
         floor: rms of the reference's own error.
+        asymptotic: whether what exceeds its bound does so in the asymptotic range.
+        step: the smallest physics step.
+        expected_order: by which errors must fall.
+        settled: whether the order is one that smaller steps have, too.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -58,6 +70,10 @@ class OneStepCheck:
     bound: float | None = None
     where: str = ""
     floor: Annotated[float, Quantity("rad/s", "rms of the reference's own error")] = 0.0
+    asymptotic: bool = True
+    step: Annotated[float, Quantity("s", "smallest physics step")] = 0.0
+    expected_order: int = 1
+    settled: bool = True
 
     def to_json(self) -> dict[str, Json]:
         """Return the fields, and the unit of the errors."""
@@ -76,12 +92,19 @@ class Predictions:
     Args:
         errors: of joint rates and the base's twist (k, n + 6), predicted less recorded.
         change: by which the reference changes them (k, n + 6).
+        pose: errors of the base's position and orientation (k, 6) [m, rad].
         base: largest error of the base's position [m].
     """
 
     errors: Array
     change: Array
+    pose: Array
     base: float
+
+    @property
+    def judged(self) -> Array:
+        """All errors (k, n + 12)."""
+        return np.column_stack([self.errors, self.pose])
 
 
 def predict(
@@ -97,21 +120,35 @@ def predict(
     """
     chosen = np.arange(len(trajectory) - 1) if samples is None else samples
     errors, change = np.empty((2, len(chosen), len(trajectory.joints) + 6))
-    base = 0.0
+    pose, base = np.empty((len(chosen), 6)), 0.0
     rates = np.column_stack([trajectory.qd, trajectory.twist])
     for row, (i, end) in enumerate(predicted(reference, trajectory, chosen, late)):
         new = np.concatenate([end.qd, end.twist])
         errors[row], change[row] = new - rates[i + 1], new - rates[i]
+        pose[row] = difference(trajectory.state(i + 1), end)[-12:-6]
         base = max(base, float(np.abs(end.position - trajectory.position[i + 1]).max()))
-    return Predictions(errors, change, base)
+    return Predictions(errors, change, pose, base)
 
 
-def check_steps(setup: Setup, order: int, runs: Mapping[float, Trajectory]) -> OneStepCheck:
-    """Check one engine's runs step by step, against references at their smallest step."""
+def check_steps(
+    setup: Setup, engine: EngineSpec, order: int, runs: Mapping[float, Trajectory]
+) -> OneStepCheck:
+    """Check one engine's runs step by step, against references at their smallest step.
+
+    Its own order is asked where nothing happens that no scheme steps. Contact is of order 1 in all.
+    """
     fine = min(runs)
+    simulator = make_simulator(setup, engine)
+    rough = [
+        left_out(run, setup.scenario.control_period) | kinks(simulator, run, fine)
+        for run in runs.values()
+    ]
+    free = ~np.any(rough, axis=0)
+    own = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
     first = make_simulator(tightened(setup), physics_step=fine)
     second = make_simulator(setup, physics_step=_twice(setup, fine))
-    return check_one_steps((first, second), runs, order)
+    found = check_one_steps((first, second), runs, order, free if free.any() else ~free)
+    return replace(found, expected_order=own)
 
 
 def _twice(setup: Setup, step: float) -> float:
@@ -141,7 +178,10 @@ def check_one_step(trajectory: Trajectory, found: Predictions) -> OneStepCheck:
 
 
 def check_one_steps(
-    references: tuple[Simulator, Simulator], runs: Mapping[float, Trajectory], order: int
+    references: tuple[Simulator, Simulator],
+    runs: Mapping[float, Trajectory],
+    order: int,
+    free: NDArray[np.bool_],
 ) -> OneStepCheck:
     """Check one-step errors at the largest physics step, their order, and the remainder at 0.
 
@@ -152,6 +192,7 @@ def check_one_steps(
         references: at the smallest physics step of the runs, and at twice that.
         runs: by physics step.
         order: of the engine's integrator.
+        free: periods without an event or a kink (k - 1,), by which the orders are observed.
     """
     fine, coarse = references
     found = {dt: predict(fine, run) for dt, run in sorted(runs.items(), reverse=True)}
@@ -160,8 +201,10 @@ def check_one_steps(
     floor = measure_floor(coarse, runs[min(runs)], found[min(runs)])
     left: Remainder | None = None
     if len(found) >= STEPS:
-        left = remainder_of_samples([p.errors for p in found.values()], order, floor)
-    rms, spin = ({dt: getattr(c, name) for dt, c in checks.items()} for name in ("rms", "spin"))
+        left = remainder_of_samples([p.judged for p in found.values()], order, floor)
+    n = len(runs[min(runs)].joints)
+    rms, spin = ({dt: _rms(p.errors[free, part]) for dt, p in found.items()} for part in _parts(n))
+    smooth = [p.errors[free] for p in found.values()]
     return replace(
         largest,
         order=_order(rms),
@@ -169,25 +212,28 @@ def check_one_steps(
         left=left.size if left else None,
         bound=left.bound if left else None,
         where=name_rate(runs[max(runs)].joints, left.coordinate) if left else "",
-        floor=float(floor.max()),
+        floor=float(floor[:-6].max()),
+        settled=has_settled(smooth, order) if left else True,
+        asymptotic=left.asymptotic if left else True,
+        step=min(runs),
     )
 
 
 def measure_floor(coarse: Simulator, run: Trajectory, fine: Predictions) -> Array:
-    """Return the rms of the reference's own error, from its steps and half of them (n + 6,)."""
+    """Return the rms of the reference's own error, from its steps and half of them (n + 12,)."""
     count = len(run) - 1
     samples = np.unique(np.linspace(0, count - 1, min(SAMPLED, count)).astype(int))
-    apart = predict(coarse, run, samples).errors - fine.errors[samples]
-    rates = np.column_stack([run.qd, run.twist])
-    scale = ROUND_OFF * np.maximum(np.abs(rates).max(axis=0, initial=0.0), 1.0)
+    apart = predict(coarse, run, samples).judged - fine.judged[samples]
+    turned = np.full((len(run), 3), np.pi)
+    values = np.column_stack([run.qd, run.twist, run.position, turned])
+    scale = ROUND_OFF * np.maximum(np.abs(values).max(axis=0, initial=0.0), 1.0)
     return np.asarray(np.sqrt(np.mean(apart**2, axis=0)) + scale)
 
 
 def name_rate(joints: tuple[str, ...], index: int) -> str:
     """Return the name of a column of the predictions."""
-    base = [
-        f"{kind} velocity of base_link along {a}" for kind in ("linear", "angular") for a in "xyz"
-    ]
+    kinds = ("linear velocity", "angular velocity", "position", "orientation")
+    base = [f"{kind} of base_link along {a}" for kind in kinds for a in "xyz"]
     return [*(f"rate of {joint}" for joint in joints), *base][index]
 
 
@@ -201,7 +247,8 @@ def _order(errors: Mapping[float, float]) -> float | None:
     """Return the order by which errors fall with the step; None if undetermined."""
     if len(errors) < 2 or min(errors.values()) <= 0:
         return None
-    return float(np.polyfit(np.log(list(errors)), np.log(list(errors.values())), 1)[0])
+    steps, sizes = np.log(sorted(errors.items())[:STEPS]).T
+    return float(np.polyfit(steps, sizes, 1)[0])
 
 
 def _rms(values: Array) -> float:

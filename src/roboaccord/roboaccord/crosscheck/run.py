@@ -24,17 +24,20 @@ from roboaccord.crosscheck.repeat import check_repeat
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
     QUIET,
+    REFERENCE,
     Engines,
     Progress,
     Runs,
     make_engines,
     run_jobs,
 )
-from roboaccord.crosscheck.scheme import check_scheme
+from roboaccord.crosscheck.scheme import ask_resolution, check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.setup import Setup
+
+MORE = 2  # physics steps that are added
 
 
 def run_crosscheck(
@@ -52,7 +55,8 @@ def run_crosscheck(
     Args:
         setup: robot and scenario.
         engines: by name or specification; the reference is always run.
-        refine: number of physics steps dt, dt/2, dt/4, ...
+        refine: number of physics steps dt, dt/2, dt/4, ...; up to `MORE` are added where they
+            are too large to tell.
         out: folder for summary.json and a bag of each engine.
         command: that repeats the check, for the report.
         refused: called with each engine that does not take the scenario, which is then left out;
@@ -65,9 +69,13 @@ def run_crosscheck(
     """
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
-    runs = run_jobs(setup, simulators, refine, progress)
-    measured = measure(setup, simulators, runs, progress)
-    findings = judge_all(setup, simulators, runs, measured.checks)
+    runs = Runs({}, [])
+    for steps in range(refine, refine + MORE + 1):
+        runs = run_jobs(setup, simulators, steps, progress, runs.found)
+        measured = measure(setup, simulators, runs, progress)
+        findings = judge_all(setup, simulators, runs, measured.checks)
+        if not any(each.smaller for each in findings):
+            break
     for engine in simulators.names:
         bag = fresh(out / f"{engine}_bag")
         version = simulators.version(engine)
@@ -94,12 +102,14 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
             lambda engine, step, seed: progress.done(engine, step),
         )
     else:
-        floor = floor_of(tree, runs)
-        refuse_tolerances(spec.tolerances, noise, float(floor.distance.max()))
-        calls = [(setup, engines.order(e), runs.of(e)) for e in engines.others]
+        floors = {e: floor_of(tree, runs, e) for e in engines.names}
+        least = float(floors[REFERENCE].distance.max())
+        refuse_tolerances(spec.tolerances, noise, least)
+        calls = [(setup, engines.specs[e], engines.order(e), runs.of(e)) for e in engines.others]
         steps = dict(zip(engines.others, run_pieces(check_steps, calls), strict=True))
         trajectory = {
-            e: check_convergence(tree, runs, e, engines.order(e), floor) for e in engines.names
+            e: check_convergence(tree, runs, e, engines.simulator(e), floors[e])
+            for e in engines.names
         }
     pairs = [(setup, engines.specs[e], runs.shown(e)) for e in engines.others]
     schemes = dict(zip(engines.others, run_pieces(check_scheme, pairs), strict=True))
@@ -136,11 +146,17 @@ def judge_all(
     findings: list[Finding] = []
     for check in checks:
         simulator, own = engines.others[check.engine], runs.of(check.engine)
-        findings += judge(
-            spec.tolerances,
+        found = judge(
+            spec.tolerances.at(setup.scenario.control_period),
             check,
             partial(name_acceleration, setup, engines.reference, simulator),
             partial(name_one_step, setup, own, simulator.order),
             partial(name_trajectory, runs.shown(check.engine), check.trajectory),
         )
+        findings += [
+            ask_resolution(each, check.scheme, spec.resolution)
+            if each.level == "scheme" and check.scheme and spec.resolution
+            else each
+            for each in found
+        ]
     return excuse(findings, spec.excuse)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.engines.base import EngineSimulator
 from roboaccord.numerics.rotations import (
     quaternion_matrix,
     quaternion_product,
@@ -24,6 +25,7 @@ from roboaccord.simulators.base import Simulator
 
 Index = NDArray[np.int64]
 ROUND_OFF = 1e-9  # s
+RESOLVED = 4.0  # steps that it takes across the width of dry friction
 BASE = ("position", "orientation", "linear velocity", "angular velocity")
 
 
@@ -65,6 +67,29 @@ def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
         out[max(at - 1, 0) : at + 1] = True
     for switch in run.switches.values():
         out |= np.diff(switch)
+    return out
+
+
+def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool_]:
+    """Return in which ticks dry friction turns round within few physics steps (k - 1,).
+
+    No scheme keeps its order there, so that they are events. A hinge of the model that is no joint
+    of the run turns the base.
+    """
+    out = np.zeros(len(run) - 1, dtype=bool)
+    part_of_tick = step / np.diff(run.time)
+    for part in simulator.parts():
+        law = part.intended.friction if isinstance(part, EngineSimulator) else None
+        if law is None or not law.any_dry:
+            continue
+        width = law.speed if law.stiction is None else min(law.speed, law.stribeck_speed)
+        dry = law.constant if law.stiction is None else law.stiction
+        for joint in (name for name, most in zip(part.joints, dry, strict=True) if most > 0.0):
+            known = joint in run.joints
+            rates = run.qd[:, [run.joints.index(joint)]] if known else run.twist[:, 3:]
+            low, high = (f(rates[:-1], rates[1:]) for f in (np.minimum, np.maximum))
+            fast = (high - low) * part_of_tick[:, None] > width / RESOLVED
+            out |= ((low <= 0.0) & (high >= 0.0) & fast).any(axis=1)
     return out
 
 

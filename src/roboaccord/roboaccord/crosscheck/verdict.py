@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from roboaccord.contract.outcome import BELOW, Finding, outside, stand_in
+from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
@@ -103,19 +103,24 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
     step, engine = checks.one_step, checks.engine
     assert step is not None
     below = max(step.rms, step.spin) <= step.floor and step.remainder is not False
+    least = step.expected_order - tolerances.one_step_order
     rates = (
-        _by_order("joints'", step.relative, step.order, tolerances.one_step_order),
-        _by_order("base's", step.spin_relative, step.spin_order, tolerances.one_step_order),
+        _by_order("joints'", step.relative, step.order, least),
+        _by_order("base's", step.spin_relative, step.spin_order, least),
     )
     found = judge_one_step(engine, tolerances.one_step, rates, below=below)
     if below or isinstance(tolerances.one_step, Allowance):
         return found
     reason = found.reason
+    if reason and not step.settled:
+        return _coarse("one_step", engine, reason, step.step)
     if not reason and step.remainder is False:
         reason = (
             f"the {step.where} keeps an error of {step.left:.2g} (rms) at a physics step of 0, "
             f"time stepping explains {step.bound:.2g}"
         )
+        if not step.asymptotic:
+            return _coarse("one_step", engine, reason, step.step)
     if reason:
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
@@ -148,11 +153,12 @@ class Rates(NamedTuple):
         return tolerance + self.explained
 
 
-def _by_order(whose: str, share: float, order: float | None, short: float) -> Rates:
-    """Return what the order shows by which an error falls, which may be `short` of 1."""
-    if order is None or order >= 1.0 - short:
+def _by_order(whose: str, share: float, order: float | None, least: float) -> Rates:
+    """Return what the order shows by which an error falls, which must be `least`."""
+    if order is None or order >= least:
         return Rates(whose, share, math.inf, "")
-    return Rates(whose, share, 0.0, f"the error falls with order {order:.2f} only")
+    why = f"the error falls with order {order:.2f} only, at least {least:g} is expected"
+    return Rates(whose, share, 0.0, why)
 
 
 def judge_one_step(
@@ -193,7 +199,11 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
             text = f"allowed {1e3 * limit.limit:g} mm: {limit.reason}"
             return Finding("trajectory", engine, "within", text)
         return outside("trajectory", engine, _too_far(runs, limit.limit))
-    reason = _off_course(tolerances, runs, limit)
+    reason, sure = _off_course(tolerances, runs, limit)
+    if runs.before and not reason:
+        reason, sure = _off_course(tolerances, runs.before, None)
+    if reason and not sure:
+        return _coarse("trajectory", engine, reason, runs.dt[-1])
     if reason:
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
@@ -207,23 +217,41 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     return Finding("trajectory", engine, "within")
 
 
-def _off_course(tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None) -> str:
-    """Return why time stepping does not explain the trajectory errors, or nothing."""
+def _coarse(level: Level, engine: str, reason: str, step: float) -> Finding:
+    """Return that an error is off its course outside the asymptotic range, and what to do."""
+    text = (
+        f"{reason}: the physics step is too large to tell why; "
+        f"halve the step, to {step / 2:g} s at the finest, by one more --refine"
+    )
+    return Finding(level, engine, "not_judged", text, smaller=True)
+
+
+def _off_course(
+    tolerances: Tolerances, runs: ConvergenceCheck, limit: float | None
+) -> tuple[str, bool]:
+    """Return why time stepping does not explain the trajectory errors, or "", and if that is sure.
+
+    No order is asked of an error that falls to the floor.
+    """
     if limit is not None and runs.error[0] > limit:
-        return _too_far(runs, limit)
+        return _too_far(runs, limit), True
     expected = runs.expected_order
     least = (1.0 - tolerances.order) * expected
-    if runs.order is not None and runs.order < least:
-        return (
+    slow = ""
+    if runs.order is not None and runs.order < least and runs.error[-1] > runs.floor:
+        slow = (
             f"converges with order {runs.order:.2f} only, expected {expected} and at least "
             f"{least:g}; {1e3 * runs.error[-1]:.3g} mm are left at {runs.dt[-1]:g} s"
         )
+    if slow and runs.settled:
+        return slow, True
     if runs.remainder is False:
-        return (
+        rest = (
             f"{runs.where} keeps an error of {runs.left:.2g} at a physics step of 0, "
             f"time stepping and round-off explain {runs.bound:.2g}"
         )
-    return ""
+        return rest, runs.asymptotic
+    return slow, not slow
 
 
 def _too_far(runs: ConvergenceCheck, limit: float) -> str:
@@ -236,12 +264,14 @@ def _too_far(runs: ConvergenceCheck, limit: float) -> str:
 def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
     """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
 
-    Runs without a value count against an engine: it must give one for every seed.
+    Runs without a value count against an engine: it must give one for every seed. A run that
+    diverges may do so by its physics step.
     """
     off, below = partial(outside, "statistics", engine, quantity=check.figure), 1.0 - CONFIDENCE
     if check.failures:
         seed, reason = next(iter(check.failures.items()))
-        return off(f"{len(check.failures)} runs have no {check.figure}: seed {seed}: {reason}")
+        text = f"{len(check.failures)} runs have no {check.figure}: seed {seed}: {reason}"
+        return Finding("statistics", engine, "not_judged", text) if check.diverged else off(text)
     if check.difference is None:
         reason = f"engine and reference have too few runs with a {check.figure}"
         return Finding("statistics", engine, "not_judged", reason)

@@ -89,7 +89,7 @@ class Prober:
         """Return the finding of level 2, or None."""
         engines = self._falsified(item)
         order, runs = engines.order(self._engine), self._run(engines).of(self._engine)
-        step = check_steps(self._setup, order, runs)
+        step = check_steps(self._setup, engines.specs[self._engine], order, runs)
         checks = replace(check_first(self._setup, engines, self._engine), one_step=step)
         ask = partial(name_one_step, self._setup, runs, order)
         return _off(judge_step(self._tolerances, checks, ask))
@@ -98,8 +98,8 @@ class Prober:
         """Return the finding of level 3, or None."""
         engines = self._falsified(item)
         runs = self._run(engines, [*truth_jobs(self._steps), Job(REFERENCE, self._steps[-1])])
-        tree, order = self._setup.tree, engines.order(self._engine)
-        check = check_convergence(tree, runs, self._engine, order, floor_of(tree, runs))
+        tree, other = self._setup.tree, engines.simulator(self._engine)
+        check = check_convergence(tree, runs, self._engine, other, floor_of(tree, runs))
         checks = replace(check_first(self._setup, engines, self._engine), trajectory=check)
         since = describe_since(runs.shown(self._engine), check.since or 0.0)
         near = Name(text=", ".join(since))

@@ -44,10 +44,23 @@ class Initial(BaseModel, extra="forbid", frozen=True):
 
 
 class Allowance(BaseModel, extra="forbid", frozen=True):
-    """A tolerance that is looser than the measured one, with the reason why."""
+    """A tolerance that is looser than the measured one, with the reason why.
+
+    Args:
+        limit: in the unit of the tolerance.
+        reason: why.
+        period: control period that a limit of one step holds for [s]. Rates that the reference
+            cannot have, as those along a facet, it corrects at once: in a shorter period that is
+            more of their change.
+    """
 
     limit: float = Field(gt=0, lt=math.inf)
     reason: str = Field(min_length=1)
+    period: float | None = Field(None, gt=0)
+
+    def at(self, control_period: float) -> float:
+        """Return the limit at a control period [s]."""
+        return self.limit * (self.period or control_period) / control_period
 
 
 def limit_of(tolerance: float | Allowance) -> float:
@@ -65,7 +78,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
         order: part of the expected order of convergence that the observed one may lack.
         mass: relative, of any link.
         one_step: error of one control period, relative to the change; above it the error must
-            fall with the physics step by order 1, less `one_step_order`.
+            fall with the physics step by the engine's order, less `one_step_order`.
         one_step_order: what the order of one step may lack.
         trajectory: largest distance of any link [m] at the scenario's physics step, by engine.
     """
@@ -76,6 +89,15 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
     trajectory: dict[str, float | Allowance] = {}
+
+    def at(self, control_period: float) -> Tolerances:
+        """Return the tolerances at a control period [s]."""
+        if not isinstance(self.one_step, Allowance):
+            return self
+        limit = self.one_step.at(control_period)
+        return self.model_copy(
+            update={"one_step": Allowance(limit=limit, reason=self.one_step.reason)}
+        )
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the tolerances as plain data."""
@@ -106,6 +128,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
         statistics: with it the motion counts as chaotic: engines are compared by a figure's median
             over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
         tolerances: of the levels.
+        resolution: part of any parameter that must not be able to hide; None asks for none.
         excuse: by level and engine, why what is found there does not count against the engine.
     """
 
@@ -113,6 +136,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
     states: int = Field(100, ge=1)
     statistics: StatisticsSpec | None = None
     tolerances: Tolerances = Tolerances()
+    resolution: float | None = Field(None, gt=0)
     excuse: dict[Level, dict[str, str]] = {}
 
 
