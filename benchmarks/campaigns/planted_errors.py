@@ -236,11 +236,15 @@ def broken_number(p: Planted, state: RobotState) -> RobotState:
 
 
 def body(part: Any) -> Any:
-    """Return the body with a mass whose name is last: of DART the body, of MuJoCo its number."""
+    """Return the last body but one by name, of those with a mass: of MuJoCo its number.
+
+    The Packbot's last, the turret, has its mass on its axis, where nothing shows it.
+    """
     if hasattr(part, "_skeleton"):
-        return max(part._skeleton.getBodyNodes(), key=lambda b: (b.getMass() > 0.0, b.getName()))
-    names = [part._model.body(i).name for i in range(part._model.nbody)]
-    return names.index(max(names, key=lambda n: (part._model.body(n).mass[0] > 0.0, n)))
+        heavy = [b for b in part._skeleton.getBodyNodes() if b.getMass() > 0.0]
+        return sorted(heavy, key=lambda b: str(b.getName()))[-2]
+    bodies = [part._model.body(i) for i in range(part._model.nbody)]
+    return sorted((b.name, b.id) for b in bodies if b.mass[0] > 0.0)[-2][1]
 
 
 def rigid(part: Any, mass: float = 0.0, centre: float = 0.0, inertia: float = 0.0) -> None:
