@@ -98,6 +98,10 @@ settings: $(VENV)/.dev ## what each setting of an engine makes of every problem 
 sound: $(VENV)/.dev ## 400 cross-checks of engines that are right, and how many are condemned: SOUND="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.sound_checks $(SOUND)
 
+.PHONY: planted
+planted: $(VENV)/.dev ## errors planted in engines, and which a cross-check finds by which level: PLANTED="--out FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.planted_errors $(PLANTED)
+
 .PHONY: kills
 kills: $(VENV)/.dev ## kill long commands at random moments, and look at what is left: SEED=0 COUNT=100 ONLY
 	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100) \

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import os
 import shlex
 import sys
@@ -22,11 +21,12 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.scenario.files import load_scenario
@@ -161,17 +161,13 @@ def main() -> int:
     if asked.list or not asked.out:
         print("\n".join(f"accord crosscheck {check}" for check in checks))
         return 0
-    lines = asked.out.read_text("utf-8").splitlines() if asked.out.exists() else []
-    done = {row.check: row for row in (Outcome(**json.loads(line)) for line in lines)}
+    done = {row.check: row for row in read(asked.out, Outcome)}
     left = [c for c in checks if str(c) not in done and asked.only in str(c)]
-    with asked.out.open("a", encoding="utf-8") as file:
-        os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves run side by side
-        with get_context("spawn").Pool(asked.jobs) as pool:
-            for row in pool.imap_unordered(carry_out, left):
-                done[row.check] = row
-                file.write(json.dumps(asdict(row)) + "\n")
-                file.flush()
-                print(f"{len(done)} of {COUNT}: {row.verdict}, {row.seconds:.1f} s, {row.check}")
+    os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves run side by side
+    with get_context("spawn").Pool(asked.jobs) as pool:
+        for row in keep(asked.out, pool.imap_unordered(carry_out, left)):
+            done[row.check] = row
+            print(f"{len(done)} of {COUNT}: {row.verdict}, {row.seconds:.1f} s, {row.check}")
     judged = [row for row in done.values() if row.verdict != "refused"]
     counts = Counter(row.verdict for row in done.values())
     for row in judged:

@@ -27,6 +27,8 @@ from roboaccord.scenario.scenario import Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 STILL = "nothing moves: give it another start, --set initial.q.JOINT=0.5 say"
+BLIND = 0.1  # of the change: a reference that errs by more does not tell
+SLOW = 1e-6  # rad/s, m/s: below it nothing moves
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
 NO_TICK = "no tick is without an event or a joint at its stop"
 Ask = Callable[[], Name]
@@ -122,6 +124,10 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
         _by_order("base's", step.spin_relative, step.spin_order, least),
     )
     found = judge_one_step(engine, tolerances.one_step, rates, below=below)
+    share = max(step.relative, step.spin_relative)
+    if below and share > BLIND and max(step.rms, step.spin) > SLOW:
+        text = f"the reference's own error is {100 * share:.2g} % of the change or more"
+        return Finding("one_step", engine, "not_judged", text)
     if below or isinstance(tolerances.one_step, Allowance):
         return found
     reason = found.reason
@@ -138,7 +144,6 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
         return outside("one_step", engine, text, name.quantity, name.where)
-    share = max(step.relative, step.spin_relative)
     if share <= tolerances.one_step or step.remainder:
         return found
     return Finding("one_step", engine, "not_judged", f"{100 * share:.2g} % in one step; {FEW}")

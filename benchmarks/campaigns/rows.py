@@ -1,0 +1,26 @@
+"""Rows of a campaign in a file of lines of JSON, from which a run that was ended goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def read(path: Path, kind: type[T]) -> list[T]:
+    """Return the rows of a file; none where there is no file yet."""
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    return [kind(**json.loads(line)) for line in lines]
+
+
+def keep(path: Path, rows: Iterable[Any]) -> Iterator[Any]:
+    """Yield rows as they come, each appended to a file first."""
+    with path.open("a", encoding="utf-8") as file:
+        for row in rows:
+            file.write(json.dumps(asdict(row)) + "\n")
+            file.flush()
+            yield row

@@ -1,0 +1,18 @@
+"""Errors planted by `make planted` are found, and the level that finds them is told."""
+
+from __future__ import annotations
+
+import pytest
+from workspace import ROOT
+
+
+@pytest.mark.thorough
+def test_an_effort_a_substep_late_is_found_by_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks.campaigns.planted_errors import Row, carry_out, table
+
+    (row,) = carry_out([Row("monkeybot", "dart", "a substep late", 1.0)])
+    assert (row.verdict, row.levels, row.names) == ("found", ["scheme"], ["delay elbow"])
+    line = "| first order | a substep late * | dart | 1 |  | 1: scheme [delay elbow] |  |  |  |"
+    assert line in list(table([row]))
