@@ -1,196 +1,345 @@
-"""Fault identification: the cause of a difference, from what its error correlates with."""
+"""Names of errors: residuals of single ticks, regressed on hypotheses by joint and link.
+
+Residuals are those of an engine from its twin, or where there is none from the reference, for a
+physics step of 0. A hypothesis is tried by predicting the ticks with it in force: what it leaves of
+the squared residuals is a figure of confidence, held against what the next best leaves. Where no
+one error explains them, two are tried.
+"""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.results import Json, quantities
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.results import Json
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS, estimates
-from roboaccord.crosscheck.one_step import predict
-from roboaccord.crosscheck.ticks import Index
-from roboaccord.engines.properties import JointProperties
+from roboaccord.crosscheck.hypotheses import (
+    AXES,
+    Hypothesis,
+    Mix,
+    Predictor,
+    components,
+    spread,
+)
+from roboaccord.crosscheck.ticks import Index, by_group, left_out, names
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.engines.twin import EVERY, OF_LINKS
+from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-EXPLAINED = 0.9  # share of the squared error that one cause must explain to be named
-ALIKE = 4.0  # times what the best leaves unexplained: such causes cannot be told from it
-ROUND_OFF = 1e-3  # of the squared error, which nothing explains
-LATE = 3  # control periods of delay that are tried
-PROBE = 1e-3  # relative change of a parameter
-EFFORT = 1e-3  # N m: by which efforts are changed to see what they do
-STATES = 20
-SAMPLES = 60  # a reference is run from each of them for every parameter
-UNTOLD = "which of mass, inertia, centre, origin, axis or gravity it is cannot be told"
+LEFT = 0.1  # share of the squared residuals that an error may leave to be named
+LEFT_BY_TWO = 1e-2
+BETTER = 1e-2  # times what one error leaves: two are named
+ALIKE = 4.0  # times what the best leaves: such hypotheses cannot be told from it
+ROUND_OFF = 1e-5  # of the squared residuals, which nothing explains
+MOST = 6  # hypotheses that cannot be told apart
+TRIED = 8  # hypotheses by regression that are then tried
+FIRST = 3  # ticks at which errors without a size are tried first
+ROUNDS = 4  # of the regression, for what is not linear
+SAMPLES = 20  # ticks of a reference
+SMALL = 0.05  # of the largest component: such others are not told
 
 
-def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> Name:
-    """Identify the cause of differing accelerations of equal models.
+@dataclass(frozen=True)
+class Trial:
+    """Hold what is tried, and the share of the squared residuals that it leaves."""
 
-    The difference is put down to efforts on the joints, and these to the efforts commanded (a
-    gear), to the rates (damping) or to the accelerations (reflected inertia), joint by joint.
+    left: float
+    sizes: Mapping[Hypothesis, float] = field(default_factory=dict)
+    mix: Mix | None = None
+
+    @property
+    def places(self) -> tuple[tuple[str, str], ...]:
+        """Quantities, and their joints or links."""
+        mixed = [(self.mix.quantity, self.mix.where)] if self.mix else []
+        return tuple(dict.fromkeys([*mixed, *((one.quantity, one.where) for one in self.sizes)]))
+
+    def __str__(self) -> str:
+        words = [self.mix.text] if self.mix else []
+        for whole in dict.fromkeys(one.whole for one in self.sizes):
+            own = {one: size for one in components(whole) if (size := self.sizes.get(one, 0.0))}
+            most = max(map(abs, own.values()), default=0.0)
+            shown = [
+                f"{axis_of(one)}{one.sized(size)}"
+                for one, size in own.items()
+                if abs(size) >= SMALL * most
+            ]
+            words.append(f"{whole} is {', '.join(shown)} off")
+        return " and ".join(words)
+
+
+def axis_of(one: Hypothesis) -> str:
+    """Return the name of a component, with a space behind it; "" where there is one."""
+    return f"{AXES[one.quantity][one.axis]} " if one.quantity in AXES else ""
+
+
+class Regression:
+    """Regress residuals of a few ticks on hypotheses.
+
+    Args:
+        predictor: of these ticks.
+        floor: of residuals, by group of columns (6,).
     """
-    drawn = list(draw_states(setup, STATES, 1))
-    expected = [reference.acceleration(state, effort) for state, effort in drawn]
-    rows = [_effort_error(reference, engine, s, e) for s, e in drawn]
-    if any(row is None for row in rows) or not engine.joints:
-        return Name(text=UNTOLD)
-    found = np.array(rows)
-    causes = {
-        "gear": np.array(
-            [np.minimum(np.abs(e), engine.effort_limits) * np.sign(e) for _, e in drawn]
-        ),
-        "damping": np.array([-state.qd for state, _ in drawn]),
-        "armature": np.array([-a.joints for a in expected if a is not None]),
-    }
-    total = float((found**2).sum()) or 1.0
-    best: dict[str, tuple[float, Array]] = {}
-    for kind, cause in causes.items():
-        norm = np.maximum((cause**2).sum(axis=0), np.finfo(float).tiny)
-        factor = (cause * found).sum(axis=0) / norm
-        best[kind] = 1.0 - float(((found - factor * cause) ** 2).sum()) / total, factor
-    kind = max(best, key=lambda k: best[k][0])
-    explained, factor = best[kind]
-    if explained < EXPLAINED:
-        return Name(text=UNTOLD)
-    off = np.flatnonzero(np.abs(factor) > 0.1 * np.abs(factor).max())
-    every = 1 < len(off) == len(factor)
-    where = "every joint" if every else ", ".join(engine.joints[i] for i in off)
-    size = float(factor[off[np.argmax(np.abs(factor[off]))]])
-    known = quantities(JointProperties).get(kind)  # a gear is none: its part is in %
-    amount = f"{size:.2g} {known.unit}" if known else f"{100 * size:+.2g} %"
-    return Name(kind, where, f"{kind} of {where} is {amount} off")
+
+    def __init__(self, predictor: Predictor, floor: Array) -> None:
+        self._predictor = predictor
+        self._weight = 1.0 / spread(floor, 2 * len(predictor.run.joints) + 12)
+        self._target = self._weighted(predictor.residuals())
+        self._total = float(self._target @ self._target)
+        self._known = dict[Mix | None, dict[Hypothesis, Array]]()
+
+    def name(self) -> Name:
+        """Name the error or the two errors that explain the residuals, or say that none does."""
+        ones = self._ones()
+        best = ones[0] if ones else Trial(1.0)
+        least = len(self._target) / self._total  # what the floor makes
+        if best.left > max(ALIKE * least, ROUND_OFF):
+            two = self._twos(ones)
+            if two and two[0].left <= min(LEFT_BY_TWO, BETTER * best.left):
+                return self._named(two, least)
+        if best.left > LEFT:
+            size = np.abs(self._target.reshape(-1, len(self._weight))).max(axis=0)
+            quantity, where = names(self._predictor.run.joints)[int(np.argmax(size))]
+            text = f"no one or two errors that are known explain it: look at the {quantity}"
+            return Name(where=where, text=f"{text} of {where}")
+        return self._named(ones, least)
+
+    def _named(self, found: Sequence[Trial], least: float) -> Name:
+        most = ALIKE * max(found[0].left, least) + ROUND_OFF
+        alike = [each for each in found if each.left <= most]
+        alike = list({each.places: each for each in reversed(alike)}.values())[::-1][:MOST]
+        if len(alike) > 1:
+            return Name(text=f"cannot be told apart: {'; '.join(map(str, alike))}")
+        text = f"{alike[0]}, which leaves {found[0].left:.0g} of it"
+        others = [each for each in found if each.places != alike[0].places]
+        if others and others[0].left < 1.0:
+            text += f" and the next best {others[0].left:.1g}"
+        return Name(*alike[0].places[0], text)
+
+    def _weighted(self, residuals: Array) -> Array:
+        return np.asarray((residuals * self._weight).ravel())
+
+    def _share(self, residuals: Array) -> float:
+        rest = self._weighted(residuals)
+        share = float(rest @ rest) / self._total
+        return share if math.isfinite(share) else math.inf
+
+    def _ones(self) -> list[Trial]:
+        """Try single errors; the best first."""
+        found = [*self._mixed(), *self._regressed(None, 1)]
+        return sorted(found, key=lambda each: each.left)
+
+    def _twos(self, ones: Sequence[Trial]) -> list[Trial]:
+        """Try pairs of errors; the best first."""
+        found = [*self._regressed(None, 2)]
+        for mixed in [each.mix for each in ones if each.mix][:2]:
+            found += self._regressed(mixed, 1)
+        return sorted(found, key=lambda each: each.left)
+
+    def _mixed(self) -> Iterator[Trial]:
+        """Yield the errors without a size that leave less than there is."""
+        few = replace(
+            self._predictor,
+            ticks=self._predictor.ticks[:FIRST],
+            rest=self._predictor.rest[:FIRST] if self._predictor.rest.ndim > 1 else np.zeros(1),
+        )
+        before = self._weighted(few.residuals())
+        for mix in self._predictor.mixes():
+            after = self._weighted(few.residuals(mix=mix))
+            if after @ after < before @ before:
+                left = self._share(self._predictor.residuals(mix=mix))
+                if left < 1.0:
+                    yield Trial(left, mix=mix)
+
+    def _slopes(self, mix: Mix | None) -> dict[Hypothesis, Array]:
+        known = self._known
+        if mix not in known:
+            found = self._predictor.slopes(mix)
+            known[mix] = {one: self._weighted(slope) for one, slope in found.items()}
+        return known[mix]
+
+    def _regressed(self, mix: Mix | None, count: int) -> Iterator[Trial]:
+        """Yield the groups of so many parameters that are best by regression, as tried."""
+        slopes = self._slopes(mix)
+        if not slopes:
+            return
+        start = self._weighted(self._predictor.residuals(mix=mix))
+        columns = np.array([*slopes.values()])
+        size = np.linalg.norm(columns, axis=1)
+        columns = columns / size[:, None]
+        of = dict[Hypothesis, list[int]]()
+        for row, one in enumerate(slopes):
+            of.setdefault(one.whole, []).append(row)
+        products, along = columns @ columns.T, columns @ start
+
+        def gain(rows: list[int]) -> float:
+            found = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
+            return float(found @ along[rows])
+
+        groups = sorted(of.values(), key=gain, reverse=True)
+        if count == 2:
+            pairs = [
+                [*a, *b]
+                for (i, a), (_, b) in combinations(enumerate(groups), 2)
+                if i < TRIED
+            ]
+            groups = sorted(pairs, key=gain, reverse=True)
+        known = list(slopes)
+        for rows in groups[:TRIED]:
+            yield self._tried([known[row] for row in rows], columns[rows] * size[rows, None], mix)
+
+    def _tried(self, ones: Sequence[Hypothesis], slopes: Array, mix: Mix | None) -> Trial:
+        """Return what parameters leave at the sizes that explain most."""
+        sizes = np.zeros(len(ones))
+        norm = np.linalg.norm(slopes, axis=1)
+        rest = self._predictor.residuals(mix=mix)
+        best = Trial(self._share(rest), dict.fromkeys(ones, 0.0), mix)
+        for _ in range(ROUNDS):
+            change = np.linalg.lstsq(
+                (slopes / norm[:, None]).T, self._weighted(rest), rcond=1e-8
+            )[0]
+            sizes = sizes - change / norm
+            now = dict(zip(ones, sizes.tolist(), strict=True))
+            try:
+                rest = self._predictor.residuals(now, mix)
+            except (AccordError, ArithmeticError):
+                break
+            left = self._share(rest)
+            if not left < best.left:
+                break
+            best = Trial(left, now, mix)
+        return best
 
 
-def _effort_error(
-    reference: Simulator, engine: Simulator, state: RobotState, effort: Array
-) -> Array | None:
-    """Return the efforts (n,) that would make the engine's accelerations of the reference's."""
-    expected = reference.acceleration(state, effort)
-    found = engine.acceleration(state, effort)
-    if expected is None or found is None:
-        return None
-    columns = []
-    for unit in np.eye(len(effort)):
-        more = reference.acceleration(state, effort + EFFORT * unit)
-        assert more is not None
-        columns.append((_stack(more) - _stack(expected)) / EFFORT)
-    error, *_ = np.linalg.lstsq(
-        np.column_stack(columns), _stack(found) - _stack(expected), rcond=None
-    )
-    return np.asarray(error)
+@dataclass(frozen=True)
+class ReferencePredictor(Predictor):
+    """Predict ticks by a reference, which has parameters of its own.
 
+    What links and gears do is an effort on the joints; of links that is known on a fixed base.
+    """
 
-def _stack(acceleration: Acceleration) -> Array:
-    return np.concatenate([acceleration.base, acceleration.joints])
+    setup: Setup | None = None
+
+    def _parameters(self) -> Iterator[Hypothesis]:
+        assert self.setup
+        for joint in self.run.joints:
+            yield from (Hypothesis("gear", joint), Hypothesis("damping", joint))
+        if len(self.run.joints) > 1:
+            yield from (Hypothesis("gear", EVERY), Hypothesis("damping", EVERY))
+        for quantity in OF_LINKS if self._bodies else ():
+            for link in self._bodies.bodies[1:] if self._bodies else ():
+                yield from components(Hypothesis(quantity, link))
+        for key in parameters_of(self.setup):
+            yield Hypothesis(key)
+
+    @property
+    def _bodies(self) -> TreeDynamics | None:
+        """Dynamics of the bodies; None where efforts do not stand for theirs."""
+        setup = self.setup
+        if setup is None or setup.scenario.base != "fixed" or not self.run.joints:
+            return None
+        try:
+            return TreeDynamics(
+                setup.tree, self.run.joints, "fixed", getattr(setup.parameters, "gravity", 0.0)
+            )
+        except AccordError:
+            return None
+
+    def _change(
+        self, stack: ExitStack, run: Trajectory, one: Hypothesis, size: float
+    ) -> tuple[Simulator, Trajectory]:
+        assert self.setup
+        effort, joint = run.effort, np.array([one.where in (j, EVERY) for j in run.joints], float)
+        if one.quantity == "gear":
+            effort = effort * (1.0 + size * joint)
+        elif one.quantity == "damping":
+            rates = np.vstack([run.qd[:1], 0.5 * (run.qd[:-1] + run.qd[1:])])
+            effort = effort - size * joint * rates
+        elif one.quantity in OF_LINKS:
+            effort = effort - self._needed(run, one, size)
+        else:
+            key, step = one.quantity, self.simulator.physics_step
+            value = parameters_of(self.setup)[key]
+            changed = with_parameter(self.setup, key, value * (1.0 + size))
+            return make_simulator(changed or self.setup, physics_step=step), run
+        limits = self.simulator.effort_limits
+        self.simulator.effort_limits = np.full_like(limits, np.inf)
+        stack.callback(setattr, self.simulator, "effort_limits", limits)
+        return self.simulator, replace(run, effort=effort)
+
+    def _needed(self, run: Trajectory, one: Hypothesis, size: float) -> Array:
+        """Return the efforts that a changed body takes more for the same motion (k, n)."""
+        bodies, still = self._bodies, (np.zeros(3), np.eye(3))
+        assert bodies
+        out = np.zeros_like(run.effort)
+        for i in self.ticks.tolist():
+            q, qd = (0.5 * (x[i] + x[i + 1]) for x in (run.q, run.qd))
+            change = (run.qd[i + 1] - run.qd[i]) / (run.time[i + 1] - run.time[i])
+
+            def effort(q: Array = q, qd: Array = qd, change: Array = change) -> Array:
+                free = bodies.acceleration(q, qd, np.zeros(len(q)), *still, np.zeros(6)).joints
+                return np.asarray(bodies.mass_matrix(q, *still) @ (change - free))
+
+            plain = effort()
+            with bodies.changed(bodies.bodies.index(one.where), one.quantity, one.axis, size):
+                out[i + 1] = effort() - plain
+        return out
 
 
 def name_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Name:
-    """Identify the cause of one-step errors where accelerations agree.
-
-    Impacts and stops, if the error lies in the periods that have them; a delay, if late efforts
-    take it away; else the parameters of friction and robot by which the reference errs likewise.
-    """
+    """Name the cause of one-step errors by the reference."""
     steps = sorted(runs, reverse=True)[-STEPS:]
-    run, fine = runs[steps[-1]], make_simulator(setup, physics_step=steps[-1])
-    samples = np.arange(len(run) - 1)
-    error = _left(fine, runs, steps, order, samples)
-    weight = error**2
-    struck = _struck(run)
-    if struck.any() and weight[struck].sum() > EXPLAINED * weight.sum():
-        return _name_events(run)
-    keep = _busiest(weight.sum(axis=1) * ~struck)
-    error = error[keep]
-    for late in range(1, LATE + 1):
-        shifted = _left(fine, runs, steps, order, keep, late)
-        if (shifted**2).sum() < (1.0 - EXPLAINED) * (error**2).sum():
-            text = f"efforts act {late} control period{'s' * (late > 1)} late"
-            return Name("delay", "", text)
-    return _name_parameter(setup, steps[-1], run, keep, error)
+    run, period = runs[steps[-1]], setup.scenario.control_period
+    struck = left_out(run, period)
+    predictor, floor = by_reference(setup, runs, order, np.arange(len(run) - 1))
+    weight = ((predictor.residuals() / spread(floor, 2 * len(run.joints) + 12)) ** 2).sum(axis=1)
+    if struck.any() and weight[struck].sum() > (1.0 - LEFT) * weight.sum():
+        kinds = dict.fromkeys(event.kind for event in run.events)
+        quantity = "stop" if [*kinds] == ["joint_stop"] else "impact"
+        return Name(quantity, "", f"it lies in the periods with events: {', '.join(kinds)}")
+    busiest = np.argsort(-weight * ~struck)[:SAMPLES]
+    kept = replace(predictor, ticks=busiest, rest=predictor.rest[busiest])
+    return Regression(kept, floor).name()
 
 
-def _left(
-    fine: Simulator,
-    runs: Mapping[float, Trajectory],
-    steps: list[float],
-    order: int,
-    samples: Index,
-    late: int = 0,
-) -> Array:
-    """Return the errors of one step (k, n + 6) at a physics step of 0."""
-    errors = [predict(fine, runs[dt], samples, late).errors for dt in steps]
-    return estimates(errors, order)[1] if len(errors) == STEPS else errors[-1]
+def by_reference(
+    setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index
+) -> tuple[ReferencePredictor, Array]:
+    """Return what predicts ticks by the reference, and what time stepping explains (6,)."""
+    steps = sorted(runs, reverse=True)[-STEPS:]
+    fine = make_simulator(setup, physics_step=steps[-1])
+    plain = ReferencePredictor(fine, runs[steps[-1]], ticks, setup=setup)
+    errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
+    if len(errors) < STEPS:
+        sizes = by_group(np.abs(errors[-1]))
+        return plain, np.asarray(np.sqrt(np.mean(sizes**2, axis=0)) + np.finfo(float).eps)
+    first, last = estimates(errors, order)
+    apart = np.sqrt(np.mean(by_group(np.abs(last - first)) ** 2, axis=0))
+    return replace(plain, rest=errors[-1] - last), apart + np.finfo(float).eps
 
 
-def _struck(run: Trajectory) -> NDArray[np.bool_]:
-    """Return which control periods hold an event (k - 1,)."""
-    found = np.zeros(len(run) - 1, dtype=bool)
-    for event in run.events:
-        at = int(np.searchsorted(run.time, event.time + 1e-9)) - 1
-        for near in (at - 1, at, at + 1):
-            if 0 <= near < len(found):
-                found[near] = True
-    return found
-
-
-def _name_events(run: Trajectory) -> Name:
-    kinds = dict.fromkeys(event.kind for event in run.events)
-    quantity = "stop" if [*kinds] == ["joint_stop"] else "impact"
-    return Name(quantity, "", f"it lies in the periods with events: {', '.join(kinds)}")
-
-
-def _busiest(weight: Array) -> Index:
-    """Return the samples (k,) that hold most of the error, in order."""
-    return np.sort(np.argsort(weight)[-SAMPLES:])
-
-
-def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Index, error: Array) -> Name:
-    scale = np.sqrt(np.mean(error**2, axis=0)) + np.finfo(float).tiny
-    scale = np.maximum(scale, scale.max() * 1e-3)
-    target = (error / scale).ravel()
-    base = predict(make_simulator(setup, physics_step=dt), run, keep).errors
-    explained: dict[str, tuple[float, float]] = {}
-    seen = _compared(setup)
+def parameters_of(setup: Setup) -> dict[str, float]:
+    """Return the numbers of a setup that level 1 does not show, by scenario key."""
+    seen, found = _compared(setup), {}
     for key, value in numbers_of(setup).items():
-        changed = _with(setup, key, value * (1.0 + PROBE))
-        if changed is None or not np.array_equal(_compared(changed), seen):
-            continue  # level 1 shows it
-        moved = predict(make_simulator(changed, physics_step=dt), run, keep).errors
-        column = ((moved - base) / scale).ravel()
-        norm = float(column @ column)
-        if not math.isfinite(norm) or norm < np.finfo(float).tiny:
-            continue
-        factor = float(column @ target) / norm
-        left = target - factor * column
-        # The reference with the parameter changed by this would do as the engine does.
-        explained[key] = 1.0 - float(left @ left) / float(target @ target), -factor * PROBE
-    if not explained:
-        return Name(text="no parameter of the reference makes such an error")
-    best = max(share for share, _ in explained.values())
-    if best < EXPLAINED:
-        text = f"no parameter of the reference explains more than {100 * best:.0f} % of it"
-        return Name(text=text)
-    most = ALIKE * (1.0 - best) + ROUND_OFF
-    alike = [key for key, (share, _) in explained.items() if 1.0 - share <= most]
-    alike.sort(key=lambda key: -explained[key][0])
-    if len(alike) > 1:
-        return Name(text=f"what is off cannot be told apart: {', '.join(alike[:6])}")
-    key = alike[0]
-    quantity, _, where = key.partition(".")
-    return Name(quantity, where, f"it is as if {key} were {100 * explained[key][1]:+.2g} % off")
+        changed = with_parameter(setup, key, value * 1.001)
+        if changed is not None and np.array_equal(_compared(changed), seen):
+            found[key] = value
+    return found
 
 
 def numbers_of(setup: Setup) -> dict[str, float]:
@@ -210,7 +359,7 @@ def _number(value: Json) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
 
-def _with(setup: Setup, key: str, value: float) -> Setup | None:
+def with_parameter(setup: Setup, key: str, value: float) -> Setup | None:
     """Return a setup with one number changed; None where that is not allowed."""
     data = setup.scenario.data()
     group, _, name = key.partition(".")
@@ -230,17 +379,11 @@ def _compared(setup: Setup) -> Array:
     return np.concatenate([*links, *joints, setup.effort_limits, [gravity]])
 
 
-def name_trajectory(run: Trajectory, check: ConvergenceCheck | None) -> Name:
-    """Say when motions diverge; that does not identify the cause."""
-    if check is None or check.since is None:
-        return Name()
-    near = ", ".join(describe_since(run, check.since))
-    return Name(text=f"{near}; what is off cannot be told from whole trajectories")
-
-
-def describe_since(run: Trajectory, since: float) -> Iterator[str]:
+def describe_since(run: Trajectory, check: ConvergenceCheck | None) -> Iterator[str]:
     """Yield when motions diverge, and which events are near."""
-    yield f"it parts at t = {since:.4g} s"
-    near = [e for e in run.events if abs(e.time - since) < 0.02]
+    if check is None or check.since is None:
+        return
+    yield f"it parts at t = {check.since:.4g} s"
+    near = [e for e in run.events if abs(e.time - check.since) < 0.02]
     if near:
         yield f"near {near[0].kind} of {near[0].subject}"

@@ -22,14 +22,14 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.hypotheses import (
+    Predictor,
     Resolved,
-    hypotheses_of,
-    name_residuals,
+    largest,
     parts_of,
     resolution_of,
-    slopes_of,
     spread,
 )
+from roboaccord.crosscheck.naming import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
     by_group,
@@ -47,7 +47,9 @@ from roboaccord.simulators.base import Simulator
 
 SAFETY = 50.0  # times what one rounding of each number makes of a tick, for the many of an engine
 SAMPLED = 40  # ticks at which round-off is measured: the worst half of them, and others evenly
-PROBED = 20  # ticks at which parameters are changed
+PROBED = 8  # ticks at which parameters are changed
+NAMED = 12  # ticks of which an error is named
+SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
 NOTHING = Name()
 SHAKEN = (1, 2)  # seeds
 LOSS = 1e-9  # relative: an engine that loses more of a state is not excused by it
@@ -117,22 +119,36 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
     floors = spread(floor, found.errors.shape[1])
     ratios = np.abs(found.errors) / floors
     tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
-    few = np.unique([*worst[: PROBED // 2], *even[:: SAMPLED // (PROBED // 2)]])
-    slopes = slopes_of(twin, run, found.chosen[few], hypotheses_of(twin))
+    few = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
+    slopes = Predictor(twin, run, found.chosen[few]).slopes()
     known = NOTHING
     if ratios[tick, column] > 1.0:
-        known = name_residuals(slopes, -found.errors[few], floor)
+        known = name_ticks(twin, run, found.chosen, ratios.max(axis=1), floor)
     return SchemeCheck(
         error=float(np.abs(found.errors[tick, column])),
         floor=float(floors[column]),
         quantity=names(run.joints)[column][0],
         where=names(run.joints)[column][1],
         name=known,
-        resolution=resolution_of(slopes, floor, "scheme"),
+        resolution=resolution_of(largest(slopes, floor), "scheme"),
         time=float(run.time[found.chosen[tick]]),
         judged=len(sizes),
         left_out=len(run) - 1 - len(sizes),
     )
+
+
+def name_ticks(
+    twin: Simulator, run: Trajectory, chosen: Index, ratios: Array, floor: Array
+) -> Name:
+    """Name what explains the ticks that are outside (k,), the worst of them and others evenly."""
+    outside = np.flatnonzero(ratios > 1.0)
+    worst = outside[np.argsort(-ratios[outside])][: NAMED // 2]
+    others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
+    few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
+    name = Regression(Predictor(twin, run, few), floor).name()
+    if len(outside) < SPARSE * len(ratios):
+        return replace(name, text=f"in {len(outside)} of {len(ratios)} ticks {name.text}")
+    return name
 
 
 def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:

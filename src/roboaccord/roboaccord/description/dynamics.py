@@ -19,6 +19,7 @@ from roboaccord.numerics.rotations import matrix_quaternion, turn_between
 SAMPLES = 3  # random states in which a singular inertia is looked for
 SINGULAR = 1e-13  # of the inertia of all that hangs on the joint: round-off
 UP = np.array([0.0, 0.0, 1.0])
+TRIANGLE = np.triu_indices(3)
 
 
 class TreeDynamics:
@@ -55,6 +56,7 @@ class TreeDynamics:
         self.joints, self._base = joints, KINDS[base]
         parts = _merge(tree, joints)
         self._names = [part.name for part in parts]
+        self._axes = [part.axes for part in parts]
         columns = {name: i for i, name in enumerate(joints)}
         self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
         self._body = np.array([part.row() for part in parts])
@@ -82,17 +84,47 @@ class TreeDynamics:
         return list(self._names)
 
     @contextmanager
-    def heavier(self, body: int, part: float) -> Iterator[None]:
-        """Give a body's mass a part more for a while, its inertia about its own centre kept."""
-        kept = self._body[body].copy()
-        more, c = part * kept[ab.MASS], kept[ab.CENTRE : ab.CENTRE + 3]
-        self._body[body, ab.MASS] += more
-        shift = more * ((c @ c) * np.eye(3) - np.outer(c, c))
-        self._body[body, ab.INERTIA : ab.INERTIA + 6] += shift[np.triu_indices(3)]
+    def changed(self, body: int, quantity: str, axis: int, size: float) -> Iterator[None]:
+        """Change a body for a while.
+
+        Args:
+            body: index.
+            quantity: `mass`, by a part of it, the inertia about its own centre kept; `centre` of
+                mass [m]; `inertia` about that, by a part of its largest moment.
+            axis: along which the centre moves, or component xx xy xz yy yz zz, in the axes of the
+                body's first link.
+            size: of the change.
+        """
+        kept, turn = self._body[body].copy(), self._axes[body]
+        mass, centre = kept[ab.MASS], kept[ab.CENTRE : ab.CENTRE + 3]
+        inertia = np.zeros((3, 3))
+        inertia[TRIANGLE] = kept[ab.INERTIA : ab.INERTIA + 6]
+        inertia = inertia + np.triu(inertia, 1).T - mass * _away(centre)
+        if quantity == "mass":
+            mass = mass * (1.0 + size)
+        elif quantity == "centre":
+            centre = centre + size * turn[:, axis]
+        else:
+            unit, at = np.zeros((3, 3)), [part[axis] for part in TRIANGLE]
+            unit[at[0], at[1]] = unit[at[1], at[0]] = 1.0
+            inertia = inertia + size * np.linalg.eigvalsh(inertia)[-1] * turn @ unit @ turn.T
+        row = self._body[body]
+        row[ab.MASS], row[ab.CENTRE : ab.CENTRE + 3] = mass, centre
+        row[ab.INERTIA : ab.INERTIA + 6] = (inertia + mass * _away(centre))[TRIANGLE]
         try:
             yield
         finally:
             self._body[body] = kept
+
+    @contextmanager
+    def falling(self, part: float) -> Iterator[None]:
+        """Let gravity be stronger by a part of it for a while."""
+        kept = self._body[0, ab.GRAVITY]
+        self._body[0, ab.GRAVITY] *= 1.0 + part
+        try:
+            yield
+        finally:
+            self._body[0, ab.GRAVITY] = kept
 
     def shake(self, rng: np.random.Generator, size: float) -> None:
         """Change all numbers of the bodies by random parts of a size, to see what that makes."""
@@ -204,27 +236,29 @@ class TreeDynamics:
 
 
 class _Body:
-    """Gather the links of a body; its frame is that of its first link, its joint along z."""
+    """Gather the links of a body; its frame is that of its first link, its joint along z.
+
+    `axes` are those of the link in that frame.
+    """
 
     def __init__(
-        self, name: str, joint: Joint | None, parent: int, place: Array, turn: Array
+        self, name: str, joint: Joint | None, parent: int, place: Array, turn: Array, axes: Array
     ) -> None:
         self.name, self.joint, self.parent = name, joint.name if joint else "", parent
         self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
-        self.place, self.turn = place, turn
+        self.place, self.turn, self.axes = place, turn, axes
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
         """Add a link of a centre of mass in the body's frame, and of an inertia about it."""
         self.mass += mass
         self._moment = self._moment + mass * centre
-        away = (centre @ centre) * np.eye(3) - np.outer(centre, centre)
-        self.inertia = self.inertia + inertia + mass * away
+        self.inertia = self.inertia + inertia + mass * _away(centre)
 
     def row(self) -> Array:
         """Return what the kernels know of it (KNOWN,)."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
-        inertia = self.inertia[np.triu_indices(3)]
+        inertia = self.inertia[TRIANGLE]
         known = [*self.place, *self.turn.ravel(), self.mass, *centre, *inertia]
         return np.array([*known, *np.zeros(ab.KNOWN - len(known))])
 
@@ -233,7 +267,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
     """Return the bodies of a tree, each after its parent, the base first."""
     links = {link.name: link for link in tree.links}
     first = tree.links[0].name
-    bodies = [_Body(first, None, -1, np.zeros(3), np.eye(3))]
+    bodies = [_Body(first, None, -1, np.zeros(3), np.eye(3), np.eye(3))]
     frames = {first: (0, np.zeros(3), np.eye(3))}
     for joint in [None, *tree.joints]:
         if joint is not None:
@@ -243,7 +277,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
             place, turn = place + turn @ joint.position, turn @ joint.rotation
             if joint.name in joints:
                 align = _along(joint.axis)
-                bodies.append(_Body(joint.child, joint, body, place, turn @ align))
+                bodies.append(_Body(joint.child, joint, body, place, turn @ align, align.T))
                 body, place, turn = len(bodies) - 1, np.zeros(3), align.T
             frames[joint.child] = body, place, turn
         name = joint.child if joint else first
@@ -251,6 +285,11 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
         link = links[name]
         bodies[body].add(link.mass, place + turn @ link.centre, turn @ link.inertia @ turn.T)
     return bodies
+
+
+def _away(centre: Array) -> Array:
+    """Return the inertia (3, 3) of a mass of 1 at a place (3,) about the origin."""
+    return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 
 
 def _along(axis: Array) -> Array:
