@@ -31,7 +31,7 @@ MOST_LATE = 3  # ticks
 UNSEEN = 1e-6  # of the effect of a quantity's other axes
 SHOWN = 10  # parameters of a resolution
 UNITS = {
-    "damping": "N m s/rad", "armature": "kg m^2", "centre": "m", "delay": "ticks", "lag": "ticks",
+    "damping": "N m s/rad", "dry friction": "N m", "armature": "kg m^2", "centre": "m", "delay": "ticks", "lag": "ticks",
 }  # fmt: skip
 AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
 AXES["gravity"] = AXES["centre"]

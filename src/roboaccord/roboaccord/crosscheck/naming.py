@@ -45,12 +45,14 @@ LEFT = 0.1  # share of the squared residuals that an error may leave to be named
 LEFT_BY_TWO = 1e-2
 BETTER = 1e-2  # times what one error leaves: two are named
 ALIKE = 4.0  # times what the best leaves: such hypotheses cannot be told from it
-ROUND_OFF = 1e-5  # of the squared residuals, which nothing explains
+ROUND_OFF = 1e-9  # of the squared residuals, which nothing explains
 MOST = 6  # hypotheses that cannot be told apart
 TRIED = 8  # hypotheses by regression that are then tried
 FIRST = 3  # ticks at which errors without a size are tried first
-ROUNDS = 4  # of the regression, for what is not linear
+ROUNDS = 8  # of the regression, for what is not linear
+STALLED = 0.9  # of what the round before left
 SAMPLES = 20  # ticks of a reference
+SURE = 1e-3  # what a sure name leaves at most
 SMALL = 0.05  # of the largest component: such others are not told
 
 
@@ -121,10 +123,15 @@ class Regression:
     def _named(self, found: Sequence[Trial], least: float) -> Name:
         most = ALIKE * max(found[0].left, least) + ROUND_OFF
         alike = [each for each in found if each.left <= most]
-        alike = list({each.places: each for each in reversed(alike)}.values())[::-1][:MOST]
+        if any(each.mix for each in alike):  # which has no size to fit
+            alike = [each for each in alike if each.mix]
+        alike = list({each.places: each for each in reversed(alike)}.values())[::-1]
+        sure = "" if found[0].left <= SURE else f"no known error leaves less than {found[0].left:.1g} of it: "
         if len(alike) > 1:
-            return Name(text=f"cannot be told apart: {'; '.join(map(str, alike))}")
-        text = f"{alike[0]}, which leaves {found[0].left:.0g} of it"
+            more = f"; and {len(alike) - MOST} more" if len(alike) > MOST else ""
+            words = "; ".join(map(str, alike[:MOST]))
+            return Name(text=f"{sure}cannot be told apart: {words}{more}")
+        text = f"{sure}{alike[0]}, which leaves {found[0].left:.0g} of it"
         others = [each for each in found if each.places != alike[0].places]
         if others and others[0].left < 1.0:
             text += f" and the next best {others[0].left:.1g}"
@@ -219,7 +226,7 @@ class Regression:
             except (AccordError, ArithmeticError):
                 break
             left = self._share(rest)
-            if not left < best.left:
+            if not left < STALLED * best.left:
                 break
             best = Trial(left, now, mix)
         return best

@@ -22,6 +22,7 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.hypotheses import (
+    MOST_LATE,
     Predictor,
     Resolved,
     largest,
@@ -142,12 +143,16 @@ def name_ticks(
 ) -> Name:
     """Name what explains the ticks that are outside (k,), the worst of them and others evenly."""
     outside = np.flatnonzero(ratios > 1.0)
+    inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
+    if (inside & (ratios > 1.0)).any():  # what is late is known there
+        outside = np.flatnonzero(inside & (ratios > 1.0))
     worst = outside[np.argsort(-ratios[outside])][: NAMED // 2]
     others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
     few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
     name = Regression(Predictor(twin, run, few), floor).name()
-    if len(outside) < SPARSE * len(ratios):
-        return replace(name, text=f"in {len(outside)} of {len(ratios)} ticks {name.text}")
+    count = np.count_nonzero(ratios > 1.0)
+    if count < SPARSE * len(ratios):
+        return replace(name, text=f"in {count} of {len(ratios)} ticks {name.text}")
     return name
 
 

@@ -90,7 +90,7 @@ class TreeDynamics:
         Args:
             body: index.
             quantity: `mass`, by a part of it, the inertia about its own centre kept; `centre` of
-                mass [m]; `inertia` about that, by a part of its largest moment.
+                mass [m]; `inertia` about that, by a part of its moment, or of the mean of two.
             axis: along which the centre moves, or component xx xy xz yy yz zz, in the axes of the
                 body's first link.
             size: of the change.
@@ -105,9 +105,10 @@ class TreeDynamics:
         elif quantity == "centre":
             centre = centre + size * turn[:, axis]
         else:
-            unit, at = np.zeros((3, 3)), [part[axis] for part in TRIANGLE]
-            unit[at[0], at[1]] = unit[at[1], at[0]] = 1.0
-            inertia = inertia + size * np.linalg.eigvalsh(inertia)[-1] * turn @ unit @ turn.T
+            (i, j), own = (part[axis] for part in TRIANGLE), turn.T @ inertia @ turn
+            unit = np.zeros((3, 3))
+            unit[i, j] = unit[j, i] = np.sqrt(abs(own[i, i] * own[j, j]))
+            inertia = inertia + size * turn @ unit @ turn.T
         row = self._body[body]
         row[ab.MASS], row[ab.CENTRE : ab.CENTRE + 3] = mass, centre
         row[ab.INERTIA : ab.INERTIA + 6] = (inertia + mass * _away(centre))[TRIANGLE]

@@ -42,6 +42,7 @@ from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 STAGES = (0.5, 0.5, 1.0)  # parts of the step at which stages after the first stand
 SMALL = 1e-4  # rad: below it a series stands for the differential of a turn
+CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
 CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
 EVERY = "*"  # joint or link
 GROUND = ("friction along", "friction across")
@@ -135,14 +136,19 @@ class Twin(EngineSimulator):
                 for body, name in enumerate(self._bodies.bodies):
                     if where in (name, EVERY):
                         stack.enter_context(self._bodies.changed(body, quantity, axis, size))
+                        if quantity == "centre":  # where force laws act
+                            at = self._kinematics.names.index(name)
+                            self._kinematics.centre[at, axis] += size
+                            stack.callback(self._kinematics.centre.__setitem__, (at, axis), self._kinematics.centre[at, axis] - size)
             elif quantity == "gear":
                 self._gear = (1.0 if self._gear is None else self._gear) * (1.0 + size * joint)
-            elif quantity == "damping":
-                drag = self._friction or JointFriction(0.0 * joint, 0.0 * joint, 1.0)
-                self._friction = replace(drag, viscous=drag.viscous + size * joint)
-            elif quantity == "dry friction" and self._friction:
-                dry = self._friction.constant * (1.0 + size * joint)
-                self._friction = replace(self._friction, constant=dry, stiction=None)
+            elif quantity in ("damping", "dry friction"):
+                brake = self._friction or JointFriction(0.0 * joint, 0.0 * joint, CREEP)
+                own = "viscous" if quantity == "damping" else "constant"
+                more = {own: getattr(brake, own) + size * joint}
+                if own == "constant" and brake.stiction is not None:
+                    more["stiction"] = brake.stiction + size * joint
+                self._friction = replace(brake, **more)
             elif quantity == "armature":
                 self._arm(self.armature + size * joint)
             elif quantity == "gravity" and axis == UPWARDS:
