@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import shlex
 import sys
 import tempfile
@@ -22,10 +23,10 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from joblib import Parallel, delayed
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.scenario.files import load_scenario
@@ -35,7 +36,7 @@ from scipy.stats import beta
 ROOT = Path(__file__).resolve().parents[2]
 FILES = ROOT / "src/roboaccord/test/data/urdf"
 COUNT, SEED = 400, 30
-DRAW = "4db461b951874c7bd3912e0375b54dd51901b472b585915189467970725b561d"
+DRAW = "34a26e471631d674078e30117f462753de7ed5ecb31d746b92bf3fdaf0f7def7"
 """SHA-256 of the draw, which holds it as it was when it was made."""
 PERIODS = (1, 2, 5, 10)  # ms
 STEPS = (0.25, 0.5, 1.0, 2.0)  # ms
@@ -114,7 +115,7 @@ def draw(count: int, seed: int) -> Iterator[Check]:
             engine = "dart"
         if kind not in ("voxel_sphere", "roller_sphere"):
             changes += [f"initial.spread_q={spread:.3f}"]
-        if kind == "snake":
+        if kind == "snake" and scenario != "lateral_undulation":  # its waves are its segments
             changes += [f"controller.waves={waves:.2f}"]
         if engine == "rk4":
             changes += ["engine_options.mujoco.integrator=rk4"]
@@ -164,14 +165,13 @@ def main() -> int:
     done = {row.check: row for row in (Outcome(**json.loads(line)) for line in lines)}
     left = [c for c in checks if str(c) not in done and asked.only in str(c)]
     with asked.out.open("a", encoding="utf-8") as file:
-        work = Parallel(n_jobs=asked.jobs, return_as="generator_unordered")
-        for row in work(delayed(carry_out)(check) for check in left):
-            done[row.check] = row
-            file.write(json.dumps(asdict(row)) + "\n")
-            file.flush()
-            print(
-                f"{len(done)} of {COUNT} {row.verdict} {row.seconds:.1f} s {row.check}", flush=True
-            )
+        os.environ["LOKY_MAX_CPU_COUNT"] = "1"  # the checks themselves run side by side
+        with get_context("spawn").Pool(asked.jobs) as pool:
+            for row in pool.imap_unordered(carry_out, left):
+                done[row.check] = row
+                file.write(json.dumps(asdict(row)) + "\n")
+                file.flush()
+                print(f"{len(done)} of {COUNT}: {row.verdict}, {row.seconds:.1f} s, {row.check}")
     judged = [row for row in done.values() if row.verdict != "refused"]
     counts = Counter(row.verdict for row in done.values())
     for row in judged:
