@@ -93,8 +93,7 @@ class Mix(NamedTuple):
 
 
 def _clipped(run: Trajectory, later: int) -> Index:
-    """Return the numbers of samples so many ticks later; of the first or last where there is none.
-    """
+    """Return the numbers of samples so many ticks later; of the first or last where there is none."""
     return np.clip(np.arange(len(run)) + later, 0, len(run) - 1)
 
 
@@ -149,10 +148,12 @@ class Predictor:
                 found.append(error + fast * difference(run.state(i), end) if fast else error)
         return np.array(found) - self.rest
 
-    def slopes(self, mix: Mix | None = None) -> dict[Hypothesis, Array]:
-        """Return how residuals change with each parameter (k, 2 n + 12); none that do nothing."""
+    def slopes(
+        self, asked: Sequence[Hypothesis] | None = None, mix: Mix | None = None
+    ) -> dict[Hypothesis, Array]:
+        """Return how residuals change with parameters (k, 2 n + 12); none that do nothing."""
         found, plain = {}, self.residuals(mix=mix)
-        for one in self.hypotheses:
+        for one in self.hypotheses if asked is None else asked:
             size = PROBES.get(one.quantity, PROBE)
             slope = (self.residuals({one: size}, mix) - plain) / size
             if np.isfinite(slope).all() and slope.any():

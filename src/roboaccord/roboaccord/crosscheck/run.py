@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from roboaccord.bag.writer import write_trajectory
@@ -17,7 +17,7 @@ from roboaccord.crosscheck.chaotic import check_statistics
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.models import check_model
-from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
+from roboaccord.crosscheck.naming import name_engine, name_trajectory, resolve
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.repeat import check_repeat
@@ -118,7 +118,9 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         for engine in engines.others
     ]
     energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
-    return Measured(checks, trajectory, statistics, noise, energy)
+    cases = [(setup, schemes[e], runs.of(e), engines.order(e)) for e in engines.others]
+    resolution = dict(zip(engines.others, run_pieces(resolve, cases), strict=True))
+    return Measured(checks, trajectory, statistics, noise, energy, resolution)
 
 
 def check_first(setup: Setup, engines: Engines, engine: str) -> EngineChecks:
@@ -138,14 +140,11 @@ def judge_all(
     spec = setup.scenario.crosscheck
     findings: list[Finding] = []
     for check in checks:
-        simulator, own = engines.others[check.engine], runs.of(check.engine)
-        found = judge(
-            spec.tolerances,
-            check,
-            partial(name_acceleration, setup, engines.reference, simulator),
-            partial(name_one_step, setup, own, simulator.order),
-            partial(name_trajectory, runs.shown(check.engine), check.trajectory),
-        )
+        own = runs.of(check.engine)
+        name = cache(partial(name_engine, setup, check.scheme, own, engines.order(check.engine)))
+        shown = runs.shown(check.engine)
+        parting = partial(name_trajectory, shown, check.trajectory, name)
+        found = judge(spec.tolerances, check, name, parting)
         findings += [
             ask_resolution(each, check.scheme, spec.resolution)
             if each.level == "scheme" and check.scheme and spec.resolution

@@ -30,7 +30,7 @@ from roboaccord.crosscheck.hypotheses import (
     resolution_of,
     spread,
 )
-from roboaccord.crosscheck.naming import Regression
+from roboaccord.crosscheck.regression import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
     by_group,

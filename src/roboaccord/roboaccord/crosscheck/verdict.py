@@ -44,8 +44,7 @@ class EngineChecks:
 def judge(
     tolerances: Tolerances,
     checks: EngineChecks,
-    name_acceleration: Ask,
-    name_one_step: Ask,
+    name: Ask,
     name_trajectory: Ask,
 ) -> list[Finding]:
     """Return a finding for each level of an engine.
@@ -53,18 +52,18 @@ def judge(
     Args:
         tolerances: of the scenario.
         checks: what was measured.
-        name_acceleration, name_one_step, name_trajectory: name what is off; asked only where the
-            level is outside and the model itself is not.
+        name, name_trajectory: name what is off; asked only where a level is outside and the model
+            itself is not.
     """
     known = bool(checks.model.differences)
-    first = judge_model(tolerances, checks, name_acceleration)
+    first = judge_model(tolerances, checks, name)
     others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
         gone = [stand_in(last, level, SEEDS) for level in ("one_step", "trajectory")]
         return [first, *others, *gone, last]
-    second = judge_step(tolerances, checks, Name if known else name_one_step)
+    second = judge_step(tolerances, checks, Name if known else name)
     third = judge_trajectory(tolerances, checks, Name if known else name_trajectory)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"

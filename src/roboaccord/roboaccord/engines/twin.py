@@ -139,7 +139,11 @@ class Twin(EngineSimulator):
                         if quantity == "centre":  # where force laws act
                             at = self._kinematics.names.index(name)
                             self._kinematics.centre[at, axis] += size
-                            stack.callback(self._kinematics.centre.__setitem__, (at, axis), self._kinematics.centre[at, axis] - size)
+                            stack.callback(
+                                self._kinematics.centre.__setitem__,
+                                (at, axis),
+                                self._kinematics.centre[at, axis] - size,
+                            )
             elif quantity == "gear":
                 self._gear = (1.0 if self._gear is None else self._gear) * (1.0 + size * joint)
             elif quantity in ("damping", "dry friction"):
