@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import Annotated, NamedTuple
 
@@ -28,10 +28,12 @@ from roboaccord.simulators.base import Simulator
 PROBE = 1e-4  # by which a parameter is changed
 PROBES = {"armature": 1e-7}  # of which light links have little
 MOST_LATE = 3  # ticks
+MOST_STEPS = 10
 UNSEEN = 1e-6  # of the effect of a quantity's other axes
 SHOWN = 10  # parameters of a resolution
 UNITS = {
-    "damping": "N m s/rad", "dry friction": "N m", "armature": "kg m^2", "centre": "m", "delay": "ticks", "lag": "ticks",
+    "damping": "N m s/rad", "dry friction": "N m", "armature": "kg m^2", "centre": "m",
+    "delay": "ticks", "lag": "ticks",
 }  # fmt: skip
 AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
 AXES["gravity"] = AXES["centre"]
@@ -83,6 +85,7 @@ class Mix(NamedTuple):
         quantity, where, text: as of `Name`.
         undo: makes of a recorded run what it was.
         late: physics steps at the start of each tick under the efforts of the tick before.
+        more: physics steps that each tick has more.
     """
 
     quantity: str
@@ -90,10 +93,11 @@ class Mix(NamedTuple):
     text: str
     undo: Callable[[Trajectory], Trajectory] = as_recorded
     late: int = 0
+    more: int = 0
 
 
 def _clipped(run: Trajectory, later: int) -> Index:
-    """Return the numbers of samples so many ticks later; of the first or last where there is none."""
+    """Return the numbers of samples so many ticks later, as far as there are such."""
     return np.clip(np.arange(len(run)) + later, 0, len(run) - 1)
 
 
@@ -143,19 +147,30 @@ class Predictor:
                     run = RECORDED[one.quantity](run, size)
                 elif one.quantity != "clock":
                     simulator, run = self._change(stack, run, one, size)
-            for i, end in predicted(simulator, run, self.ticks, mix.late if mix else 0):
+            steps = (mix.late, mix.more) if mix else (0, 0)
+            for i, end in predicted(simulator, run, self.ticks, *steps):
                 error = difference(run.state(i + 1), end)
                 found.append(error + fast * difference(run.state(i), end) if fast else error)
         return np.array(found) - self.rest
 
     def slopes(
-        self, asked: Sequence[Hypothesis] | None = None, mix: Mix | None = None
+        self,
+        asked: Sequence[Hypothesis] | None = None,
+        mix: Mix | None = None,
+        at: Sizes | None = None,
     ) -> dict[Hypothesis, Array]:
-        """Return how residuals change with parameters (k, 2 n + 12); none that do nothing."""
-        found, plain = {}, self.residuals(mix=mix)
+        """Return how residuals change with parameters (k, 2 n + 12); none that do nothing.
+
+        Args:
+            asked: of which; of all where None.
+            mix, at: what is in force.
+        """
+        found, at = {}, at or {}
+        plain = self.residuals(at, mix)
         for one in self.hypotheses if asked is None else asked:
             size = PROBES.get(one.quantity, PROBE)
-            slope = (self.residuals({one: size}, mix) - plain) / size
+            changed = self.residuals({**at, one: at.get(one, 0.0) + size}, mix)
+            slope = (changed - plain) / size
             if np.isfinite(slope).all() and slope.any():
                 found[one] = slope
         return found
@@ -187,32 +202,28 @@ class Predictor:
 
     def mixes(self) -> Iterator[Mix]:
         """Yield the errors without a size."""
-        run = self.run
+        run, step = self.run, self.simulator.physics_step
         for ticks in range(1, MOST_LATE + 1):
             many = f"{ticks} tick{'s' * (ticks > 1)}"
             text = f"efforts act {many} late, or states are recorded {many} late"
-            yield Mix("delay", "", text, lambda run, k=float(ticks): delayed(run, k))
+            yield Mix("delay", "", text, partial(delayed, ticks=ticks))
             text = f"rates are recorded {many} late"
-            yield Mix("lag", "", text, lambda run, k=float(ticks): unlagged(run, k))
-        period = float(run.time[1] - run.time[0])
-        for late in range(1, min(round(period / self.simulator.physics_step), 10)):
+            yield Mix("lag", "", text, partial(unlagged, ticks=ticks))
+        for late in range(1, min(round((run.time[1] - run.time[0]) / step), MOST_STEPS)):
             text = f"efforts act {late} physics step{'s' * (late > 1)} late"
             yield Mix("delay", "", text, late=late)
-        for i, joint in enumerate(run.joints):
-            for names, quantity, text in ORDERS:
-                said = f"the {text} of {joint} {'have' if '+' in quantity else 'has'} "
-                yield Mix(
-                    f"sign of {quantity}", joint, f"{said}the other sign",
-                    lambda run, i=i, names=names: _signed(run, names, i),
-                )  # fmt: skip
-        for i, j in combinations(range(len(run.joints)), 2):
-            pair = f"{run.joints[i]} and {run.joints[j]}"
-            for names, quantity, text in ORDERS:
-                yield Mix(
-                    f"order of {quantity}", pair.replace(" and", ","),
-                    f"the {text} of {pair} are interchanged",
-                    lambda run, i=i, j=j, names=names: _swapped(run, names, i, j),
-                )  # fmt: skip
+        for more, word in ((-1, "few"), (1, "many")):
+            yield Mix("clock", "", f"a tick has 1 physics step too {word}", more=more)
+        for names, quantity, text in ORDERS:
+            for i, joint in enumerate(run.joints):
+                undo = partial(_signed, names=names, joint=i)
+                what = f"the {text} of {joint} has the other sign"
+                yield Mix(f"sign of {quantity}", joint, what, undo)
+            for i, j in combinations(range(len(run.joints)), 2):
+                one, two = run.joints[i], run.joints[j]
+                undo = partial(_swapped, names=names, i=i, j=j)
+                what = f"the {text} of {one} and {two} are interchanged"
+                yield Mix(f"order of {quantity}", f"{one}, {two}", what, undo)
         if np.ptp(run.position, axis=0).any() or np.ptp(run.orientation, axis=0).any():
             yield Mix("frame", "base_link", "the base's velocities are in the world's axes", _owned)
             yield Mix("frame", "base_link", "the base's orientation is inverted", _inverted)

@@ -195,26 +195,25 @@ class Regression:
             groups = sorted(pairs, key=gain, reverse=True)
         known = list(slopes)
         for rows in groups[:TRIED]:
-            yield self._tried([known[row] for row in rows], columns[rows] * size[rows, None], mix)
+            yield self._tried([known[row] for row in rows], mix)
 
-    def _tried(self, ones: Sequence[Hypothesis], slopes: Array, mix: Mix | None) -> Trial:
-        """Return what parameters leave at the sizes that explain most."""
+    def _tried(self, ones: Sequence[Hypothesis], mix: Mix | None) -> Trial:
+        """Return what parameters leave at the sizes that explain most (Gauss and Newton)."""
         sizes = np.zeros(len(ones))
-        norm = np.linalg.norm(slopes, axis=1)
-        rest = self._predictor.residuals(mix=mix)
-        best = Trial(self._share(rest), dict.fromkeys(ones, 0.0), mix)
+        best = Trial(math.inf, {}, mix)
         for _ in range(ROUNDS):
-            change = np.linalg.lstsq((slopes / norm[:, None]).T, self._weighted(rest), rcond=1e-8)[
-                0
-            ]
-            sizes = sizes - change / norm
             now = dict(zip(ones, sizes.tolist(), strict=True))
             try:
                 rest = self._predictor.residuals(now, mix)
+                slopes = self._predictor.slopes(ones, mix, now)
             except (AccordError, ArithmeticError):
                 break
             left = self._share(rest)
-            if not left < STALLED * best.left:
+            if not left < STALLED * best.left or len(slopes) < len(ones):
                 break
             best = Trial(left, now, mix)
+            columns = np.array([self._weighted(slopes[one]) for one in ones])
+            norm = np.linalg.norm(columns, axis=1)
+            unit = (columns / norm[:, None]).T
+            sizes = sizes - np.linalg.lstsq(unit, self._weighted(rest), rcond=1e-8)[0] / norm
         return best

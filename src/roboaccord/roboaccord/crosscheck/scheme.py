@@ -100,8 +100,10 @@ class Ticks(NamedTuple):
     errors: Array
 
 
-def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeCheck | NoTwin:
-    """Compare every tick of an engine's run with its twin's."""
+def check_scheme(
+    setup: Setup, engine: EngineSpec, run: Trajectory, *, named: bool = True
+) -> SchemeCheck | NoTwin:
+    """Compare every tick of an engine's run with its twin's; name the difference where asked to."""
     try:
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
@@ -123,7 +125,7 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
     few = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
     slopes = Predictor(twin, run, found.chosen[few]).slopes()
     known = NOTHING
-    if ratios[tick, column] > 1.0:
+    if named and ratios[tick, column] > 1.0:
         known = name_ticks(twin, run, found.chosen, ratios.max(axis=1), floor)
     return SchemeCheck(
         error=float(np.abs(found.errors[tick, column])),

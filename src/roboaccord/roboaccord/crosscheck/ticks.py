@@ -30,7 +30,7 @@ BASE = ("position", "orientation", "linear velocity", "angular velocity")
 
 
 def predicted(
-    simulator: Simulator, run: Trajectory, ticks: Index, late: int = 0
+    simulator: Simulator, run: Trajectory, ticks: Index, late: int = 0, more: int = 0
 ) -> Iterator[tuple[int, RobotState]]:
     """Yield ticks of a run and the states in which a simulator ends them.
 
@@ -39,15 +39,16 @@ def predicted(
         run: recorded.
         ticks: numbers of those to take.
         late: physics steps at the start of each under the efforts of the tick before.
+        more: physics steps that each has more.
     """
     for i in ticks.tolist():
-        simulator.reset(run.state(i))
-        command, duration = run.command(i), float(round(run.time[i + 1] - run.time[i], 9))
+        state, command = simulator.reset(run.state(i)), run.command(i)
+        duration = float(round(run.time[i + 1] - run.time[i] + more * simulator.physics_step, 9))
         if late:
             early = late * simulator.physics_step
             simulator.step(replace(command, effort=run.effort[i]), early)
             duration = float(round(duration - early, 9))
-        yield i, simulator.step(command, duration)
+        yield i, simulator.step(command, duration) if duration else state
     simulator.take_events()
 
 

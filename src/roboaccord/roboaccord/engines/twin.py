@@ -129,30 +129,26 @@ class Twin(EngineSimulator):
             axis: of a link's centre or of gravity, component of an inertia.
             size: part of the parameter, or an addend in its unit.
         """
-        kept = self._gear, self._friction, self._law, self.armature
+        gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
         joint = np.array([where in (name, EVERY) for name in self.joints], float)
         with ExitStack() as stack:
             if quantity in OF_LINKS:
                 for body, name in enumerate(self._bodies.bodies):
                     if where in (name, EVERY):
                         stack.enter_context(self._bodies.changed(body, quantity, axis, size))
-                        if quantity == "centre":  # where force laws act
-                            at = self._kinematics.names.index(name)
-                            self._kinematics.centre[at, axis] += size
-                            stack.callback(
-                                self._kinematics.centre.__setitem__,
-                                (at, axis),
-                                self._kinematics.centre[at, axis] - size,
-                            )
+                        if quantity == "centre":
+                            stack.enter_context(self._kinematics.shifted(name, axis, size))
             elif quantity == "gear":
                 self._gear = (1.0 if self._gear is None else self._gear) * (1.0 + size * joint)
             elif quantity in ("damping", "dry friction"):
                 brake = self._friction or JointFriction(0.0 * joint, 0.0 * joint, CREEP)
-                own = "viscous" if quantity == "damping" else "constant"
-                more = {own: getattr(brake, own) + size * joint}
-                if own == "constant" and brake.stiction is not None:
-                    more["stiction"] = brake.stiction + size * joint
-                self._friction = replace(brake, **more)
+                dry = size * joint if quantity == "dry friction" else 0.0 * joint
+                viscous, sticking = brake.viscous + size * joint - dry, brake.stiction
+                if sticking is not None:
+                    sticking = sticking + dry
+                self._friction = replace(
+                    brake, viscous=viscous, constant=brake.constant + dry, stiction=sticking
+                )
             elif quantity == "armature":
                 self._arm(self.armature + size * joint)
             elif quantity == "gravity" and axis == UPWARDS:
@@ -163,14 +159,14 @@ class Twin(EngineSimulator):
                     PushedLaw(self._law, {k.name: k.mass * pull for k in self.tree.links if k.mass})
                 )
             elif isinstance(self._law, EllipseFriction) and quantity in GROUND:
-                law = copy.deepcopy(self._law)
-                law.mu[GROUND.index(quantity)] *= 1.0 + size
-                self._take_law(law)
+                ground = copy.deepcopy(self._law)
+                ground.mu[GROUND.index(quantity)] *= 1.0 + size
+                self._take_law(ground)
             self._compile()
             yield
-            self._gear, self._friction, own, rotors = kept
+            self._gear, self._friction = gear, friction
             self._arm(rotors)
-            self._take_law(own)
+            self._take_law(law)
             self._compile()
 
     def _arm(self, armature: Array) -> None:

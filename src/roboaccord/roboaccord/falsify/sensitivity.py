@@ -18,7 +18,7 @@ from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.run import check_first
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Job, Runs, run_job, truth_jobs
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
-from roboaccord.crosscheck.verdict import judge_model, judge_step, judge_trajectory
+from roboaccord.crosscheck.verdict import Ask, judge_model, judge_step, judge_trajectory
 from roboaccord.falsify.perturbation import EVERY, KINDS, Perturbation
 from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
@@ -67,10 +67,14 @@ class Prober:
     Args:
         setup: robot and scenario.
         engine: its name.
-        duration: of the runs of levels 2 and 3 [s].
+        duration: of the runs [s].
+
+    Attributes:
+        names: whether findings name what is off, which takes as long as to find it.
     """
 
     def __init__(self, setup: Setup, engine: str, duration: float) -> None:
+        self.names = False
         self._setup, self._engine = setup, engine
         spec = setup.scenario
         self._steps = [spec.physics_step / 2**i for i in range(STEPS)]
@@ -81,7 +85,9 @@ class Prober:
     def model(self, item: Perturbation) -> Finding | None:
         """Return the finding of level 1, or None; the engine's scheme names what it does not."""
         checks = check_first(self._setup, self._falsified(item), self._engine)
-        return _off(judge_model(self._tolerances, checks, partial(self._by_scheme, item)))
+        return _off(
+            judge_model(self._tolerances, checks, self._asked(partial(self._by_scheme, item)))
+        )
 
     def scheme(self, item: Perturbation) -> Finding | None:
         """Return the finding of the level `scheme`, or None."""
@@ -93,7 +99,7 @@ class Prober:
         order, runs = engines.order(self._engine), self._run(engines).of(self._engine)
         step = check_steps(self._setup, engines.specs[self._engine], order, runs)
         checks = replace(check_first(self._setup, engines, self._engine), one_step=step)
-        ask = partial(name_one_step, self._setup, runs, order)
+        ask = self._asked(partial(name_one_step, self._setup, runs, order))
         return _off(judge_step(self._tolerances, checks, ask))
 
     def trajectory(self, item: Perturbation) -> Finding | None:
@@ -104,7 +110,7 @@ class Prober:
         check = check_convergence(tree, runs, self._engine, other, floor_of(tree, runs))
         checks = replace(check_first(self._setup, engines, self._engine), trajectory=check)
         own, order = runs.of(self._engine), engines.order(self._engine)
-        ask = partial(name_one_step, self._setup, own, order)
+        ask = self._asked(partial(name_one_step, self._setup, own, order))
         near = partial(name_trajectory, runs.shown(self._engine), check, ask)
         return _off(judge_trajectory(self._tolerances, checks, near))
 
@@ -116,7 +122,10 @@ class Prober:
     def _check_scheme(self, item: Perturbation) -> SchemeCheck | NoTwin:
         wrong = wrap(self._engine, perturbations=[item])
         _, run = run_job(self._data, Job(self._engine, self._steps[0]), wrong)
-        return check_scheme(self._setup, wrong, run)
+        return check_scheme(self._setup, wrong, run, named=self.names)
+
+    def _asked(self, ask: Ask) -> Ask:
+        return ask if self.names else Name
 
     def _by_scheme(self, item: Perturbation) -> Name:
         check = self._check_scheme(item)
@@ -184,6 +193,7 @@ def find_smallest(
     if found is None:
         return Sensitivity(engine, kind, where, reason="not found", missed=missed)
     size, finding = found
+    prober.names = True
     named, named_from = _name(prober.of(finding.level), item, size, finding, largest)
     return Sensitivity(
         engine,
@@ -210,7 +220,7 @@ def _name(
     for larger in (size, *(size * DECADE**i for i in (0.5, 1, 2, 3))):
         if larger > largest:
             break
-        found = finding if larger == size else probe(item(larger))
+        found = probe(item(larger))
         if found and found.quantity:
             return found, larger
     return finding, None
