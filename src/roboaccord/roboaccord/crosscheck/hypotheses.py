@@ -17,6 +17,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -169,7 +170,10 @@ class Predictor:
         plain = self.residuals(at, mix)
         for one in self.hypotheses if asked is None else asked:
             size = PROBES.get(one.quantity, PROBE)
-            changed = self.residuals({**at, one: at.get(one, 0.0) + size}, mix)
+            try:
+                changed = self.residuals({**at, one: at.get(one, 0.0) + size}, mix)
+            except AccordError:  # a model that cannot be
+                continue
             slope = (changed - plain) / size
             if np.isfinite(slope).all() and slope.any():
                 found[one] = slope
@@ -182,7 +186,7 @@ class Predictor:
 
     def _parameters(self) -> Iterator[Hypothesis]:
         parts = parts_of(self.simulator)
-        links = list(dict.fromkeys(name for part in parts for name in part.bodies))
+        links = list(dict.fromkeys(name for part in parts for name in part.links))
         joints = list(dict.fromkeys(name for part in parts for name in part.joints))
         for quantities, places in ((OF_LINKS, links), (OF_JOINTS, joints)):
             every = [EVERY] if len(places) > 1 else []

@@ -55,7 +55,7 @@ class ReferencePredictor(Predictor):
             yield from (Hypothesis("gear", joint), Hypothesis("damping", joint))
         if len(self.run.joints) > 1:
             yield from (Hypothesis("gear", EVERY), Hypothesis("damping", EVERY))
-        for link in self._bodies.bodies[1:] if self._bodies else ():
+        for link in self._bodies.links if self._bodies else ():
             for quantity in OF_LINKS:
                 yield from components(Hypothesis(quantity, link))
         yield from map(Hypothesis, self._numbers)
@@ -112,7 +112,7 @@ class ReferencePredictor(Predictor):
                 return np.asarray(bodies.mass_matrix(q, *still) @ (change - free))
 
             plain = effort()
-            with bodies.changed(bodies.bodies.index(one.where), one.quantity, one.axis, size):
+            with bodies.changed(one.where, one.quantity, one.axis, size):
                 out[i + 1] = effort() - plain
         return out
 

@@ -38,7 +38,7 @@ TRIED = 8  # hypotheses by regression that are then tried
 FIRST = 3  # ticks at which errors without a size are tried first
 ROUNDS = 8  # of the regression, for what is not linear
 STALLED = 0.9  # of what the round before left
-SURE = 1e-5  # what a sure name leaves at most
+PROBABLE = 1e-3  # what is left by what is named alone
 SMALL = 0.05  # of the largest component: such others are not told
 
 
@@ -100,32 +100,35 @@ class Regression:
             if two and two[0].left <= min(LEFT_BY_TWO, BETTER * best.left):
                 return self._named(two, least)
         if best.left > LEFT:
-            size = np.abs(self._target.reshape(-1, len(self._weight))).max(axis=0)
-            quantity, where = names(self._predictor.run.joints)[int(np.argmax(size))]
-            text = f"no one or two errors that are known explain it: look at the {quantity}"
-            return Name(where=where, text=f"{text} of {where}")
+            return Name("", *self._largest("no one or two errors that are known explain it"))
         return self._named(ones, least)
 
     def _named(self, found: Sequence[Trial], least: float) -> Name:
-        most = ALIKE * max(found[0].left, least) + ROUND_OFF
-        alike = [each for each in found if each.left <= most]
+        left = found[0].left
+        alike = [each for each in found if each.left <= ALIKE * max(left, least) + ROUND_OFF]
         if any(each.mix for each in alike):  # which has no size to fit
             alike = [each for each in alike if each.mix]
         alike = list({each.places: each for each in reversed(alike)}.values())[::-1]
-        sure = (
-            ""
-            if found[0].left <= SURE
-            else f"no known error leaves less than {found[0].left:.1g} of it: "
-        )
+        text = str(alike[0])
         if len(alike) > 1:
             more = f"; and {len(alike) - MOST} more" if len(alike) > MOST else ""
-            words = "; ".join(map(str, alike[:MOST]))
-            return Name(text=f"{sure}cannot be told apart: {words}{more}")
-        text = f"{sure}{alike[0]}, which leaves {found[0].left:.0g} of it"
-        others = [each for each in found if each.places != alike[0].places]
-        if others and others[0].left < 1.0:
-            text += f" and the next best {others[0].left:.1g}"
-        return Name(*alike[0].places[0], text)
+            text = f"cannot be told apart: {'; '.join(map(str, alike[:MOST]))}{more}"
+        elif left <= PROBABLE:
+            text += f", which leaves {left:.0g} of it"
+            others = [each.left for each in found if each.places != alike[0].places]
+            if others and others[0] < 1.0:
+                text += f" and the next best {others[0]:.1g}"
+        if left > PROBABLE:
+            return Name(
+                "", *self._largest(f"no known error leaves less than {left:.1g} of it; {text}")
+            )
+        return Name(text=text) if len(alike) > 1 else Name(*alike[0].places[0], text)
+
+    def _largest(self, text: str) -> tuple[str, str]:
+        """Return the joint or link of the largest residual, and a text with it."""
+        size = np.abs(self._target.reshape(-1, len(self._weight))).max(axis=0)
+        quantity, where = names(self._predictor.run.joints)[int(np.argmax(size))]
+        return where, f"{text}; look at the {quantity} of {where}"
 
     def _weighted(self, residuals: Array) -> Array:
         return np.asarray((residuals * self._weight).ravel())
@@ -148,7 +151,7 @@ class Regression:
         return sorted(found, key=lambda each: each.left)
 
     def _mixed(self) -> Iterator[Trial]:
-        """Yield the errors without a size that leave less than there is."""
+        """Yield the errors without a size that leave less of the first ticks than there is."""
         few = replace(
             self._predictor,
             ticks=self._predictor.ticks[:FIRST],
@@ -156,11 +159,12 @@ class Regression:
         )
         before = self._weighted(few.residuals())
         for mix in self._predictor.mixes():
-            after = self._weighted(few.residuals(mix=mix))
-            if after @ after < before @ before:
-                left = self._share(self._predictor.residuals(mix=mix))
-                if left < 1.0:
-                    yield Trial(left, mix=mix)
+            try:
+                after = self._weighted(few.residuals(mix=mix))
+                if after @ after < before @ before:
+                    yield Trial(self._share(self._predictor.residuals(mix=mix)), mix=mix)
+            except AccordError:  # states in which the robot cannot be
+                continue
 
     def _slopes(self, mix: Mix | None) -> dict[Hypothesis, Array]:
         known = self._known

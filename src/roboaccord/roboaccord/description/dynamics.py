@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +56,7 @@ class TreeDynamics:
         n = len(joints)
         self.joints, self._base = joints, KINDS[base]
         parts = _merge(tree, joints)
-        self._names = [part.name for part in parts]
-        self._axes = [part.axes for part in parts]
+        self._links = {name: link for part in parts for name, link in part.links.items()}
         columns = {name: i for i, name in enumerate(joints)}
         self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
         self._body = np.array([part.row() for part in parts])
@@ -79,43 +79,46 @@ class TreeDynamics:
         self._body[self._rows[joint], ab.ARMATURE] = inertia
 
     @property
-    def bodies(self) -> list[str]:
-        """Names of the first links of the bodies, those that move by a joint and what is fixed."""
-        return list(self._names)
+    def links(self) -> list[str]:
+        """Names of the links that weigh anything and move, by a joint or with the base."""
+        first = 0 if self._base.moves else 1
+        return [name for name, part in self._links.items() if part.body >= first and part.mass]
 
     @contextmanager
-    def changed(self, body: int, quantity: str, axis: int, size: float) -> Iterator[None]:
-        """Change a body for a while.
+    def changed(self, link: str, quantity: str, axis: int, size: float) -> Iterator[None]:
+        """Change a link for a while.
 
         Args:
-            body: index.
+            link: name.
             quantity: `mass`, by a part of it, the inertia about its own centre kept; `centre` of
                 mass [m]; `inertia` about that, by a part of its moment, or of the mean of two.
-            axis: along which the centre moves, or component xx xy xz yy yz zz, in the axes of the
-                body's first link.
+            axis: along which the centre moves, or component xx xy xz yy yz zz, in the link's axes.
             size: of the change.
         """
-        kept, turn = self._body[body].copy(), self._axes[body]
-        mass, centre = kept[ab.MASS], kept[ab.CENTRE : ab.CENTRE + 3]
-        inertia = np.zeros((3, 3))
-        inertia[TRIANGLE] = kept[ab.INERTIA : ab.INERTIA + 6]
-        inertia = inertia + np.triu(inertia, 1).T - mass * _away(centre)
+        part = self._links[link]
+        row, (mass, centre) = self._body[part.body], (part.mass, part.centre)
+        kept, more, inertia = row.copy(), 0.0, np.zeros((3, 3))
+        moment = row[ab.MASS] * row[ab.CENTRE : ab.CENTRE + 3]
         if quantity == "mass":
-            mass = mass * (1.0 + size)
+            more = size * mass
+            moment, inertia = moment + more * centre, more * _away(centre)
         elif quantity == "centre":
-            centre = centre + size * turn[:, axis]
+            shift = size * part.turn[:, axis]
+            moment = moment + mass * shift
+            inertia = mass * (_away(centre + shift) - _away(centre))
         else:
-            (i, j), own = (part[axis] for part in TRIANGLE), turn.T @ inertia @ turn
-            unit = np.zeros((3, 3))
-            unit[i, j] = unit[j, i] = np.sqrt(abs(own[i, i] * own[j, j]))
-            inertia = inertia + size * turn @ unit @ turn.T
-        row = self._body[body]
-        row[ab.MASS], row[ab.CENTRE : ab.CENTRE + 3] = mass, centre
-        row[ab.INERTIA : ab.INERTIA + 6] = (inertia + mass * _away(centre))[TRIANGLE]
+            i, j = (half[axis] for half in TRIANGLE)
+            inertia[i, j] = inertia[j, i] = size * np.sqrt(
+                abs(part.inertia[i, i] * part.inertia[j, j])
+            )
+            inertia = part.turn @ inertia @ part.turn.T
+        row[ab.MASS] += more
+        row[ab.CENTRE : ab.CENTRE + 3] = moment / row[ab.MASS]
+        row[ab.INERTIA : ab.INERTIA + 6] += inertia[TRIANGLE]
         try:
             yield
         finally:
-            self._body[body] = kept
+            row[:] = kept
 
     @contextmanager
     def falling(self, part: float) -> Iterator[None]:
@@ -236,18 +239,26 @@ class TreeDynamics:
                 )
 
 
-class _Body:
-    """Gather the links of a body; its frame is that of its first link, its joint along z.
+class _Part(NamedTuple):
+    """Hold a link of a body: its centre of mass and axes in the body's frame, and its inertia."""
 
-    `axes` are those of the link in that frame.
-    """
+    body: int
+    mass: float
+    centre: Array
+    turn: Array
+    inertia: Array
+
+
+class _Body:
+    """Gather the links of a body; its frame is that of its first link, its joint along z."""
 
     def __init__(
-        self, name: str, joint: Joint | None, parent: int, place: Array, turn: Array, axes: Array
+        self, name: str, joint: Joint | None, parent: int, place: Array, turn: Array
     ) -> None:
         self.name, self.joint, self.parent = name, joint.name if joint else "", parent
         self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
-        self.place, self.turn, self.axes = place, turn, axes
+        self.place, self.turn = place, turn
+        self.links = dict[str, _Part]()
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
@@ -268,7 +279,7 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
     """Return the bodies of a tree, each after its parent, the base first."""
     links = {link.name: link for link in tree.links}
     first = tree.links[0].name
-    bodies = [_Body(first, None, -1, np.zeros(3), np.eye(3), np.eye(3))]
+    bodies = [_Body(first, None, -1, np.zeros(3), np.eye(3))]
     frames = {first: (0, np.zeros(3), np.eye(3))}
     for joint in [None, *tree.joints]:
         if joint is not None:
@@ -278,13 +289,15 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
             place, turn = place + turn @ joint.position, turn @ joint.rotation
             if joint.name in joints:
                 align = _along(joint.axis)
-                bodies.append(_Body(joint.child, joint, body, place, turn @ align, align.T))
+                bodies.append(_Body(joint.child, joint, body, place, turn @ align))
                 body, place, turn = len(bodies) - 1, np.zeros(3), align.T
             frames[joint.child] = body, place, turn
         name = joint.child if joint else first
         body, place, turn = frames[name]
         link = links[name]
-        bodies[body].add(link.mass, place + turn @ link.centre, turn @ link.inertia @ turn.T)
+        centre = place + turn @ link.centre
+        bodies[body].links[name] = _Part(body, link.mass, centre, turn, link.inertia)
+        bodies[body].add(link.mass, centre, turn @ link.inertia @ turn.T)
     return bodies
 
 

@@ -114,10 +114,9 @@ class Twin(EngineSimulator):
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
     @property
-    def bodies(self) -> list[str]:
-        """Names of the links whose mass moves: each stands for what is fixed to it."""
-        moving = self._bodies.bodies
-        return moving if self.base.moves else moving[1:]
+    def links(self) -> list[str]:
+        """Names of the links that weigh anything and move."""
+        return self._bodies.links
 
     @contextmanager
     def varied(self, quantity: str, where: str, axis: int, size: float) -> Iterator[None]:
@@ -133,9 +132,9 @@ class Twin(EngineSimulator):
         joint = np.array([where in (name, EVERY) for name in self.joints], float)
         with ExitStack() as stack:
             if quantity in OF_LINKS:
-                for body, name in enumerate(self._bodies.bodies):
+                for name in self.links:
                     if where in (name, EVERY):
-                        stack.enter_context(self._bodies.changed(body, quantity, axis, size))
+                        stack.enter_context(self._bodies.changed(name, quantity, axis, size))
                         if quantity == "centre":
                             stack.enter_context(self._kinematics.shifted(name, axis, size))
             elif quantity == "gear":
