@@ -101,9 +101,11 @@ class TreeDynamics:
         moment = row[ab.MASS] * row[ab.CENTRE : ab.CENTRE + 3]
         if quantity == "mass":
             more = size * mass
+            self._links[link] = part._replace(mass=mass + more)
             moment, inertia = moment + more * centre, more * _away(centre)
         elif quantity == "centre":
             shift = size * part.turn[:, axis]
+            self._links[link] = part._replace(centre=centre + shift)
             moment = moment + mass * shift
             inertia = mass * (_away(centre + shift) - _away(centre))
         else:
@@ -119,6 +121,7 @@ class TreeDynamics:
             yield
         finally:
             row[:] = kept
+            self._links[link] = part
 
     @contextmanager
     def falling(self, part: float) -> Iterator[None]:
