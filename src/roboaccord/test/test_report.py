@@ -187,7 +187,7 @@ def test_says_what_to_repeat_and_with_what(page: str) -> None:
 
 
 def test_marks_follow_the_judgement() -> None:
-    acceleration, model, scheme, one_step, trajectory, _ = tables_of(findings())
+    acceleration, model, scheme, one_step, trajectory, *_ = tables_of(findings())
     outcomes = [level.rows[0].outcome for level in (acceleration, model, scheme, one_step)]
     assert outcomes == ["outside", "outside", "outside", "within"]
     assert scheme.rows[0].cells == ["2e-12", "3e-13", "rate, elbow", "990", "10"]

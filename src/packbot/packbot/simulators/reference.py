@@ -115,14 +115,16 @@ class PackbotReference(ArmSimulator):
 
     Attributes:
         energy: book of the energy.
-        tolerance: of a step, by `engine_options.reference.tolerance`; the step follows from it.
+        tighter: options by which its own error is measured: a tenth of the tolerance, from which
+            its steps follow, and a quarter of the longest step.
     """
 
     channels = CHANNELS
 
     def __init__(self, setup: Setup) -> None:
         options = read_reference_options(setup)
-        self.tolerance = options["tolerance"]
+        longest = min(options["max_step"], setup.scenario.control_period)
+        self.tighter = {"tolerance": 0.1 * options["tolerance"], "max_step": 0.25 * longest}
         super().__init__(setup)
         self.armature = self._rotors
         self._contact = setup.contact if isinstance(setup.contact, ArmContact) else None

@@ -25,6 +25,7 @@ class Finding:
         quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it cannot be told.
         where: the link, joint or time where it is off; "" likewise.
         stands_in: whether it is the outcome of another level, which stands in for this one.
+        smaller: whether a smaller physics step would tell.
     """
 
     level: Level
@@ -34,6 +35,7 @@ class Finding:
     quantity: str = ""
     where: str = ""
     stands_in: bool = False
+    smaller: bool = False
 
     def to_json(self) -> Mapping[str, Json]:
         """Return what stands below level and engine."""

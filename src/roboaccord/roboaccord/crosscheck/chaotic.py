@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.results import LEFT_OUT
 from roboaccord.crosscheck.runs import statistics_steps
 from roboaccord.numerics.statistics import median_difference, share_probability
 from roboaccord.run.metrics import UNITS
@@ -41,6 +42,7 @@ class StatisticsCheck:
         unsettled: the precision of the difference, allowance and half the interval, where it is
             too poor to judge by; else 0.
         failures: by seed, why there is no value.
+        diverged: whether one of them is a motion that left the finite numbers.
     """
 
     figure: str
@@ -57,6 +59,7 @@ class StatisticsCheck:
     allowance: float
     unsettled: float
     failures: dict[str, str]
+    diverged: bool = field(default=False, metadata=LEFT_OUT)
 
 
 def check_statistics(
@@ -114,4 +117,5 @@ def compare_cells(
         allowance=allowance,
         unsettled=unsettled,
         failures={str(seed): reason for seed, reason in cell.failures.items()},
+        diverged=cell.diverged,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, NamedTuple
 
@@ -26,6 +26,9 @@ from roboaccord.simulators.base import Simulator
 
 ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a few hundred terms
 SHORTEST = 10  # samples before a kink that are judged
+STOPS = ("joint_stop", "impact")  # which no scheme steps
+GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # grid convergence index, with an order that fits or not
+GRID_ORDER = 0.9  # of the scheme's, from which on it fits
 ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
 
 
@@ -41,6 +44,28 @@ class Floor:
 
 
 @dataclass(frozen=True)
+class Uncertainty:
+    """Hold comparison error and uncertainties at the scenario's physics step [ASME V&V 20].
+
+    Args:
+        comparison_error: largest distance of any link from the reference, E.
+        numerical: what the physics step makes, by the grid convergence index: the difference of the
+            runs at h and h/2, extrapolated, times 1.25 where the order is the scheme's, else times
+            3 [Roache 1998].
+        input: what parameters make; 0, for engine and reference read the same description, and
+            `acceleration` compares what they made of it.
+        data: error of the reference, and what round-off makes of both.
+        order: that was observed, up to that of the scheme.
+    """
+
+    comparison_error: Annotated[float, Quantity("m", "comparison error E")]
+    numerical: Annotated[float, Quantity("m", "numerical uncertainty")]
+    input: Annotated[float, Quantity("m", "input uncertainty")]
+    data: Annotated[float, Quantity("m", "data uncertainty")]
+    order: Annotated[float, Quantity("1", "of convergence")]
+
+
+@dataclass(frozen=True)
 class ConvergenceCheck:
     """Hold the largest distance of any link to the reference's, by physics step.
 
@@ -51,7 +76,8 @@ class ConvergenceCheck:
             than two are left.
         expected_order: of the engine's integrator.
         floor: largest distance that round-off and the reference's own error make.
-        settled: whether the order is one that smaller steps have, too.
+        settled: whether the order is one that smaller steps have, too, as far as the runs hit the
+            same stops.
         asymptotic: whether what exceeds its bound does so in the asymptotic range.
         left: what is left at a step of 0, of the coordinate that exceeds its bound most.
         bound: of what time stepping and the floor explain of it.
@@ -59,10 +85,11 @@ class ConvergenceCheck:
         since: when it first exceeds its bound, or exceeds it most.
         time: (k,).
         distance: by dt, largest distance of any link at each time (k,).
-        kink: when dry friction first turns round within few steps, after which no scheme keeps its
-            order: from then on 1 is expected; None where it does not.
+        kink: when dry friction first turns round within few steps, or a stop is hit, after which
+            no scheme keeps its order: from then on 1 is expected; None where there is none.
         before: what was found up to then; None where that is too short.
         range: of the reference's coordinate that changes most [m or rad]; 0 where nothing moves.
+        uncertainty: at the largest step; None where there is one step only.
     """
 
     dt: Annotated[list[float], Quantity("s", "physics step")]
@@ -77,8 +104,9 @@ class ConvergenceCheck:
     time: Annotated[Array, Quantity("s", "time")]
     distance: Annotated[dict[str, Array], Quantity("m", "largest distance of a link")]
     range: float
-    kink: Annotated[float | None, Quantity("s", "first kink of dry friction")] = None
+    kink: Annotated[float | None, Quantity("s", "first kink of dry friction, or stop")] = None
     before: ConvergenceCheck | None = field(default=None, metadata=LEFT_OUT)
+    uncertainty: Uncertainty | None = None
     settled: bool = True
     asymptotic: bool = True
 
@@ -156,9 +184,13 @@ def check_convergence(
         [coordinates(tree, own[dt]) - target for dt in runs.steps],
         [largest_distance(link_centres(tree, own[dt]) - centres) for dt in runs.steps],
     )
-    rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]))
+    stops = [
+        stop.time for run in (truth, *own.values()) for stop in run.events if stop.kind in STOPS
+    ]
+    hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
+    rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
     if not rough.size:
-        return _check(tree, truth, found, order, floor)
+        return _with_uncertainty(tree, own, _check(tree, truth, found, order, floor))
     kink = int(rough[0])
     before = None
     if kink >= SHORTEST:
@@ -166,7 +198,25 @@ def check_convergence(
         start = Floor(floor.coordinates[: kink + 1], floor.distance[: kink + 1])
         before = _check(tree, truth, early, order, start)
     since = float(truth.time[kink])
-    return replace(_check(tree, truth, found, 1, floor), kink=since, before=before)
+    whole = replace(_check(tree, truth, found, 1, floor), kink=since, before=before)
+    if len({tuple(_stops(own[dt])) for dt in runs.steps[-STEPS:]}) > 1:
+        whole = replace(whole, settled=False, asymptotic=False)
+    return _with_uncertainty(tree, own, whole)
+
+
+def _stops(run: Trajectory) -> list[tuple[str, str]]:
+    """Return what was hit, in order: runs that hit different stops are in no asymptotic range."""
+    return [(event.kind, event.subject) for event in run.events if event.kind in STOPS]
+
+
+def _with_uncertainty(
+    tree: Tree, runs: Mapping[float, Trajectory], check: ConvergenceCheck
+) -> ConvergenceCheck:
+    if len(runs) < 2:
+        return check
+    coarse, fine = (link_centres(tree, runs[dt]) for dt in sorted(runs, reverse=True)[:2])
+    apart = float(largest_distance(coarse - fine).max())
+    return replace(check, uncertainty=uncertainty_of(check, apart))
 
 
 def _check(
@@ -186,7 +236,7 @@ def _check(
     return ConvergenceCheck(
         dt=steps,
         error=error,
-        order=observed_order(steps, error, ORDER_FLOOR * largest),
+        order=observed_order(steps[-STEPS:], error[-STEPS:], ORDER_FLOOR * largest),
         expected_order=expected_order,
         floor=largest,
         left=left.size if left else None,
@@ -204,3 +254,16 @@ def _check(
 def largest_distance(apart: Array) -> Array:
     """Return the largest length over the links (k,) of differences (k, links, 3)."""
     return np.asarray(np.sqrt((apart**2).sum(axis=2)).max(axis=1))
+
+
+def uncertainty_of(check: ConvergenceCheck, apart: float) -> Uncertainty:
+    """Return comparison error and uncertainties.
+
+    Args:
+        check: of the engine.
+        apart: largest distance of any link between the runs at the two largest steps [m].
+    """
+    order = min(check.order or check.expected_order, check.expected_order)
+    near = order >= GRID_ORDER * check.expected_order
+    factor = (GRID_SAFETY if near else GRID_UNSURE) * 2.0**order / (2.0**order - 1.0)
+    return Uncertainty(check.error[0], factor * apart, 0.0, check.floor, order)

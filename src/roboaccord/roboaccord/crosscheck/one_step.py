@@ -246,7 +246,8 @@ def _order(errors: Mapping[float, float]) -> float | None:
     """Return the order by which errors fall with the step; None if undetermined."""
     if len(errors) < 2 or min(errors.values()) <= 0:
         return None
-    return float(np.polyfit(np.log(list(errors)), np.log(list(errors.values())), 1)[0])
+    steps, sizes = np.log(sorted(errors.items())[:STEPS]).T
+    return float(np.polyfit(steps, sizes, 1)[0])
 
 
 def _rms(values: Array) -> float:

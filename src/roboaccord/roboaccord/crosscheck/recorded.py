@@ -215,7 +215,7 @@ class StepCheck:
     def verdict(self) -> RecordedReport:
         """Return the verdict so far."""
         spec = self._setup.scenario.crosscheck
-        tolerance = self._tolerance or spec.tolerances.one_step
+        tolerance = self._tolerance or spec.tolerances.at(self._period).one_step
         error, change, recorded, euler, friction = np.sqrt(
             self._sums / (max(self.compared, 1) * self._sizes)
         )

@@ -37,6 +37,8 @@ from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.setup import Setup
 
+MORE = 2  # physics steps that are added
+
 
 def run_crosscheck(
     setup: Setup,
@@ -53,7 +55,8 @@ def run_crosscheck(
     Args:
         setup: robot and scenario.
         engines: by name or specification; the reference is always run.
-        refine: number of physics steps dt, dt/2, dt/4, ...
+        refine: number of physics steps dt, dt/2, dt/4, ...; up to `MORE` are added where they
+            are too large to tell.
         out: folder for summary.json and a bag of each engine.
         command: that repeats the check, for the report.
         refused: called with each engine that does not take the scenario, which is then left out;
@@ -66,9 +69,13 @@ def run_crosscheck(
     """
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
-    runs = run_jobs(setup, simulators, refine, progress)
-    measured = measure(setup, simulators, runs, progress)
-    findings = judge_all(setup, simulators, runs, measured.checks)
+    runs = Runs({}, [])
+    for steps in range(refine, refine + MORE + 1):
+        runs = run_jobs(setup, simulators, steps, progress, runs.found)
+        measured = measure(setup, simulators, runs, progress)
+        findings = judge_all(setup, simulators, runs, measured.checks)
+        if not any(each.smaller for each in findings):
+            break
     for engine in simulators.names:
         bag = fresh(out / f"{engine}_bag")
         version = simulators.version(engine)
@@ -140,11 +147,12 @@ def judge_all(
     spec = setup.scenario.crosscheck
     findings: list[Finding] = []
     for check in checks:
+        tolerances = spec.tolerances.at(setup.scenario.control_period)
         own = runs.of(check.engine)
         name = cache(partial(name_engine, setup, check.scheme, own, engines.order(check.engine)))
         shown = runs.shown(check.engine)
         parting = partial(name_trajectory, shown, check.trajectory, name)
-        found = judge(spec.tolerances, check, name, parting)
+        found = judge(tolerances, check, name, parting)
         findings += [
             ask_resolution(each, check.scheme, spec.resolution)
             if each.level == "scheme" and check.scheme and spec.resolution

@@ -26,7 +26,6 @@ from roboaccord.simulators.base import Simulator
 
 REFERENCE = "reference"
 NOISE = ("again", "bit", "nudged")  # runs that show what round-off makes of a motion
-TIGHTER = 0.1  # times the tolerance of a reference, to see what that leaves
 NUDGE = 1e-9  # rad or m: far above round-off, and far below what is not linear
 
 
@@ -176,8 +175,17 @@ def check_names(setup: Setup) -> None:
                 raise AccordError(f"crosscheck.excuse.{level}.{engine}: an excuse needs a reason")
 
 
-def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) -> Runs:
-    """Run every simulator at every physics step, and the reference as the measure of all."""
+def run_jobs(
+    setup: Setup,
+    engines: Engines,
+    refine: int,
+    progress: Progress,
+    known: Mapping[Job, Trajectory] | None = None,
+) -> Runs:
+    """Run every simulator at every physics step, and the reference as the measure of all.
+
+    What is known is not run again.
+    """
     scenario, spec = setup.scenario, setup.scenario.crosscheck
     steps = [scenario.physics_step / 2**i for i in range(1 if spec.statistics else refine)]
     # Longest first, so that the processes end together.
@@ -189,6 +197,7 @@ def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) ->
         samples = spec.statistics.seeds * len(order) * len(statistics_steps(setup))
     else:
         jobs[:0] = truth_jobs(steps)
+    jobs = [job for job in jobs if job not in (known or {})]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": judged_duration(setup)}
     found = run_pieces(
@@ -197,7 +206,7 @@ def run_jobs(setup: Setup, engines: Engines, refine: int, progress: Progress) ->
         workers=min(cores(), len(jobs)),
         done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
-    return Runs(dict(found), steps)
+    return Runs({**(known or {}), **dict(found)}, steps)
 
 
 def truth_jobs(steps: Sequence[float]) -> list[Job]:
@@ -244,12 +253,12 @@ def tightened(setup: Setup) -> Setup:
 
     Where steps follow from a tolerance, that and not the physics step makes the reference's error.
     """
-    tolerance = getattr(make_simulator(setup), "tolerance", None)
-    if tolerance is None:
+    tighter = make_simulator(setup).tighter
+    if not tighter:
         return setup
     data = setup.scenario.data()
     options = data["engine_options"]
-    own = {**options.get("reference", {}), "tolerance": TIGHTER * tolerance}
+    own = {**options.get("reference", {}), **tighter}
     return Setup.of(make_scenario({**data, "engine_options": {**options, "reference": own}}))
 
 

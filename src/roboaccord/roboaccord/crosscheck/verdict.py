@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from roboaccord.contract.outcome import BELOW, Finding, outside, stand_in
+from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
@@ -112,14 +112,14 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
         return found
     reason = found.reason
     if reason and not step.settled:
-        return Finding("one_step", engine, "not_judged", _halve(reason, step.step))
+        return _coarse("one_step", engine, reason, step.step)
     if not reason and step.remainder is False:
         reason = (
             f"the {step.where} keeps an error of {step.left:.2g} (rms) at a physics step of 0, "
             f"time stepping explains {step.bound:.2g}"
         )
         if not step.asymptotic:
-            return Finding("one_step", engine, "not_judged", _halve(reason, step.step))
+            return _coarse("one_step", engine, reason, step.step)
     if reason:
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
@@ -202,7 +202,7 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     if runs.before and not reason:
         reason, sure = _off_course(tolerances, runs.before, None)
     if reason and not sure:
-        return Finding("trajectory", engine, "not_judged", _halve(reason, runs.dt[-1]))
+        return _coarse("trajectory", engine, reason, runs.dt[-1])
     if reason:
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
@@ -216,12 +216,13 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     return Finding("trajectory", engine, "within")
 
 
-def _halve(reason: str, step: float) -> str:
-    """Return what to do where an error is off its course outside the asymptotic range."""
-    return (
+def _coarse(level: Level, engine: str, reason: str, step: float) -> Finding:
+    """Return that an error is off its course outside the asymptotic range, and what to do."""
+    text = (
         f"{reason}: the physics step is too large to tell why; "
         f"halve the step, to {step / 2:g} s at the finest, by one more --refine"
     )
+    return Finding(level, engine, "not_judged", text, smaller=True)
 
 
 def _off_course(
@@ -262,12 +263,14 @@ def _too_far(runs: ConvergenceCheck, limit: float) -> str:
 def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
     """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
 
-    Runs without a value count against an engine: it must give one for every seed.
+    Runs without a value count against an engine: it must give one for every seed. A run that
+    diverges may do so by its physics step.
     """
     off, below = partial(outside, "statistics", engine, quantity=check.figure), 1.0 - CONFIDENCE
     if check.failures:
         seed, reason = next(iter(check.failures.items()))
-        return off(f"{len(check.failures)} runs have no {check.figure}: seed {seed}: {reason}")
+        text = f"{len(check.failures)} runs have no {check.figure}: seed {seed}: {reason}"
+        return Finding("statistics", engine, "not_judged", text) if check.diverged else off(text)
     if check.difference is None:
         reason = f"engine and reference have too few runs with a {check.figure}"
         return Finding("statistics", engine, "not_judged", reason)

@@ -10,7 +10,7 @@ from roboaccord.contract.outcome import BELOW, Findings
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
-from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.convergence import ConvergenceCheck, Uncertainty
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.noise import Noise
 from roboaccord.crosscheck.one_step import OneStepCheck
@@ -52,6 +52,7 @@ def tables_of(report: Report) -> list[Table]:
         _schemes(report),
         _one_steps(report),
         _trajectories(report),
+        _uncertainties(report),
         _noise(report),
     ]
 
@@ -143,6 +144,26 @@ def _trajectories(report: Report) -> Table:
         ("engine", *(f"{1e3 * dt:g} {milli}" for dt in steps), *shown),
         _rows(report.trajectory, lambda check, name: _trajectory(check, allowed, name), found),
     )
+
+
+def _uncertainties(report: Report) -> Table:
+    return Table(
+        "Uncertainty",
+        "In the terms of ASME V&V 20, at the scenario's physics step: the comparison error is the "
+        "largest distance of any link from the reference. The numerical uncertainty is what the "
+        "physics step makes, by the grid convergence index of the two largest steps. The input "
+        "uncertainty is 0, since both read one description. The data uncertainty is the "
+        "reference's own error and round-off.",
+        ("engine", "comparison error", "numerical", "input", "data"),
+        _rows(report.trajectory, lambda check, _: _uncertainty(check.uncertainty)),
+    )
+
+
+def _uncertainty(found: Uncertainty | None) -> list[str]:
+    if found is None:
+        return [NONE] * 4
+    sizes = (found.comparison_error, found.numerical, found.input, found.data)
+    return [_milli(size, ".2g") for size in sizes]
 
 
 def _noise(report: Report) -> Table:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, DivergedError, check_known
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import IF_ANY, INLINE, Json, Seconds
+from roboaccord.contract.results import IF_ANY, INLINE, LEFT_OUT, Json, Seconds
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.factory import make_simulator, run_setup
@@ -30,6 +30,7 @@ class Cell:
         statistics: over the seeds that have a value.
         values: figure by seed.
         failures: by seed, why there is no value.
+        diverged: whether one of them is a motion that left the finite numbers.
     """
 
     engine: str
@@ -37,6 +38,7 @@ class Cell:
     statistics: Statistics = field(init=False, metadata=INLINE)
     values: Mapping[int, float]
     failures: Mapping[int, str]
+    diverged: bool = field(default=False, metadata=LEFT_OUT)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "statistics", statistics_of([*self.values.values()]))
@@ -143,20 +145,24 @@ def sweep(
 def _run(
     data: Mapping[str, Json], job: _Job, figure: str, engine: Engine
 ) -> tuple[_Job, float, str]:
+    """Return a figure and why there is none; infinite where the motion diverged."""
     changes = {"physics_step": job.physics_step, "seed": job.seed}
     setup = Setup.of(make_scenario({**data, **changes}))
     try:
         trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
-        return job, math.nan, str(error)
+        return job, math.inf, str(error)
     figures = metrics_of(setup, trajectory)
     check_known("unknown figure ", figure, figures)
     value = float(figures[figure])
-    return job, value, "" if math.isfinite(value) else f"{figure} is {value}"
+    if math.isfinite(value):
+        return job, value, ""
+    return job, math.nan, f"{figure} is {value}"
 
 
 def _cell(runs: Sequence[tuple[_Job, float, str]]) -> Cell:
     """Return the cell of the runs of an engine at a physics step."""
     values = {job.seed: value for job, value, reason in runs if not reason}
     failures = {job.seed: reason for job, _, reason in runs if reason}
-    return Cell(runs[0][0].engine, runs[0][0].physics_step, values, failures)
+    diverged = any(value == math.inf for _, value, reason in runs)
+    return Cell(runs[0][0].engine, runs[0][0].physics_step, values, failures, diverged)

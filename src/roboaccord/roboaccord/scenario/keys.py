@@ -112,7 +112,9 @@ def _words(kind: type) -> str:
         return " | ".join(typing.get_args(Base))
     text = kind.__name__ if inspect.isclass(kind) and not typing.get_args(kind) else str(kind)
     text = re.sub(r"typing\.Literal\[[^\]]*\]", "str", text)
-    text = text.replace(f"{models.__name__}.Allowance", "{limit: float, reason: str}")
+    text = text.replace(
+        f"{models.__name__}.Allowance", "{limit: float, reason: str, period: float}"
+    )
     text = text.replace(f"{models.__name__}.StatisticsSpec", "{figure: str, seeds: int}")
     return text.replace("typing.", "")
 

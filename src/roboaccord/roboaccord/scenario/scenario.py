@@ -44,10 +44,23 @@ class Initial(BaseModel, extra="forbid", frozen=True):
 
 
 class Allowance(BaseModel, extra="forbid", frozen=True):
-    """A tolerance that is looser than the measured one, with the reason why."""
+    """A tolerance that is looser than the measured one, with the reason why.
+
+    Args:
+        limit: in the unit of the tolerance.
+        reason: why.
+        period: control period that a limit of one step holds for [s]. Rates that the reference
+            cannot have, as those along a facet, it corrects at once: in a shorter period that is
+            more of their change.
+    """
 
     limit: float = Field(gt=0, lt=math.inf)
     reason: str = Field(min_length=1)
+    period: float | None = Field(None, gt=0)
+
+    def at(self, control_period: float) -> float:
+        """Return the limit at a control period [s]."""
+        return self.limit * (self.period or control_period) / control_period
 
 
 def limit_of(tolerance: float | Allowance) -> float:
@@ -76,6 +89,15 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
     trajectory: dict[str, float | Allowance] = {}
+
+    def at(self, control_period: float) -> Tolerances:
+        """Return the tolerances at a control period [s]."""
+        if not isinstance(self.one_step, Allowance):
+            return self
+        limit = self.one_step.at(control_period)
+        return self.model_copy(
+            update={"one_step": Allowance(limit=limit, reason=self.one_step.reason)}
+        )
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the tolerances as plain data."""

@@ -132,9 +132,13 @@ class Robot(ABC):
     def effort_limits(self, setup: Setup) -> Array:
         """Return what the efforts are clipped to (n,) [N m or N]."""
 
-    @abstractmethod
     def reference(self, setup: Setup) -> AnySimulator:
-        """Make the analytical simulator, which derives from `simulators.base.Simulator`."""
+        """Make the analytical simulator, which derives from `simulators.base.Simulator`.
+
+        Raises:
+            AccordError: by default.
+        """
+        raise AccordError(f"{self.name} has no reference")
 
     def engine(self, setup: Setup, engine: AnyEngine) -> AnySimulator | None:
         """Make the simulator of an engine, for a robot that is more than one model.

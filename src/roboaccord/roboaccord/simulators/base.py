@@ -15,6 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -50,12 +51,15 @@ class Simulator(ABC):
         order: of convergence of the integrator in the physics step.
         channels: of energy losses that it can measure.
         armature: what rotors of the drives add to the inertia of the joints (n,) [kg m^2].
+        tighter: options by which a reference, whose steps follow from a tolerance, measures what
+            that leaves; none of one that takes physics steps.
     """
 
     name: str
     version: str
     order: int
     channels: tuple[str, ...] = ()
+    tighter: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
