@@ -27,9 +27,10 @@ from roboaccord.crosscheck.hypotheses import (
     spread,
 )
 from roboaccord.crosscheck.regression import LEFT, Regression
-from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, name_drawn
 from roboaccord.crosscheck.ticks import Index, by_group, left_out, vector
 from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import EVERY, OF_LINKS
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
@@ -256,21 +257,26 @@ def _compared(setup: Setup) -> Array:
 
 def name_engine(
     setup: Setup,
+    engine: EngineSpec,
     scheme: SchemeCheck | NoTwin | None,
     runs: Mapping[float, Trajectory],
     order: int,
 ) -> Name:
-    """Name what an engine has otherwise: by its twin, or by the reference where that is alike.
+    """Name what an engine has otherwise.
+
+    By its twin in the run, else in random states, else by the reference.
 
     Args:
         setup: robot and scenario.
+        engine: to make it again.
         scheme: how the engine differs from its twin.
         runs: of the engine, by physics step.
         order: of the engine's integrator.
     """
     if isinstance(scheme, SchemeCheck) and scheme.error > scheme.floor:
         return scheme.name
-    return name_one_step(setup, runs, order)
+    drawn = name_drawn(setup, engine)
+    return drawn if drawn.text else name_one_step(setup, runs, order)
 
 
 def name_trajectory(

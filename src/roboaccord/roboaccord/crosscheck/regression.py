@@ -27,6 +27,7 @@ from roboaccord.crosscheck.hypotheses import (
     spread,
 )
 from roboaccord.crosscheck.ticks import names
+from roboaccord.engines.twin import EVERY
 
 LEFT = 0.1  # share of the squared residuals that an error may leave to be named
 LEFT_BY_TWO = 1e-2
@@ -109,6 +110,8 @@ class Regression:
         if any(each.mix for each in alike):  # which has no size to fit
             alike = [each for each in alike if each.mix]
         alike = list({each.places: each for each in reversed(alike)}.values())[::-1]
+        single = {each.places[0][0] for each in alike if each.places[0][1] != EVERY}
+        alike = [e for e in alike if e.places[0][1] != EVERY or e.places[0][0] not in single]
         text = str(alike[0])
         if len(alike) > 1:
             more = f"; and {len(alike) - MOST} more" if len(alike) > MOST else ""

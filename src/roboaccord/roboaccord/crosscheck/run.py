@@ -149,7 +149,8 @@ def judge_all(
     for check in checks:
         tolerances = spec.tolerances.at(setup.scenario.control_period)
         own = runs.of(check.engine)
-        name = cache(partial(name_engine, setup, check.scheme, own, engines.order(check.engine)))
+        source, order = engines.specs[check.engine], engines.order(check.engine)
+        name = cache(partial(name_engine, setup, source, check.scheme, own, order))
         shown = runs.shown(check.engine)
         parting = partial(name_trajectory, shown, check.trajectory, name)
         found = judge(tolerances, check, name, parting)

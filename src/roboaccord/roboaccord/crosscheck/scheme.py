@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.hypotheses import (
     MOST_LATE,
@@ -156,6 +157,28 @@ def name_ticks(
     if count < SPARSE * len(ratios):
         return replace(name, text=f"in {count} of {len(ratios)} ticks {name.text}")
     return name
+
+
+def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
+    """Name what differs from the twin in ticks from random states under random efforts."""
+    simulator, period = make_simulator(setup, engine), setup.scenario.control_period
+    states, before = list[RobotState](), np.zeros(len(setup.joints))
+    for state, effort in draw_states(setup, NAMED, 1):
+        begin = replace(state, time=len(states) * period, effort=before)
+        states += [simulator.reset(begin), simulator.step(Command(effort), period)]
+        before = effort
+    run = Trajectory.from_states(setup.joints, states)
+    try:
+        twin = make_simulator(setup, twin_of(engine))
+        shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
+    except AccordError:
+        return NOTHING
+    found = compare(twin, run, np.arange(0, len(run), 2))
+    if not len(found.chosen):
+        return NOTHING
+    floor = measure_floor(twin, shaken, run, found.chosen)
+    ratios = (by_group(np.abs(found.errors)) / floor).max(axis=1)
+    return name_ticks(twin, run, found.chosen, ratios, floor) if ratios.max() > 1.0 else NOTHING
 
 
 def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
