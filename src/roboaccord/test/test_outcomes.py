@@ -13,7 +13,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck, relative
 from roboaccord.crosscheck.convergence import ConvergenceCheck
-from roboaccord.crosscheck.differences import Difference, compare_limits, compare_link
+from roboaccord.crosscheck.differences import Difference, Name, compare_limits, compare_link
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
     has_settled,
@@ -22,7 +22,6 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_over_time,
 )
 from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.naming import Name
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.engines.properties import LinkProperties
@@ -40,7 +39,7 @@ CHECKS = EngineChecks(
 
 
 def outcomes(checks: EngineChecks, tolerances: Tolerances | None = None) -> dict[str, Finding]:
-    found = judge(tolerances or Tolerances(), checks, *[Name] * 3)
+    found = judge(tolerances or Tolerances(), checks, *[Name] * 2)
     return {f.level: f for f in found}
 
 

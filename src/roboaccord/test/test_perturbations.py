@@ -12,9 +12,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.models import ModelCheck, check_model
-from roboaccord.crosscheck.naming import name_acceleration
 from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.crosscheck.runs import make_engines
+from roboaccord.crosscheck.runs import Job, make_engines, run_job
+from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.falsify import KINDS, Perturbation, find_smallest, parse_perturbation, wrap
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario
@@ -119,18 +119,18 @@ def test_gravity_of_another_size_is_named(snake: Setup, engine: str) -> None:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_gear_is_found_by_accelerations_and_named(snake: Setup, engine: str) -> None:
+def test_a_gear_is_found_by_accelerations_and_named(short: Setup, engine: str) -> None:
     """No figure of the model shows it; what it makes is an effort in proportion to the command."""
     item = Perturbation(engine, "gear", 1.001, "joint_07")
-    simulator, reference = (
-        falsified(snake, item),
-        make_simulator(snake),
-    )
-    assert not check_model(snake, reference, simulator, 1e-6).differences
-    assert check_acceleration(snake, reference, simulator, 10, 1).max > 1e-6
-    name = name_acceleration(snake, reference, simulator)
-    assert (name.quantity, name.where) == ("gear", "joint_07")
-    assert "+0.1 %" in name.text
+    simulator, reference = falsified(short, item), make_simulator(short)
+    assert not check_model(short, reference, simulator, 1e-6).differences
+    assert check_acceleration(short, reference, simulator, 10, 1).max > 1e-6
+    wrong = wrap(engine, perturbations=[item])
+    _, run = run_job({**short.scenario.data(), "duration": 0.1}, Job(engine, 1e-3), wrong)
+    found = check_scheme(short, wrong, run)
+    assert isinstance(found, SchemeCheck)
+    assert (found.name.quantity, found.name.where) == ("gear", "joint_07")
+    assert "+0.1 %" in found.name.text
 
 
 def test_at_a_creep_friction_falls_as_the_slip_speed_grows(snake: Setup) -> None:
@@ -331,13 +331,13 @@ def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:
             make_engines(setup, [])
 
 
-def test_the_smallest_gear_error_is_where_accelerations_tell_it(snake: Setup) -> None:
-    """Their tolerance is 1e-8 of the largest: a gear is found within two decades of that.
+def test_the_smallest_gear_error_is_where_the_scheme_tells_it(snake: Setup) -> None:
+    """Accelerations tell 1e-8 of the largest, their tolerance; ticks are judged by round-off.
 
     A decade is halved twice: between the size that is found and the next is its fourth part.
     """
     found = find_smallest(snake, "mujoco", "gear", "joint_11", 0.01)
-    assert (found.level, found.quantity, found.place) == ("acceleration", "gear", "joint_11")
-    assert found.size is not None and 1e-9 < found.size < 1e-6
+    assert (found.level, found.quantity, found.place) == ("scheme", "gear", "joint_11")
+    assert found.size is not None and 1e-12 <= found.size < 1e-8
     assert found.size / found.missed == pytest.approx(10**0.25)
     assert find_smallest(snake, "mujoco", "impact").reason == "n/a: it has no contact"

@@ -48,9 +48,9 @@ def run_of(setup: Setup, engine: EngineSpec) -> Trajectory:
     return run_job(setup.scenario.data(), Job(engine.name, setup.scenario.physics_step), engine)[1]
 
 
-def check_of(setup: Setup, engine: EngineSpec) -> SchemeCheck:
+def check_of(setup: Setup, engine: EngineSpec, *, named: bool = False) -> SchemeCheck:
     """Return the check of a run."""
-    found = check_scheme(setup, engine, run_of(setup, engine))
+    found = check_scheme(setup, engine, run_of(setup, engine), named=named)
     assert isinstance(found, SchemeCheck)
     return found
 
@@ -184,7 +184,7 @@ def test_an_effort_that_is_off_by_a_thousandth_is_named_at_its_joint() -> None:
         def _read(self) -> RobotState:
             return replace(super()._read(), effort=self._effort)
 
-    found = check_of(snake(), broken("dart", Weak))
+    found = check_of(snake(), broken("dart", Weak), named=True)
     assert found.where == "joint_07"
     finding = judge_scheme("dart", found)
     assert (finding.quantity, finding.where) == ("gear", "joint_07")

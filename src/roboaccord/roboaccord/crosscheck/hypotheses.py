@@ -1,42 +1,56 @@
-"""Hypotheses on what an engine has otherwise than its twin: names of errors, and what would show.
+"""Hypotheses on what an engine has otherwise than our equations: parameters, and the way of data.
 
-A parameter p that an engine has off by s makes a tick end off by s g, where g is how the twin's
-own end of the tick moves with p. So one matrix of these slopes, ticks by parameters, says both: the
-residuals of an engine on it name the parameter, and the noise floor over its largest entry is the
-smallest size that would have been seen.
+A parameter p that an engine has off by s makes a tick end off by s g, where g is how our own end of
+the tick moves with p. So the slopes of all hypotheses on a few ticks name what is off, by
+regression (naming.py), and the bound of a level over a slope is the smallest size that it would
+have found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.ticks import Index, by_group, difference, predicted
-from roboaccord.engines.twin import GROUND, OF_JOINTS, Twin
+from roboaccord.engines.twin import EVERY, GROUND, OF_JOINTS, OF_LINKS, Twin
+from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.base import Simulator
 
 PROBE = 1e-4  # by which a parameter is changed
-EXPLAINED = 0.9  # share of the squared residual that a hypothesis must explain to be named
-ALIKE = 4.0  # times what the best leaves unexplained: such hypotheses cannot be told from it
-ROUND_OFF = 1e-3  # of the squared residual, which nothing explains
-MOST = 6  # hypotheses that cannot be told apart
+PROBES = {"armature": 1e-7}  # of which light links have little
+MOST_LATE = 3  # ticks
+MOST_STEPS = 10
+UNSEEN = 1e-6  # of the effect of a quantity's other axes
 SHOWN = 10  # parameters of a resolution
-UNITS = {"damping": "N m s/rad", "delay": "ticks"}  # others are parts
+UNITS = {
+    "damping": "N m s/rad", "dry friction": "N m", "armature": "kg m^2", "centre": "m",
+    "delay": "ticks", "lag": "ticks",
+}  # fmt: skip
+AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
+AXES["gravity"] = AXES["centre"]
 
 
 class Hypothesis(NamedTuple):
-    """Name a parameter: a quantity, and its joint or link."""
+    """Name a parameter: a quantity, its joint or link, and the axis or component of it."""
 
     quantity: str
-    where: str
+    where: str = ""
+    axis: int = 0
+
+    @property
+    def whole(self) -> Hypothesis:
+        """The quantity of which it may be one of several components."""
+        return self._replace(axis=0)
 
     @property
     def unit(self) -> str:
@@ -53,7 +67,210 @@ class Hypothesis(NamedTuple):
         return f"{100 * size:{form}} %" if self.unit == "1" else f"{size:{form}} {self.unit}"
 
     def __str__(self) -> str:
-        return f"{self.quantity} of {self.where}" if self.where else self.quantity
+        where = f"every {self.place}" if self.where == EVERY else self.where
+        return f"{self.quantity} of {where}" if where else self.quantity
+
+
+Sizes = Mapping[Hypothesis, float]
+
+
+def as_recorded(run: Trajectory) -> Trajectory:
+    """Return a run as it is."""
+    return run
+
+
+class Mix(NamedTuple):
+    """Hold an error without a size: data in another order, sign, frame or tick.
+
+    Args:
+        quantity, where, text: as of `Name`.
+        undo: makes of a recorded run what it was.
+        late: physics steps at the start of each tick under the efforts of the tick before.
+        more: physics steps that each tick has more.
+    """
+
+    quantity: str
+    where: str
+    text: str
+    undo: Callable[[Trajectory], Trajectory] = as_recorded
+    late: int = 0
+    more: int = 0
+
+
+def _clipped(run: Trajectory, later: int) -> Index:
+    """Return the numbers of samples so many ticks later, as far as there are such."""
+    return np.clip(np.arange(len(run)) + later, 0, len(run) - 1)
+
+
+def delayed(run: Trajectory, ticks: float) -> Trajectory:
+    """Return a run whose efforts act later by so many ticks, or by a part of one."""
+    whole, part = divmod(ticks, 1.0)
+    early, late = (_clipped(run, -int(whole) - i) for i in (0, 1))
+    return replace(run, effort=(1.0 - part) * run.effort[early] + part * run.effort[late])
+
+
+def unlagged(run: Trajectory, ticks: float) -> Trajectory:
+    """Return a run whose rates were recorded so many ticks late, or a part of one, without that."""
+    whole, part = divmod(ticks, 1.0)
+    now, then = (_clipped(run, int(whole) + i) for i in (0, 1))
+    qd, twist = ((1.0 - part) * x[now] + part * x[then] for x in (run.qd, run.twist))
+    return replace(run, qd=qd, twist=twist)
+
+
+RECORDED = {"delay": delayed, "lag": unlagged}
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Predict ticks of an engine's run by our equations, with what may be off in the engine.
+
+    Args:
+        simulator: a twin, or a reference.
+        run: of the engine.
+        ticks: numbers of those to predict.
+        rest: what time stepping explains of the residuals (k, 2 n + 12).
+    """
+
+    simulator: Simulator
+    run: Trajectory
+    ticks: Index
+    rest: Array = field(default_factory=lambda: np.zeros(1))
+
+    def residuals(self, sizes: Sizes | None = None, mix: Mix | None = None) -> Array:
+        """Return the predicted ends of ticks less the recorded ones (k, 2 n + 12)."""
+        run, sizes = mix.undo(self.run) if mix else self.run, sizes or {}
+        fast = sizes.get(Hypothesis("clock"), 0.0)
+        found = []
+        with ExitStack() as stack:
+            simulator = self.simulator
+            for one, size in sizes.items():
+                if one.quantity in RECORDED:
+                    run = RECORDED[one.quantity](run, size)
+                elif one.quantity != "clock":
+                    simulator, run = self._change(stack, run, one, size)
+            steps = (mix.late, mix.more) if mix else (0, 0)
+            for i, end in predicted(simulator, run, self.ticks, *steps):
+                error = difference(run.state(i + 1), end)
+                found.append(error + fast * difference(run.state(i), end) if fast else error)
+        return np.array(found) - self.rest
+
+    def slopes(
+        self,
+        asked: Sequence[Hypothesis] | None = None,
+        mix: Mix | None = None,
+        at: Sizes | None = None,
+    ) -> dict[Hypothesis, Array]:
+        """Return how residuals change with parameters (k, 2 n + 12); none that do nothing.
+
+        Args:
+            asked: of which; of all where None.
+            mix, at: what is in force.
+        """
+        found, at = {}, at or {}
+        plain = self.residuals(at, mix)
+        for one in self.hypotheses if asked is None else asked:
+            size = PROBES.get(one.quantity, PROBE)
+            try:
+                changed = self.residuals({**at, one: at.get(one, 0.0) + size}, mix)
+            except AccordError:  # a model that cannot be
+                continue
+            slope = (changed - plain) / size
+            if np.isfinite(slope).all() and slope.any():
+                found[one] = slope
+        return found
+
+    @cached_property
+    def hypotheses(self) -> list[Hypothesis]:
+        """Parameters: by joint, by link, and those of which there is one."""
+        return [Hypothesis("delay"), Hypothesis("lag"), Hypothesis("clock"), *self._parameters()]
+
+    def _parameters(self) -> Iterator[Hypothesis]:
+        parts = parts_of(self.simulator)
+        links = list(dict.fromkeys(name for part in parts for name in part.links))
+        joints = list(dict.fromkeys(name for part in parts for name in part.joints))
+        for quantities, places in ((OF_LINKS, links), (OF_JOINTS, joints)):
+            every = [EVERY] if len(places) > 1 else []
+            for quantity in quantities:
+                for where in [*places, *(every if quantity not in AXES else [])]:
+                    yield from components(Hypothesis(quantity, where))
+        for quantity in ("gravity", *GROUND):
+            yield from components(Hypothesis(quantity))
+
+    def _change(
+        self, stack: ExitStack, run: Trajectory, one: Hypothesis, size: float
+    ) -> tuple[Simulator, Trajectory]:
+        """Return simulator and run with a parameter off, until the stack is closed."""
+        for part in parts_of(self.simulator):
+            stack.enter_context(part.varied(*one, size))
+        return self.simulator, run
+
+    def mixes(self) -> Iterator[Mix]:
+        """Yield the errors without a size."""
+        run, step = self.run, self.simulator.physics_step
+        for ticks in range(1, MOST_LATE + 1):
+            many = f"{ticks} tick{'s' * (ticks > 1)}"
+            text = f"efforts act {many} late, or states are recorded {many} late"
+            yield Mix("delay", "", text, partial(delayed, ticks=ticks))
+            text = f"rates are recorded {many} late"
+            yield Mix("lag", "", text, partial(unlagged, ticks=ticks))
+        for late in range(1, min(round((run.time[1] - run.time[0]) / step), MOST_STEPS)):
+            text = f"efforts act {late} physics step{'s' * (late > 1)} late"
+            yield Mix("delay", "", text, late=late)
+        for more, word in ((-1, "few"), (1, "many")):
+            yield Mix("clock", "", f"a tick has 1 physics step too {word}", more=more)
+        for names, quantity, text in ORDERS:
+            for i, joint in enumerate(run.joints):
+                undo = partial(_signed, names=names, joint=i)
+                what = f"the {text} of {joint} has the other sign"
+                yield Mix(f"sign of {quantity}", joint, what, undo)
+            for i, j in combinations(range(len(run.joints)), 2):
+                one, two = run.joints[i], run.joints[j]
+                undo = partial(_swapped, names=names, i=i, j=j)
+                what = f"the {text} of {one} and {two} are interchanged"
+                yield Mix(f"order of {quantity}", f"{one}, {two}", what, undo)
+        if np.ptp(run.position, axis=0).any() or np.ptp(run.orientation, axis=0).any():
+            yield Mix("frame", "base_link", "the base's velocities are in the world's axes", _owned)
+            yield Mix("frame", "base_link", "the base's orientation is inverted", _inverted)
+
+
+ORDERS = (
+    (("effort",), "effort", "effort"),
+    (("qd",), "rate", "rate"),
+    (("q", "qd"), "state", "position and rate"),
+    (("q", "qd", "effort"), "axis", "position, rate and effort"),
+)
+
+
+def _signed(run: Trajectory, names: Sequence[str], joint: int) -> Trajectory:
+    sign = np.ones(len(run.joints))
+    sign[joint] = -1.0
+    return replace(run, **{name: sign * getattr(run, name) for name in names})
+
+
+def _swapped(run: Trajectory, names: Sequence[str], i: int, j: int) -> Trajectory:
+    order = np.arange(len(run.joints))
+    order[[i, j]] = j, i
+    return replace(run, **{name: getattr(run, name)[:, order] for name in names})
+
+
+def _owned(run: Trajectory) -> Trajectory:
+    turns = [quaternion_matrix(orientation) for orientation in run.orientation]
+    pairs = zip(run.twist, turns, strict=True)
+    return replace(run, twist=np.array([np.concatenate([t[:3] @ r, t[3:] @ r]) for t, r in pairs]))
+
+
+def _inverted(run: Trajectory) -> Trajectory:
+    return replace(run, orientation=run.orientation * np.array([-1.0, -1.0, -1.0, 1.0]))
+
+
+def components(one: Hypothesis) -> list[Hypothesis]:
+    """Return the components of a quantity."""
+    return [one._replace(axis=axis) for axis in range(len(AXES.get(one.quantity, "1")))]
+
+
+def parts_of(twin: Simulator) -> list[Twin]:
+    """Return the twins of a simulator's models."""
+    return [part for part in twin.parts() if isinstance(part, Twin)]
 
 
 @dataclass(frozen=True)
@@ -71,76 +288,24 @@ class Resolved:
         return f"{found} {found.sized(self.smallest, '.1g')}"
 
 
-def hypotheses_of(twin: Simulator) -> list[Hypothesis]:
-    """Return the hypotheses on a twin: by joint, by link, and those of which there is one."""
-    parts = parts_of(twin)
-    links = dict.fromkeys(name for part in parts for name in part.bodies)
-    joints = dict.fromkeys(name for part in parts for name in part.joints)
-    found = [Hypothesis("delay", ""), *(Hypothesis("mass", link) for link in links)]
-    found += [Hypothesis(quantity, joint) for quantity in OF_JOINTS for joint in joints]
-    return [*found, *(Hypothesis(quantity, "") for quantity in GROUND)]
+def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resolved]:
+    """Return the smallest sizes that a level would have found, the largest effects first.
 
-
-def slopes_of(
-    twin: Simulator, run: Trajectory, ticks: Index, each: Sequence[Hypothesis]
-) -> dict[Hypothesis, Array]:
-    """Return how the ends of ticks move with each parameter (k, 2 n + 12); none that do nothing."""
-    found, plain = {}, [state for _, state in predicted(twin, run, ticks)]
-    for one in each:
-        late = PROBE if one.quantity == "delay" else 0.0
-        with changed(twin, one, PROBE):
-            ends = [state for _, state in predicted(twin, run, ticks, late)]
-        slope = np.array([difference(*pair) for pair in zip(plain, ends, strict=True)]) / PROBE
-        if np.isfinite(slope).all() and slope.any():
-            found[one] = slope
-    return found
-
-
-@contextmanager
-def changed(twin: Simulator, one: Hypothesis, size: float) -> Iterator[None]:
-    """Change a parameter of a twin for a while."""
-    with ExitStack() as stack:
-        for part in parts_of(twin):
-            stack.enter_context(part.varied(one.quantity, one.where, size))
-        yield
-
-
-def parts_of(twin: Simulator) -> list[Twin]:
-    """Return the twins of a simulator's models."""
-    return [part for part in twin.parts() if isinstance(part, Twin)]
-
-
-def name_residuals(slopes: dict[Hypothesis, Array], residuals: Array, floor: Array) -> Name:
-    """Name what explains residuals, engine less twin (k, 2 n + 12), best by one factor."""
-    weight = 1.0 / spread(floor, residuals.shape[1])
-    target = (residuals * weight).ravel()
-    left = dict[Hypothesis, tuple[float, float]]()
-    for one, slope in slopes.items():
-        column = (slope * weight).ravel()
-        factor = float(column @ target) / float(column @ column)
-        rest = target - factor * column
-        left[one] = float(rest @ rest) / float(target @ target), factor
-    best = min((share for share, _ in left.values()), default=1.0)
-    if best > 1.0 - EXPLAINED:
-        return Name(text="no one parameter explains it")
-    alike = [one for one in left if left[one][0] <= ALIKE * best + ROUND_OFF]
-    alike.sort(key=lambda one: left[one][0])
-    words = [f"{one} is {one.sized(left[one][1])} off" for one in alike[:MOST]]
-    if len(alike) > 1:
-        return Name(text=f"cannot be told apart: {', '.join(words)}")
-    return Name(alike[0].quantity, alike[0].where, words[0])
-
-
-def resolution_of(slopes: dict[Hypothesis, Array], floor: Array, level: str) -> list[Resolved]:
-    """Return the smallest sizes that a level would have found, the largest effects first."""
-    found = [
-        Resolved(
-            one.quantity, one.where, level,
-            float(1.0 / (by_group(np.abs(slope)) / floor).max()), one.unit,
-        )
-        for one, slope in slopes.items()
-    ]  # fmt: skip
+    Args:
+        effects: largest change by a unit of each parameter, over what is allowed.
+        level: its name.
+    """
+    found = []
+    for one in dict.fromkeys(each.whole for each in effects if each.where != EVERY):
+        own = [effects.get(each, 0.0) for each in components(one)]
+        least = min(effect for effect in own if effect > UNSEEN * max(own))
+        found.append(Resolved(one.quantity, one.where, level, 1.0 / least, one.unit))
     return sorted(found, key=lambda each: each.smallest)
+
+
+def largest(slopes: Mapping[Hypothesis, Array], floor: Array) -> dict[Hypothesis, float]:
+    """Return the largest change of a tick by each parameter, over the floors of groups (6,)."""
+    return {one: float((by_group(np.abs(s)) / floor).max()) for one, s in slopes.items()}
 
 
 def shown_of(found: Sequence[Resolved]) -> list[Resolved]:

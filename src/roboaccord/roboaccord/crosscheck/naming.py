@@ -1,196 +1,221 @@
-"""Fault identification: the cause of a difference, from what its error correlates with."""
+"""Names of what an engine has otherwise, by its twin or by the reference; what that resolves."""
 
 from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.results import Json, quantities
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.results import Json
+from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
-from roboaccord.crosscheck.extrapolation import STEPS, estimates
-from roboaccord.crosscheck.one_step import predict
-from roboaccord.crosscheck.ticks import Index
-from roboaccord.engines.properties import JointProperties
+from roboaccord.crosscheck.extrapolation import SAFETY, STEPS, estimates
+from roboaccord.crosscheck.hypotheses import (
+    Hypothesis,
+    Predictor,
+    Resolved,
+    components,
+    resolution_of,
+    spread,
+)
+from roboaccord.crosscheck.regression import LEFT, Regression
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, name_drawn
+from roboaccord.crosscheck.ticks import Index, by_group, left_out, vector
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import EVERY, OF_LINKS
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-EXPLAINED = 0.9  # share of the squared error that one cause must explain to be named
-ALIKE = 4.0  # times what the best leaves unexplained: such causes cannot be told from it
-ROUND_OFF = 1e-3  # of the squared error, which nothing explains
-LATE = 3  # control periods of delay that are tried
-PROBE = 1e-3  # relative change of a parameter
-EFFORT = 1e-3  # N m: by which efforts are changed to see what they do
-STATES = 20
-SAMPLES = 60  # a reference is run from each of them for every parameter
-UNTOLD = "which of mass, inertia, centre, origin, axis or gravity it is cannot be told"
+SAMPLES = 20  # ticks of a reference
 
 
-def name_acceleration(setup: Setup, reference: Simulator, engine: Simulator) -> Name:
-    """Identify the cause of differing accelerations of equal models.
+@dataclass(frozen=True)
+class ReferencePredictor(Predictor):
+    """Predict ticks by a reference, which has parameters of its own.
 
-    The difference is put down to efforts on the joints, and these to the efforts commanded (a
-    gear), to the rates (damping) or to the accelerations (reflected inertia), joint by joint.
+    What links and gears do is an effort on the joints; of links that is known on a fixed base.
     """
-    drawn = list(draw_states(setup, STATES, 1))
-    expected = [reference.acceleration(state, effort) for state, effort in drawn]
-    rows = [_effort_error(reference, engine, s, e) for s, e in drawn]
-    if any(row is None for row in rows) or not engine.joints:
-        return Name(text=UNTOLD)
-    found = np.array(rows)
-    causes = {
-        "gear": np.array(
-            [np.minimum(np.abs(e), engine.effort_limits) * np.sign(e) for _, e in drawn]
-        ),
-        "damping": np.array([-state.qd for state, _ in drawn]),
-        "armature": np.array([-a.joints for a in expected if a is not None]),
-    }
-    total = float((found**2).sum()) or 1.0
-    best: dict[str, tuple[float, Array]] = {}
-    for kind, cause in causes.items():
-        norm = np.maximum((cause**2).sum(axis=0), np.finfo(float).tiny)
-        factor = (cause * found).sum(axis=0) / norm
-        best[kind] = 1.0 - float(((found - factor * cause) ** 2).sum()) / total, factor
-    kind = max(best, key=lambda k: best[k][0])
-    explained, factor = best[kind]
-    if explained < EXPLAINED:
-        return Name(text=UNTOLD)
-    off = np.flatnonzero(np.abs(factor) > 0.1 * np.abs(factor).max())
-    every = 1 < len(off) == len(factor)
-    where = "every joint" if every else ", ".join(engine.joints[i] for i in off)
-    size = float(factor[off[np.argmax(np.abs(factor[off]))]])
-    known = quantities(JointProperties).get(kind)  # a gear is none: its part is in %
-    amount = f"{size:.2g} {known.unit}" if known else f"{100 * size:+.2g} %"
-    return Name(kind, where, f"{kind} of {where} is {amount} off")
 
+    setup: Setup | None = None
 
-def _effort_error(
-    reference: Simulator, engine: Simulator, state: RobotState, effort: Array
-) -> Array | None:
-    """Return the efforts (n,) that would make the engine's accelerations of the reference's."""
-    expected = reference.acceleration(state, effort)
-    found = engine.acceleration(state, effort)
-    if expected is None or found is None:
-        return None
-    columns = []
-    for unit in np.eye(len(effort)):
-        more = reference.acceleration(state, effort + EFFORT * unit)
-        assert more is not None
-        columns.append((_stack(more) - _stack(expected)) / EFFORT)
-    error, *_ = np.linalg.lstsq(
-        np.column_stack(columns), _stack(found) - _stack(expected), rcond=None
-    )
-    return np.asarray(error)
+    def _parameters(self) -> Iterator[Hypothesis]:
+        assert self.setup
+        for joint in self.run.joints:
+            yield from (Hypothesis("gear", joint), Hypothesis("damping", joint))
+        if len(self.run.joints) > 1:
+            yield from (Hypothesis("gear", EVERY), Hypothesis("damping", EVERY))
+        for link in self._bodies.links if self._bodies else ():
+            for quantity in OF_LINKS:
+                yield from components(Hypothesis(quantity, link))
+        yield from map(Hypothesis, self._numbers)
 
+    @cached_property
+    def _numbers(self) -> dict[str, float]:
+        return parameters_of(self.setup) if self.setup else {}
 
-def _stack(acceleration: Acceleration) -> Array:
-    return np.concatenate([acceleration.base, acceleration.joints])
+    @cached_property
+    def _bodies(self) -> TreeDynamics | None:
+        """Dynamics of the bodies; None where efforts do not stand for theirs."""
+        setup = self.setup
+        if setup is None or setup.scenario.base != "fixed" or not self.run.joints:
+            return None
+        try:
+            return TreeDynamics(
+                setup.tree, self.run.joints, "fixed", getattr(setup.parameters, "gravity", 0.0)
+            )
+        except AccordError:
+            return None
+
+    def _change(
+        self, stack: ExitStack, run: Trajectory, one: Hypothesis, size: float
+    ) -> tuple[Simulator, Trajectory]:
+        assert self.setup
+        effort, joint = run.effort, np.array([one.where in (j, EVERY) for j in run.joints], float)
+        if one.quantity == "gear":
+            effort = effort * (1.0 + size * joint)
+        elif one.quantity == "damping":
+            rates = np.vstack([run.qd[:1], 0.5 * (run.qd[:-1] + run.qd[1:])])
+            effort = effort - size * joint * rates
+        elif one.quantity in OF_LINKS:
+            effort = effort - self._needed(run, one, size)
+        else:
+            key, step = one.quantity, self.simulator.physics_step
+            changed = with_parameter(self.setup, key, self._numbers[key] * (1.0 + size))
+            return make_simulator(changed or self.setup, physics_step=step), run
+        limits = self.simulator.effort_limits
+        self.simulator.effort_limits = np.full_like(limits, np.inf)
+        stack.callback(setattr, self.simulator, "effort_limits", limits)
+        return self.simulator, replace(run, effort=effort)
+
+    def _needed(self, run: Trajectory, one: Hypothesis, size: float) -> Array:
+        """Return the efforts that a changed body takes more for the same motion (k, n)."""
+        bodies, still = self._bodies, (np.zeros(3), np.eye(3))
+        assert bodies
+        out = np.zeros_like(run.effort)
+        for i in self.ticks.tolist():
+            q, qd = (0.5 * (x[i] + x[i + 1]) for x in (run.q, run.qd))
+            change = (run.qd[i + 1] - run.qd[i]) / (run.time[i + 1] - run.time[i])
+
+            def effort(q: Array = q, qd: Array = qd, change: Array = change) -> Array:
+                free = bodies.acceleration(q, qd, np.zeros(len(q)), *still, np.zeros(6)).joints
+                return np.asarray(bodies.mass_matrix(q, *still) @ (change - free))
+
+            plain = effort()
+            with bodies.changed(one.where, one.quantity, one.axis, size):
+                out[i + 1] = effort() - plain
+        return out
 
 
 def name_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) -> Name:
-    """Identify the cause of one-step errors where accelerations agree.
+    """Name the cause of one-step errors by the reference."""
+    steps = sorted(runs, reverse=True)[-STEPS:]
+    run, period = runs[steps[-1]], setup.scenario.control_period
+    struck = left_out(run, period)
+    predictor, floor = by_reference(setup, runs, order, np.arange(len(run) - 1))
+    weight = ((predictor.residuals() / spread(floor, 2 * len(run.joints) + 12)) ** 2).sum(axis=1)
+    if struck.any() and weight[struck].sum() > (1.0 - LEFT) * weight.sum():
+        kinds = dict.fromkeys(event.kind for event in run.events)
+        quantity = "stop" if [*kinds] == ["joint_stop"] else "impact"
+        return Name(quantity, "", f"it lies in the periods with events: {', '.join(kinds)}")
+    busiest = np.argsort(-weight * ~struck)[:SAMPLES]
+    kept = replace(predictor, ticks=busiest, rest=predictor.rest[busiest])
+    return Regression(kept, floor).name()
 
-    Impacts and stops, if the error lies in the periods that have them; a delay, if late efforts
-    take it away; else the parameters of friction and robot by which the reference errs likewise.
+
+def by_reference(
+    setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index
+) -> tuple[ReferencePredictor, Array]:
+    """Return what predicts ticks by the reference, and what explains its residuals (6,)."""
+    predictor, bound = bound_of(setup, runs, order, ticks)
+    return predictor, np.asarray(by_group(bound[None])[0])
+
+
+def bound_of(
+    setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index
+) -> tuple[ReferencePredictor, Array]:
+    """Return what predicts ticks by the reference, and a bound on its rms residuals (2 n + 12,).
+
+    As of the level `one_step`: time stepping, and the reference's own error.
     """
     steps = sorted(runs, reverse=True)[-STEPS:]
-    run, fine = runs[steps[-1]], make_simulator(setup, physics_step=steps[-1])
-    samples = np.arange(len(run) - 1)
-    error = _left(fine, runs, steps, order, samples)
-    weight = error**2
-    struck = _struck(run)
-    if struck.any() and weight[struck].sum() > EXPLAINED * weight.sum():
-        return _name_events(run)
-    keep = _busiest(weight.sum(axis=1) * ~struck)
-    error = error[keep]
-    for late in range(1, LATE + 1):
-        shifted = _left(fine, runs, steps, order, keep, late)
-        if (shifted**2).sum() < (1.0 - EXPLAINED) * (error**2).sum():
-            text = f"efforts act {late} control period{'s' * (late > 1)} late"
-            return Name("delay", "", text)
-    return _name_parameter(setup, steps[-1], run, keep, error)
+    run = runs[steps[-1]]
+    fine = make_simulator(setup, physics_step=steps[-1])
+    plain = ReferencePredictor(fine, run, ticks, setup=setup)
+    errors = [replace(plain, run=runs[dt]).residuals() for dt in steps]
+    floor = np.finfo(float).eps * np.maximum(np.abs(vector(run)).max(axis=0), 1.0)
+    if len(errors) < STEPS:
+        return plain, np.asarray(rms(errors[-1]) + floor)
+    coarse = make_simulator(setup, physics_step=steps[-2])
+    floor = floor + rms(replace(plain, simulator=coarse).residuals() - errors[-1])
+    first, last = estimates(errors, order)
+    return replace(plain, rest=errors[-1] - last), np.asarray(SAFETY * rms(last - first) + floor)
 
 
-def _left(
-    fine: Simulator,
+def rms(values: Array) -> Array:
+    """Return root mean squares over ticks."""
+    return np.asarray(np.sqrt(np.mean(values**2, axis=0)))
+
+
+def resolve(
+    setup: Setup,
+    scheme: SchemeCheck | NoTwin | None,
     runs: Mapping[float, Trajectory],
-    steps: list[float],
     order: int,
-    samples: Index,
-    late: int = 0,
-) -> Array:
-    """Return the errors of one step (k, n + 6) at a physics step of 0."""
-    errors = [predict(fine, runs[dt], samples, late).errors for dt in steps]
-    return estimates(errors, order)[1] if len(errors) == STEPS else errors[-1]
+) -> list[Resolved]:
+    """Return the smallest errors that would have been outside; arguments as of `name_engine`.
+
+    By the level `scheme`; by `one_step` where there is no twin, and of what acts in contact.
+    """
+    found = list(scheme.resolution) if isinstance(scheme, SchemeCheck) else []
+    if setup.scenario.crosscheck.statistics or (found and setup.contact is None):
+        return found
+    run = min(runs.items())[1]
+    free = np.flatnonzero(~left_out(run, setup.scenario.control_period))
+    if not free.size:
+        return found
+    few = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
+    predictor, bound = bound_of(setup, runs, order, few)
+    n, limit = (
+        len(run.joints),
+        setup.scenario.crosscheck.tolerances.at(setup.scenario.control_period).one_step,
+    )
+    if isinstance(limit, Allowance):
+        change = rms(np.diff(np.column_stack([run.qd, run.twist]), axis=0))
+        bound = np.full_like(bound, np.inf)
+        bound[n : 2 * n], bound[-3:] = (
+            limit.limit * np.linalg.norm(part) for part in (change[:n], change[n + 3 :])
+        )
+    bound[:n] = np.inf  # the level judges rates
+    known = {(each.parameter, each.where) for each in found}
+    only = "friction." if found else ""
+    asked = [h for h in predictor.hypotheses if h.quantity.startswith(only)]
+    effects = {
+        one: float((rms(slope) / bound).max()) for one, slope in predictor.slopes(asked).items()
+    }
+    more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
+    return sorted([*found, *more], key=lambda each: each.smallest)
 
 
-def _struck(run: Trajectory) -> NDArray[np.bool_]:
-    """Return which control periods hold an event (k - 1,)."""
-    found = np.zeros(len(run) - 1, dtype=bool)
-    for event in run.events:
-        at = int(np.searchsorted(run.time, event.time + 1e-9)) - 1
-        for near in (at - 1, at, at + 1):
-            if 0 <= near < len(found):
-                found[near] = True
-    return found
-
-
-def _name_events(run: Trajectory) -> Name:
-    kinds = dict.fromkeys(event.kind for event in run.events)
-    quantity = "stop" if [*kinds] == ["joint_stop"] else "impact"
-    return Name(quantity, "", f"it lies in the periods with events: {', '.join(kinds)}")
-
-
-def _busiest(weight: Array) -> Index:
-    """Return the samples (k,) that hold most of the error, in order."""
-    return np.sort(np.argsort(weight)[-SAMPLES:])
-
-
-def _name_parameter(setup: Setup, dt: float, run: Trajectory, keep: Index, error: Array) -> Name:
-    scale = np.sqrt(np.mean(error**2, axis=0)) + np.finfo(float).tiny
-    scale = np.maximum(scale, scale.max() * 1e-3)
-    target = (error / scale).ravel()
-    base = predict(make_simulator(setup, physics_step=dt), run, keep).errors
-    explained: dict[str, tuple[float, float]] = {}
-    seen = _compared(setup)
+def parameters_of(setup: Setup) -> dict[str, float]:
+    """Return the numbers of a setup that level 1 does not show, by scenario key."""
+    seen, found = _compared(setup), {}
     for key, value in numbers_of(setup).items():
-        changed = _with(setup, key, value * (1.0 + PROBE))
-        if changed is None or not np.array_equal(_compared(changed), seen):
-            continue  # level 1 shows it
-        moved = predict(make_simulator(changed, physics_step=dt), run, keep).errors
-        column = ((moved - base) / scale).ravel()
-        norm = float(column @ column)
-        if not math.isfinite(norm) or norm < np.finfo(float).tiny:
-            continue
-        factor = float(column @ target) / norm
-        left = target - factor * column
-        # The reference with the parameter changed by this would do as the engine does.
-        explained[key] = 1.0 - float(left @ left) / float(target @ target), -factor * PROBE
-    if not explained:
-        return Name(text="no parameter of the reference makes such an error")
-    best = max(share for share, _ in explained.values())
-    if best < EXPLAINED:
-        text = f"no parameter of the reference explains more than {100 * best:.0f} % of it"
-        return Name(text=text)
-    most = ALIKE * (1.0 - best) + ROUND_OFF
-    alike = [key for key, (share, _) in explained.items() if 1.0 - share <= most]
-    alike.sort(key=lambda key: -explained[key][0])
-    if len(alike) > 1:
-        return Name(text=f"what is off cannot be told apart: {', '.join(alike[:6])}")
-    key = alike[0]
-    quantity, _, where = key.partition(".")
-    return Name(quantity, where, f"it is as if {key} were {100 * explained[key][1]:+.2g} % off")
+        changed = with_parameter(setup, key, value * 1.001)
+        if changed is not None and np.array_equal(_compared(changed), seen):
+            found[key] = value
+    return found
 
 
 def numbers_of(setup: Setup) -> dict[str, float]:
@@ -210,7 +235,7 @@ def _number(value: Json) -> bool:
     return isinstance(value, float) and math.isfinite(value) and value != 0.0
 
 
-def _with(setup: Setup, key: str, value: float) -> Setup | None:
+def with_parameter(setup: Setup, key: str, value: float) -> Setup | None:
     """Return a setup with one number changed; None where that is not allowed."""
     data = setup.scenario.data()
     group, _, name = key.partition(".")
@@ -230,17 +255,37 @@ def _compared(setup: Setup) -> Array:
     return np.concatenate([*links, *joints, setup.effort_limits, [gravity]])
 
 
-def name_trajectory(run: Trajectory, check: ConvergenceCheck | None) -> Name:
-    """Say when motions diverge; that does not identify the cause."""
+def name_engine(
+    setup: Setup,
+    engine: EngineSpec,
+    scheme: SchemeCheck | NoTwin | None,
+    runs: Mapping[float, Trajectory],
+    order: int,
+) -> Name:
+    """Name what an engine has otherwise.
+
+    By its twin in the run, else in random states, else by the reference.
+
+    Args:
+        setup: robot and scenario.
+        engine: to make it again.
+        scheme: how the engine differs from its twin.
+        runs: of the engine, by physics step.
+        order: of the engine's integrator.
+    """
+    if isinstance(scheme, SchemeCheck) and scheme.error > scheme.floor:
+        return scheme.name
+    drawn = name_drawn(setup, engine)
+    return drawn if drawn.text else name_one_step(setup, runs, order)
+
+
+def name_trajectory(
+    run: Trajectory, check: ConvergenceCheck | None, ask: Callable[[], Name]
+) -> Name:
+    """Return a name with when motions diverge, and which events are near."""
+    name = ask()
     if check is None or check.since is None:
-        return Name()
-    near = ", ".join(describe_since(run, check.since))
-    return Name(text=f"{near}; what is off cannot be told from whole trajectories")
-
-
-def describe_since(run: Trajectory, since: float) -> Iterator[str]:
-    """Yield when motions diverge, and which events are near."""
-    yield f"it parts at t = {since:.4g} s"
-    near = [e for e in run.events if abs(e.time - since) < 0.02]
-    if near:
-        yield f"near {near[0].kind} of {near[0].subject}"
+        return name
+    near = [e for e in run.events if abs(e.time - check.since) < 0.02]
+    at = f" near {near[0].kind} of {near[0].subject}" if near else ""
+    return replace(name, text=f"it parts at t = {check.since:.4g} s{at}; {name.text}".strip("; "))

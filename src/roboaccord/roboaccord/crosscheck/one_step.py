@@ -108,7 +108,7 @@ class Predictions:
 
 
 def predict(
-    reference: Simulator, trajectory: Trajectory, samples: Index | None = None, late: int = 0
+    reference: Simulator, trajectory: Trajectory, samples: Index | None = None
 ) -> Predictions:
     """Predict samples of a trajectory from the ones before them, as they were commanded.
 
@@ -116,13 +116,12 @@ def predict(
         reference: is put in each state.
         trajectory: recorded.
         samples: indices of the states to start from; all where None.
-        late: number of control periods by which the efforts are taken to act late.
     """
     chosen = np.arange(len(trajectory) - 1) if samples is None else samples
     errors, change = np.empty((2, len(chosen), len(trajectory.joints) + 6))
     pose, base = np.empty((len(chosen), 6)), 0.0
     rates = np.column_stack([trajectory.qd, trajectory.twist])
-    for row, (i, end) in enumerate(predicted(reference, trajectory, chosen, late)):
+    for row, (i, end) in enumerate(predicted(reference, trajectory, chosen)):
         new = np.concatenate([end.qd, end.twist])
         errors[row], change[row] = new - rates[i + 1], new - rates[i]
         pose[row] = difference(trajectory.state(i + 1), end)[-12:-6]

@@ -39,6 +39,7 @@ class Measured:
     statistics: Mapping[str, StatisticsCheck]
     noise: Mapping[str, Noise]
     energy: Mapping[str, EnergyBook | NoBook]
+    resolution: Mapping[str, Sequence[Resolved]]
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,7 @@ def report_of(
             if f.outcome in ("outside", "not_judged") and not f.stands_in
         ],
         remarks=[*remarks(findings, scenario.crosscheck.excuse), *sensitive(measured.noise)],
-        resolution={
-            c.engine: c.scheme.resolution for c in checks if isinstance(c.scheme, SchemeCheck)
-        },
+        resolution={engine: found for engine, found in measured.resolution.items() if found},
         excused=sum(f.outcome == "excused" and not f.stands_in for f in findings),
         levels=Levels.of(findings),
         judged=scenario.duration if measured.statistics else judged_duration(setup),

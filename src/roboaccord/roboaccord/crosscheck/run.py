@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from roboaccord.bag.writer import write_trajectory
@@ -22,7 +22,7 @@ from roboaccord.crosscheck.events import check_events
 from roboaccord.crosscheck.free_steps import check_free_steps
 from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.models import check_model
-from roboaccord.crosscheck.naming import name_acceleration, name_one_step, name_trajectory
+from roboaccord.crosscheck.naming import name_engine, name_trajectory, resolve
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.repeat import check_repeat
@@ -140,7 +140,9 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         )
         for engine in engines.others
     ]
-    return Measured(checks, trajectory, statistics, noise, energy)
+    cases = [(setup, schemes[e], runs.of(e), engines.order(e)) for e in engines.others]
+    resolution = dict(zip(engines.others, run_pieces(resolve, cases), strict=True))
+    return Measured(checks, trajectory, statistics, noise, energy, resolution)
 
 
 def check_first(setup: Setup, engines: Engines, engine: str) -> EngineChecks:
@@ -160,14 +162,13 @@ def judge_all(
     spec = setup.scenario.crosscheck
     findings: list[Finding] = []
     for check in checks:
-        simulator, own = engines.others[check.engine], runs.of(check.engine)
-        found = judge(
-            spec.tolerances.at(setup.scenario.control_period),
-            check,
-            partial(name_acceleration, setup, engines.reference, simulator),
-            partial(name_one_step, setup, own, simulator.order),
-            partial(name_trajectory, runs.shown(check.engine), check.trajectory),
-        )
+        tolerances = spec.tolerances.at(setup.scenario.control_period)
+        own = runs.of(check.engine)
+        source, order = engines.specs[check.engine], engines.order(check.engine)
+        name = cache(partial(name_engine, setup, source, check.scheme, own, order))
+        shown = runs.shown(check.engine)
+        parting = partial(name_trajectory, shown, check.trajectory, name)
+        found = judge(tolerances, check, name, parting)
         findings += [
             ask_resolution(each, check.scheme, spec.resolution)
             if each.level == "scheme" and check.scheme and spec.resolution

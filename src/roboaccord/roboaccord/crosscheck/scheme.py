@@ -18,18 +18,20 @@ from numpy.typing import NDArray
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.hypotheses import (
+    MOST_LATE,
+    Predictor,
     Resolved,
-    hypotheses_of,
-    name_residuals,
+    largest,
     parts_of,
     resolution_of,
-    slopes_of,
     spread,
 )
+from roboaccord.crosscheck.regression import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
     by_group,
@@ -47,7 +49,9 @@ from roboaccord.simulators.base import Simulator
 
 SAFETY = 50.0  # times what one rounding of each number makes of a tick, for the many of an engine
 SAMPLED = 40  # ticks at which round-off is measured: the worst half of them, and others evenly
-PROBED = 20  # ticks at which parameters are changed
+PROBED = 8  # ticks at which parameters are changed
+NAMED = 12  # ticks of which an error is named
+SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
 NOTHING = Name()
 SHAKEN = (1, 2)  # seeds
 LOSS = (
@@ -99,8 +103,10 @@ class Ticks(NamedTuple):
     errors: Array
 
 
-def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeCheck | NoTwin:
-    """Compare every tick of an engine's run with its twin's."""
+def check_scheme(
+    setup: Setup, engine: EngineSpec, run: Trajectory, *, named: bool = True
+) -> SchemeCheck | NoTwin:
+    """Compare every tick of an engine's run with its twin's; name the difference where asked to."""
     try:
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
@@ -119,22 +125,62 @@ def check_scheme(setup: Setup, engine: EngineSpec, run: Trajectory) -> SchemeChe
     floors = spread(floor, found.errors.shape[1])
     ratios = np.abs(found.errors) / floors
     tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
-    few = np.unique([*worst[: PROBED // 2], *even[:: SAMPLED // (PROBED // 2)]])
-    slopes = slopes_of(twin, run, found.chosen[few], hypotheses_of(twin))
+    few = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
+    slopes = Predictor(twin, run, found.chosen[few]).slopes()
     known = NOTHING
-    if ratios[tick, column] > 1.0:
-        known = name_residuals(slopes, -found.errors[few], floor)
+    if named and ratios[tick, column] > 1.0:
+        known = name_ticks(twin, run, found.chosen, ratios.max(axis=1), floor)
     return SchemeCheck(
         error=float(np.abs(found.errors[tick, column])),
         floor=float(floors[column]),
         quantity=names(run.joints)[column][0],
         where=names(run.joints)[column][1],
         name=known,
-        resolution=resolution_of(slopes, floor, "scheme"),
+        resolution=resolution_of(largest(slopes, floor), "scheme"),
         time=float(run.time[found.chosen[tick]]),
         judged=len(sizes),
         left_out=len(run) - 1 - len(sizes),
     )
+
+
+def name_ticks(
+    twin: Simulator, run: Trajectory, chosen: Index, ratios: Array, floor: Array
+) -> Name:
+    """Name what explains the ticks that are outside (k,), the worst of them and others evenly."""
+    outside = np.flatnonzero(ratios > 1.0)
+    inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
+    if (inside & (ratios > 1.0)).any():  # what is late is known there
+        outside = np.flatnonzero(inside & (ratios > 1.0))
+    worst = outside[np.argsort(-ratios[outside])][: NAMED // 2]
+    others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
+    few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
+    name = Regression(Predictor(twin, run, few), floor).name()
+    count = np.count_nonzero(ratios > 1.0)
+    if count < SPARSE * len(ratios):
+        return replace(name, text=f"in {count} of {len(ratios)} ticks {name.text}")
+    return name
+
+
+def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
+    """Name what differs from the twin in ticks from random states under random efforts."""
+    simulator, period = make_simulator(setup, engine), setup.scenario.control_period
+    states, before = list[RobotState](), np.zeros(len(setup.joints))
+    for state, effort in draw_states(setup, NAMED, 1):
+        begin = replace(state, time=len(states) * period, effort=before)
+        states += [simulator.reset(begin), simulator.step(Command(effort), period)]
+        before = effort
+    run = Trajectory.from_states(setup.joints, states)
+    try:
+        twin = make_simulator(setup, twin_of(engine))
+        shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
+    except AccordError:
+        return NOTHING
+    found = compare(twin, run, np.arange(0, len(run), 2))
+    if not len(found.chosen):
+        return NOTHING
+    floor = measure_floor(twin, shaken, run, found.chosen)
+    ratios = (by_group(np.abs(found.errors)) / floor).max(axis=1)
+    return name_ticks(twin, run, found.chosen, ratios, floor) if ratios.max() > 1.0 else NOTHING
 
 
 def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:

@@ -31,7 +31,7 @@ BASE = ("position", "orientation", "linear velocity", "angular velocity")
 
 
 def predicted(
-    simulator: Simulator, run: Trajectory, ticks: Index, late: float = 0.0
+    simulator: Simulator, run: Trajectory, ticks: Index, late: int = 0, more: int = 0
 ) -> Iterator[tuple[int, RobotState]]:
     """Yield ticks of a run and the states in which a simulator ends them.
 
@@ -39,19 +39,17 @@ def predicted(
         simulator: is put in each state.
         run: recorded.
         ticks: numbers of those to take.
-        late: ticks by which the efforts are taken to act late; parts of one, too.
+        late: physics steps at the start of each under the efforts of the tick before.
+        more: physics steps that each has more.
     """
-    whole, part = divmod(late, 1.0)
     for i in ticks.tolist():
-        simulator.reset(run.state(i))
-        command = run.command(i)
+        state, command = simulator.reset(run.state(i)), run.command(i)
+        duration = float(round(run.time[i + 1] - run.time[i] + more * simulator.physics_step, 9))
         if late:
-            last = i + 1 - int(whole)
-            effort = run.effort[max(last, 0)]
-            if part:
-                effort = (1.0 - part) * effort + part * run.effort[max(last - 1, 0)]
-            command = replace(command, effort=effort)
-        yield i, simulator.step(command, float(round(run.time[i + 1] - run.time[i], 9)))
+            early = late * simulator.physics_step
+            simulator.step(replace(command, effort=run.effort[i]), early)
+            duration = float(round(duration - early, 9))
+        yield i, simulator.step(command, duration) if duration else state
     simulator.take_events()
 
 

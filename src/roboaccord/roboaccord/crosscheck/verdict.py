@@ -54,8 +54,7 @@ class EngineChecks:
 def judge(
     tolerances: Tolerances,
     checks: EngineChecks,
-    name_acceleration: Ask,
-    name_one_step: Ask,
+    name: Ask,
     name_trajectory: Ask,
 ) -> list[Finding]:
     """Return a finding for each level of an engine.
@@ -63,11 +62,11 @@ def judge(
     Args:
         tolerances: of the scenario.
         checks: what was measured.
-        name_acceleration, name_one_step, name_trajectory: name what is off; asked only where the
-            level is outside and the model itself is not.
+        name, name_trajectory: name what is off; asked only where a level is outside and the model
+            itself is not.
     """
     known = bool(checks.model.differences)
-    first = judge_model(tolerances, checks, name_acceleration)
+    first = judge_model(tolerances, checks, name)
     others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
     others += [judge_invariance(checks.engine, checks.invariance)] if checks.invariance else []
@@ -76,7 +75,7 @@ def judge(
     if checks.one_step is None:
         second = Finding("one_step", checks.engine, "does_not_apply", NO_TICK)
     else:
-        second = judge_step(tolerances, checks, Name if known else name_one_step)
+        second = judge_step(tolerances, checks, Name if known else name)
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
         return [first, *others, second, stand_in(last, "trajectory", SEEDS), last]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from roboaccord.numerics.rotations import matrix_quaternion, turn_between
 SAMPLES = 3  # random states in which a singular inertia is looked for
 SINGULAR = 1e-13  # of the inertia of all that hangs on the joint: round-off
 UP = np.array([0.0, 0.0, 1.0])
+TRIANGLE = np.triu_indices(3)
 
 
 class TreeDynamics:
@@ -54,7 +56,7 @@ class TreeDynamics:
         n = len(joints)
         self.joints, self._base = joints, KINDS[base]
         parts = _merge(tree, joints)
-        self._names = [part.name for part in parts]
+        self._links = {name: link for part in parts for name, link in part.links.items()}
         columns = {name: i for i, name in enumerate(joints)}
         self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
         self._body = np.array([part.row() for part in parts])
@@ -77,22 +79,59 @@ class TreeDynamics:
         self._body[self._rows[joint], ab.ARMATURE] = inertia
 
     @property
-    def bodies(self) -> list[str]:
-        """Names of the first links of the bodies, those that move by a joint and what is fixed."""
-        return list(self._names)
+    def links(self) -> list[str]:
+        """Names of the links that weigh anything and move, by a joint or with the base."""
+        first = 0 if self._base.moves else 1
+        return [name for name, part in self._links.items() if part.body >= first and part.mass]
 
     @contextmanager
-    def heavier(self, body: int, part: float) -> Iterator[None]:
-        """Give a body's mass a part more for a while, its inertia about its own centre kept."""
-        kept = self._body[body].copy()
-        more, c = part * kept[ab.MASS], kept[ab.CENTRE : ab.CENTRE + 3]
-        self._body[body, ab.MASS] += more
-        shift = more * ((c @ c) * np.eye(3) - np.outer(c, c))
-        self._body[body, ab.INERTIA : ab.INERTIA + 6] += shift[np.triu_indices(3)]
+    def changed(self, link: str, quantity: str, axis: int, size: float) -> Iterator[None]:
+        """Change a link for a while.
+
+        Args:
+            link: name.
+            quantity: `mass`, by a part of it, the inertia about its own centre kept; `centre` of
+                mass [m]; `inertia` about that, by a part of its moment, or of the mean of two.
+            axis: along which the centre moves, or component xx xy xz yy yz zz, in the link's axes.
+            size: of the change.
+        """
+        part = self._links[link]
+        row, (mass, centre) = self._body[part.body], (part.mass, part.centre)
+        kept, more, inertia = row.copy(), 0.0, np.zeros((3, 3))
+        moment = row[ab.MASS] * row[ab.CENTRE : ab.CENTRE + 3]
+        if quantity == "mass":
+            more = size * mass
+            self._links[link] = part._replace(mass=mass + more)
+            moment, inertia = moment + more * centre, more * _away(centre)
+        elif quantity == "centre":
+            shift = size * part.turn[:, axis]
+            self._links[link] = part._replace(centre=centre + shift)
+            moment = moment + mass * shift
+            inertia = mass * (_away(centre + shift) - _away(centre))
+        else:
+            i, j = (half[axis] for half in TRIANGLE)
+            inertia[i, j] = inertia[j, i] = size * np.sqrt(
+                abs(part.inertia[i, i] * part.inertia[j, j])
+            )
+            inertia = part.turn @ inertia @ part.turn.T
+        row[ab.MASS] += more
+        row[ab.CENTRE : ab.CENTRE + 3] = moment / row[ab.MASS]
+        row[ab.INERTIA : ab.INERTIA + 6] += inertia[TRIANGLE]
         try:
             yield
         finally:
-            self._body[body] = kept
+            row[:] = kept
+            self._links[link] = part
+
+    @contextmanager
+    def falling(self, part: float) -> Iterator[None]:
+        """Let gravity be stronger by a part of it for a while."""
+        kept = self._body[0, ab.GRAVITY]
+        self._body[0, ab.GRAVITY] *= 1.0 + part
+        try:
+            yield
+        finally:
+            self._body[0, ab.GRAVITY] = kept
 
     def shake(self, rng: np.random.Generator, size: float) -> None:
         """Change all numbers of the bodies by random parts of a size, to see what that makes."""
@@ -203,6 +242,16 @@ class TreeDynamics:
                 )
 
 
+class _Part(NamedTuple):
+    """Hold a link of a body: its centre of mass and axes in the body's frame, and its inertia."""
+
+    body: int
+    mass: float
+    centre: Array
+    turn: Array
+    inertia: Array
+
+
 class _Body:
     """Gather the links of a body; its frame is that of its first link, its joint along z."""
 
@@ -212,19 +261,19 @@ class _Body:
         self.name, self.joint, self.parent = name, joint.name if joint else "", parent
         self.kind = PRISMATIC if joint and joint.kind == "prismatic" else REVOLUTE
         self.place, self.turn = place, turn
+        self.links = dict[str, _Part]()
         self.mass, self._moment, self.inertia = 0.0, np.zeros(3), np.zeros((3, 3))
 
     def add(self, mass: float, centre: Array, inertia: Array) -> None:
         """Add a link of a centre of mass in the body's frame, and of an inertia about it."""
         self.mass += mass
         self._moment = self._moment + mass * centre
-        away = (centre @ centre) * np.eye(3) - np.outer(centre, centre)
-        self.inertia = self.inertia + inertia + mass * away
+        self.inertia = self.inertia + inertia + mass * _away(centre)
 
     def row(self) -> Array:
         """Return what the kernels know of it (KNOWN,)."""
         centre = self._moment / self.mass if self.mass else np.zeros(3)
-        inertia = self.inertia[np.triu_indices(3)]
+        inertia = self.inertia[TRIANGLE]
         known = [*self.place, *self.turn.ravel(), self.mass, *centre, *inertia]
         return np.array([*known, *np.zeros(ab.KNOWN - len(known))])
 
@@ -249,8 +298,15 @@ def _merge(tree: Tree, joints: Sequence[str]) -> list[_Body]:
         name = joint.child if joint else first
         body, place, turn = frames[name]
         link = links[name]
-        bodies[body].add(link.mass, place + turn @ link.centre, turn @ link.inertia @ turn.T)
+        centre = place + turn @ link.centre
+        bodies[body].links[name] = _Part(body, link.mass, centre, turn, link.inertia)
+        bodies[body].add(link.mass, centre, turn @ link.inertia @ turn.T)
     return bodies
+
+
+def _away(centre: Array) -> Array:
+    """Return the inertia (3, 3) of a mass of 1 at a place (3,) about the origin."""
+    return np.asarray((centre @ centre) * np.eye(3) - np.outer(centre, centre))
 
 
 def _along(axis: Array) -> Array:

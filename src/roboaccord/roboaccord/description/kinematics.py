@@ -5,6 +5,8 @@ Used where a force law acts on every link in every physics step.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -165,6 +167,17 @@ class TreeKinematics:
         self._position, self._linear = np.zeros((2, k, 3))
         self._force, self._torque = np.zeros((2, k, 3))
         self._base, self._effort = np.zeros(6), np.zeros(len(joints))
+
+    @contextmanager
+    def shifted(self, link: str, axis: int, size: float) -> Iterator[None]:
+        """Move a link's centre of mass along an axis of the link for a while [m]."""
+        at = self.names.index(link), axis
+        kept = self.centre[at]
+        self.centre[at] += size
+        try:
+            yield
+        finally:
+            self.centre[at] = kept
 
     def move(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array

@@ -32,30 +32,33 @@ if TYPE_CHECKING:
 
 
 class PushedLaw:
-    """Add a constant force on a link's centre of mass to a force law (ForceLaw).
+    """Add constant forces on links' centres of mass to a force law (ForceLaw).
 
     Args:
         law: that goes on to act, or None.
-        link: name.
-        force: in the world (3,) [N].
+        pushes: by link, in the world (3,) [N].
     """
 
-    def __init__(self, law: ForceLaw | None, link: str, force: Array) -> None:
-        own = law.links if law else ()
-        self.links = own if link in own else (*own, link)
+    def __init__(self, law: ForceLaw | None, pushes: Mapping[str, Array]) -> None:
+        own = tuple(law.links) if law else ()
+        self.links = (*own, *(link for link in pushes if link not in own))
         self._law, self._count = law, len(own)
-        self._index, self._force = self.links.index(link), np.array(force, dtype=float)
+        self._pushes = np.array([pushes.get(link, np.zeros(3)) for link in self.links], float)
 
     def wrenches(self, motion: LinkMotion) -> tuple[Array, Array]:
         """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
-        forces, torques = np.zeros((2, len(self.links), 3))
+        forces, torques = self._pushes.copy(), np.zeros((len(self.links), 3))
         if self._law:
             n = self._count
-            own = LinkMotion(
-                motion.rotation[:n], motion.position[:n], motion.linear[:n], motion.angular[:n]
+            own, torques[:n] = self._law.wrenches(
+                LinkMotion(
+                    motion.rotation[:n],
+                    motion.position[:n],
+                    motion.linear[:n],
+                    motion.angular[:n],
+                )
             )
-            forces[:n], torques[:n] = self._law.wrenches(own)
-        forces[self._index] += self._force
+            forces[:n] += own
         return forces, torques
 
 
@@ -209,7 +212,7 @@ class EngineSimulator(Simulator):
     def push(self, link: str, force: Array) -> None:
         """Hold a force (3,) [N], in the world, on a link's centre of mass; zeros end it."""
         own = self._own_law
-        self._take_law(PushedLaw(own, link, force) if np.any(force) else own)
+        self._take_law(PushedLaw(own, {link: force}) if np.any(force) else own)
         self._compile()
 
     def _place_forces(self, *indices: Array | Index) -> None:

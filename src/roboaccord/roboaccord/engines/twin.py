@@ -25,7 +25,7 @@ from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.base import EngineSimulator, PushedLaw
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
@@ -42,9 +42,13 @@ from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
 WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 STAGES = (0.5, 0.5, 1.0)  # parts of the step at which stages after the first stand
 SMALL = 1e-4  # rad: below it a series stands for the differential of a turn
+CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
 CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
+EVERY = "*"  # joint or link
 GROUND = ("friction along", "friction across")
-OF_JOINTS = ("gear", "damping", "dry friction")
+OF_JOINTS = ("gear", "damping", "dry friction", "armature")
+OF_LINKS = ("mass", "centre", "inertia")
+UPWARDS = 2  # axis
 ROUNDING = 2.0**-52
 
 
@@ -110,42 +114,66 @@ class Twin(EngineSimulator):
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
     @property
-    def bodies(self) -> list[str]:
-        """Names of the links whose mass moves: each stands for what is fixed to it."""
-        moving = self._bodies.bodies
-        return moving if self.base.moves else moving[1:]
+    def links(self) -> list[str]:
+        """Names of the links that weigh anything and move."""
+        return self._bodies.links
 
     @contextmanager
-    def varied(self, quantity: str, where: str, size: float) -> Iterator[None]:
+    def varied(self, quantity: str, where: str, axis: int, size: float) -> Iterator[None]:
         """Change a parameter by a size for a while, where this model has it.
 
         Args:
-            quantity: `mass`, or one of OF_JOINTS or GROUND.
-            where: joint or link; "" for what there is one of.
+            quantity: `gravity`, or one of OF_LINKS, OF_JOINTS or GROUND.
+            where: joint or link, EVERY; "" for what there is one of.
+            axis: of a link's centre or of gravity, component of an inertia.
             size: part of the parameter, or an addend in its unit.
         """
-        kept = self._gear, self._friction, self._law
-        joint = np.array([name == where for name in self.joints], float)
+        gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
+        joint = np.array([where in (name, EVERY) for name in self.joints], float)
         with ExitStack() as stack:
-            if quantity == "mass" and where in self._bodies.bodies:
-                stack.enter_context(self._bodies.heavier(self._bodies.bodies.index(where), size))
+            if quantity in OF_LINKS:
+                for name in self.links:
+                    if where in (name, EVERY):
+                        stack.enter_context(self._bodies.changed(name, quantity, axis, size))
+                        if quantity == "centre":
+                            stack.enter_context(self._kinematics.shifted(name, axis, size))
             elif quantity == "gear":
                 self._gear = (1.0 if self._gear is None else self._gear) * (1.0 + size * joint)
-            elif quantity == "damping":
-                drag = self._friction or JointFriction(0.0 * joint, 0.0 * joint, 1.0)
-                self._friction = replace(drag, viscous=drag.viscous + size * joint)
-            elif quantity == "dry friction" and self._friction:
-                dry = self._friction.constant * (1.0 + size * joint)
-                self._friction = replace(self._friction, constant=dry, stiction=None)
+            elif quantity in ("damping", "dry friction"):
+                brake = self._friction or JointFriction(0.0 * joint, 0.0 * joint, CREEP)
+                dry = size * joint if quantity == "dry friction" else 0.0 * joint
+                viscous, sticking = brake.viscous + size * joint - dry, brake.stiction
+                if sticking is not None:
+                    sticking = sticking + dry
+                self._friction = replace(
+                    brake, viscous=viscous, constant=brake.constant + dry, stiction=sticking
+                )
+            elif quantity == "armature":
+                self._arm(self.armature + size * joint)
+            elif quantity == "gravity" and axis == UPWARDS:
+                stack.enter_context(self._bodies.falling(size))
+            elif quantity == "gravity":
+                pull = size * self.intended.gravity * np.eye(3)[axis]
+                self._take_law(
+                    PushedLaw(self._law, {k.name: k.mass * pull for k in self.tree.links if k.mass})
+                )
             elif isinstance(self._law, EllipseFriction) and quantity in GROUND:
-                law = copy.deepcopy(self._law)
-                law.mu[GROUND.index(quantity)] *= 1.0 + size
-                self._take_law(law)
+                ground = copy.deepcopy(self._law)
+                ground.mu[GROUND.index(quantity)] *= 1.0 + size
+                self._take_law(ground)
             self._compile()
             yield
-            self._gear, self._friction, own = kept
-            self._take_law(own)
+            self._gear, self._friction = gear, friction
+            self._arm(rotors)
+            self._take_law(law)
             self._compile()
+
+    def _arm(self, armature: Array) -> None:
+        """Take other inertias of the rotors; joints are free until the next reset."""
+        if armature is not self.armature:
+            self.armature = armature
+            for joint in range(len(self.joints)):
+                self.lock(joint, False)
 
     def lock(self, joint: int, locked: bool) -> None:
         self._bodies.lock(joint, LOCK_INERTIA if locked else self.armature[joint])

@@ -13,11 +13,12 @@ from roboaccord.contract.results import Json
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.extrapolation import STEPS
-from roboaccord.crosscheck.naming import describe_since, name_acceleration, name_one_step
+from roboaccord.crosscheck.naming import name_one_step, name_trajectory
 from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.run import check_first
 from roboaccord.crosscheck.runs import REFERENCE, Engines, Job, Runs, run_job, truth_jobs
-from roboaccord.crosscheck.verdict import judge_model, judge_step, judge_trajectory
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
+from roboaccord.crosscheck.verdict import Ask, judge_model, judge_step, judge_trajectory
 from roboaccord.falsify.perturbation import EVERY, KINDS, Perturbation
 from roboaccord.falsify.wrapped import wrap
 from roboaccord.run.factory import make_simulator
@@ -66,10 +67,14 @@ class Prober:
     Args:
         setup: robot and scenario.
         engine: its name.
-        duration: of the runs of levels 2 and 3 [s].
+        duration: of the runs [s].
+
+    Attributes:
+        names: whether findings name what is off, which takes as long as to find it.
     """
 
     def __init__(self, setup: Setup, engine: str, duration: float) -> None:
+        self.names = False
         self._setup, self._engine = setup, engine
         spec = setup.scenario
         self._steps = [spec.physics_step / 2**i for i in range(STEPS)]
@@ -78,12 +83,15 @@ class Prober:
         self._tolerances = spec.crosscheck.tolerances
 
     def model(self, item: Perturbation) -> Finding | None:
-        """Return the finding of level 1, or None."""
-        engines = self._falsified(item)
-        checks = check_first(self._setup, engines, self._engine)
-        other = engines.others[self._engine]
-        ask = partial(name_acceleration, self._setup, self._reference, other)
-        return _off(judge_model(self._tolerances, checks, ask))
+        """Return the finding of level 1, or None; the engine's scheme names what it does not."""
+        checks = check_first(self._setup, self._falsified(item), self._engine)
+        return _off(
+            judge_model(self._tolerances, checks, self._asked(partial(self._by_scheme, item)))
+        )
+
+    def scheme(self, item: Perturbation) -> Finding | None:
+        """Return the finding of the level `scheme`, or None."""
+        return _off(judge_scheme(self._engine, self._check_scheme(item)))
 
     def one_step(self, item: Perturbation) -> Finding | None:
         """Return the finding of level 2, or None."""
@@ -91,7 +99,7 @@ class Prober:
         order, runs = engines.order(self._engine), self._run(engines).of(self._engine)
         step = check_steps(self._setup, engines.specs[self._engine], order, runs)
         checks = replace(check_first(self._setup, engines, self._engine), one_step=step)
-        ask = partial(name_one_step, self._setup, runs, order)
+        ask = self._asked(partial(name_one_step, self._setup, runs, order))
         return _off(judge_step(self._tolerances, checks, ask))
 
     def trajectory(self, item: Perturbation) -> Finding | None:
@@ -101,14 +109,27 @@ class Prober:
         tree, other = self._setup.tree, engines.simulator(self._engine)
         check = check_convergence(tree, runs, self._engine, other, floor_of(tree, runs))
         checks = replace(check_first(self._setup, engines, self._engine), trajectory=check)
-        since = describe_since(runs.shown(self._engine), check.since or 0.0)
-        near = Name(text=", ".join(since))
-        return _off(judge_trajectory(self._tolerances, checks, lambda: near))
+        own, order = runs.of(self._engine), engines.order(self._engine)
+        ask = self._asked(partial(name_one_step, self._setup, own, order))
+        near = partial(name_trajectory, runs.shown(self._engine), check, ask)
+        return _off(judge_trajectory(self._tolerances, checks, near))
 
     def of(self, level: str) -> Probe:
         """Return the check of a level."""
-        probes = {"acceleration": self.model, "one_step": self.one_step}
+        probes = {"acceleration": self.model, "scheme": self.scheme, "one_step": self.one_step}
         return probes.get(level, self.trajectory)
+
+    def _check_scheme(self, item: Perturbation) -> SchemeCheck | NoTwin:
+        wrong = wrap(self._engine, perturbations=[item])
+        _, run = run_job(self._data, Job(self._engine, self._steps[0]), wrong)
+        return check_scheme(self._setup, wrong, run, named=self.names)
+
+    def _asked(self, ask: Ask) -> Ask:
+        return ask if self.names else Name
+
+    def _by_scheme(self, item: Perturbation) -> Name:
+        check = self._check_scheme(item)
+        return check.name if isinstance(check, SchemeCheck) else Name()
 
     def _falsified(self, item: Perturbation) -> Engines:
         wrapped = wrap(self._engine, perturbations=[item])
@@ -144,8 +165,8 @@ def find_smallest(
 ) -> Sensitivity:
     """Return the smallest size of a kind of perturbation that the cross-check finds.
 
-    Levels 1 and 2 are asked first; level 3 where they find nothing at the largest size. Levels that
-    the scenario excuses, because they are outside anyway, tell nothing.
+    Levels 1, `scheme` and 2 are asked first; level 3 where they find nothing at the largest size.
+    Levels that the scenario excuses, because they are outside anyway, tell nothing.
     """
     prober = Prober(setup, engine, duration)
 
@@ -156,7 +177,7 @@ def find_smallest(
     missed = 0.0
     found: tuple[float, Finding] | None = None
     try:
-        for probe in (prober.model, prober.one_step):
+        for probe in (prober.model, prober.scheme, prober.one_step):
             start = min(largest, found[0] / DECADE) if found else largest
             better, below = _search(probe, item, start, kind)
             if better is not None:
@@ -172,6 +193,7 @@ def find_smallest(
     if found is None:
         return Sensitivity(engine, kind, where, reason="not found", missed=missed)
     size, finding = found
+    prober.names = True
     named, named_from = _name(prober.of(finding.level), item, size, finding, largest)
     return Sensitivity(
         engine,
@@ -198,7 +220,7 @@ def _name(
     for larger in (size, *(size * DECADE**i for i in (0.5, 1, 2, 3))):
         if larger > largest:
             break
-        found = finding if larger == size else probe(item(larger))
+        found = probe(item(larger))
         if found and found.quantity:
             return found, larger
     return finding, None
