@@ -13,6 +13,8 @@ def test_an_effort_a_substep_late_is_found_by_the_twin(monkeypatch: pytest.Monke
     from benchmarks.campaigns.planted_errors import Row, carry_out, table
 
     (row,) = carry_out([Row("monkeybot", "dart", "a substep late", 1.0)])
-    assert (row.verdict, row.levels, row.names) == ("found", ["scheme"], ["delay elbow"])
-    line = "| first order | a substep late * | dart | 1 |  | 1: scheme [delay elbow] |  |  |  |"
-    assert line in list(table([row]))
+    assert (row.verdict, row.levels[0], row.names[0]) == ("found", "scheme", "delay elbow")
+    line = (
+        "| first order | a substep late * | dart | 1 |  | 1: scheme, energy [delay elbow, energy "
+    )
+    assert any(each.startswith(line) for each in table([row]))

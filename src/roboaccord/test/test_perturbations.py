@@ -338,6 +338,6 @@ def test_the_smallest_gear_error_is_where_the_scheme_tells_it(snake: Setup) -> N
     """
     found = find_smallest(snake, "mujoco", "gear", "joint_11", 0.01)
     assert (found.level, found.quantity, found.place) == ("scheme", "gear", "joint_11")
-    assert found.size is not None and 1e-12 <= found.size < 1e-8
+    assert found.size is not None and 1e-14 <= found.size < 1e-8
     assert found.size / found.missed == pytest.approx(10**0.25)
     assert find_smallest(snake, "mujoco", "impact").reason == "n/a: it has no contact"

@@ -45,7 +45,7 @@ SMALL = 1e-4  # rad: below it a series stands for the differential of a turn
 CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
 CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
 EVERY = "*"  # joint or link
-GROUND = ("friction along", "friction across")
+GROUND = ("friction along", "friction across", "slip speed")
 OF_JOINTS = ("gear", "damping", "dry friction", "armature")
 OF_LINKS = ("mass", "centre", "inertia")
 UPWARDS = 2  # axis
@@ -159,7 +159,10 @@ class Twin(EngineSimulator):
                 )
             elif isinstance(self._law, EllipseFriction) and quantity in GROUND:
                 ground = copy.deepcopy(self._law)
-                ground.mu[GROUND.index(quantity)] *= 1.0 + size
+                if quantity == "slip speed":
+                    ground.slip_speed *= 1.0 + size
+                else:
+                    ground.mu[GROUND.index(quantity)] *= 1.0 + size
                 self._take_law(ground)
             self._compile()
             yield

@@ -26,7 +26,7 @@ from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-SMALLEST = 1e-12  # of a perturbation; nothing below is looked for
+SMALLEST = 1e-15  # of a perturbation; nothing below is looked for
 DECADE = 10.0
 HALVINGS = 2  # of the last decade, so that a size is known within a factor of 1.8
 ONCE = ("axis_sign", "delay")  # these have one size

@@ -10,7 +10,6 @@ import signal
 import sys
 import threading
 import traceback
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -103,7 +102,7 @@ class Run:
         return guarded
 
 
-class Shell(ABC):
+class Shell:
     """Wrap a core object into a node: the base of all nodes, in a process of its own or not.
 
     Args:
@@ -124,14 +123,14 @@ class Shell(ABC):
         self.node, self.robot, self.run = node, robot, run
 
     @classmethod
-    @abstractmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make what the parameters of a node ask for."""
+        raise NotImplementedError
 
-    def close(self) -> None:  # noqa: B027 (by default nothing)
+    def close(self) -> None:
         """End properly, while the node can still publish."""
 
-    def report(self) -> None:  # noqa: B027 (by default nothing)
+    def report(self) -> None:
         """Write to stdout what is to be told when all went well."""
 
     def every(self, period: float, call: Callable[[], None]) -> None:
