@@ -18,6 +18,7 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.convergence import link_centres
 from roboaccord.crosscheck.energy import (
     UNMEASURED,
     EnergyBook,
@@ -118,8 +119,8 @@ def _check_parts(
     unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
     if unmeasured:
         errors = np.minimum(errors, 0.0)
-    mass = sum(link.mass for link in setup.tree.links)
-    left = remainder_of_samples([e[:, None] for e in errors], order, floor_of(book, mass))
+    floor = floor_of(setup, run, book)
+    left = remainder_of_samples([e[:, None] for e in errors], order, floor)
     moved = float(np.sqrt(np.mean(np.abs(np.diff(errors, axis=0)).sum(axis=0) ** 2)))
     at = int(chosen[left.sample])
     return EnergyCheck(
@@ -144,14 +145,19 @@ def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
     return float(net_work(way.run)[-1]) - (after - before) - lost
 
 
-def floor_of(book: EnergyBook, mass: float) -> Array:
-    """Return the round-off of a difference of the book's numbers, of a robot with a mass (1,) [J].
+def floor_of(setup: Setup, run: Trajectory, book: EnergyBook) -> Array:
+    """Return the round-off of a difference of the book's numbers (1,) [J].
 
-    One that stands still has that of a slow motion.
+    Heights are sums over the joints, so they have the round-off of distances. A robot that stands
+    still has that of a slow motion.
     """
+    masses = np.array([link.mass for link in setup.tree.links])
+    mass = float(masses.sum())
+    reach = np.linalg.norm(link_centres(setup.tree, run), axis=2).max(axis=0)
+    height = float(masses @ reach) * abs(setup.parameters.gravity)
     items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
     largest = max(float(np.abs(item).max()) for item in items)
-    return np.array([EPSILON * max(largest, 0.5 * mass * SLOW**2)])
+    return np.array([EPSILON * max(largest, height, 0.5 * mass * SLOW**2)])
 
 
 def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:

@@ -39,7 +39,6 @@ class Measured:
     statistics: Mapping[str, StatisticsCheck]
     noise: Mapping[str, Noise]
     energy: Mapping[str, EnergyBook | NoBook]
-    resolution: Mapping[str, Sequence[Resolved]]
 
 
 @dataclass(frozen=True)
@@ -144,6 +143,7 @@ def report_of(
     runs: Runs,
     measured: Measured,
     findings: Sequence[Finding],
+    resolution: Mapping[str, Sequence[Resolved]],
     command: str,
 ) -> Report:
     """Return the report of a check; arguments as of `run_crosscheck`."""
@@ -159,7 +159,7 @@ def report_of(
             if f.outcome in ("outside", "not_judged") and not f.stands_in
         ],
         remarks=[*remarks(findings, scenario.crosscheck.excuse), *sensitive(measured.noise)],
-        resolution={engine: found for engine, found in measured.resolution.items() if found},
+        resolution={engine: found for engine, found in resolution.items() if found},
         excused=sum(f.outcome == "excused" and not f.stands_in for f in findings),
         levels=Levels.of(findings),
         judged=scenario.duration if measured.statistics else judged_duration(setup),

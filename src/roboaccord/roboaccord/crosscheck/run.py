@@ -82,11 +82,14 @@ def run_crosscheck(
         findings = judge_all(setup, simulators, runs, measured.checks)
         if setup.scenario.crosscheck.statistics or not any(each.smaller for each in findings):
             break
+    schemes = {check.engine: check.scheme for check in measured.checks}
+    cases = [(setup, found, runs.of(e), simulators.order(e)) for e, found in schemes.items()]
+    resolution = dict(zip(schemes, run_pieces(resolve, cases), strict=True))
     for engine in simulators.names:
         bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
         version = simulators.version(engine)
         write_trajectory(bag, setup, engine, version, runs.shown(engine))
-    report = report_of(setup, simulators, runs, measured, findings, command)
+    report = report_of(setup, simulators, runs, measured, findings, resolution, command)
     write_text(out / "summary.json", json.dumps(report.summary(), indent=1))
     return report
 
@@ -140,9 +143,7 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         )
         for engine in engines.others
     ]
-    cases = [(setup, schemes[e], runs.of(e), engines.order(e)) for e in engines.others]
-    resolution = dict(zip(engines.others, run_pieces(resolve, cases), strict=True))
-    return Measured(checks, trajectory, statistics, noise, energy, resolution)
+    return Measured(checks, trajectory, statistics, noise, energy)
 
 
 def check_first(setup: Setup, engines: Engines, engine: str) -> EngineChecks:

@@ -163,6 +163,8 @@ def name_ticks(
 
 def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
     """Name what differs from the twin in ticks from random states under random efforts."""
+    if setup.contact is not None:  # random states touch, and a twin does not
+        return NOTHING
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
     states, before = list[RobotState](), np.zeros(len(setup.joints))
     for state, effort in draw_states(setup, NAMED, 1):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
@@ -220,7 +220,8 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     if runs.before and not reason:
         reason, sure = _off_course(tolerances, runs.before, None)
     if reason and not sure:
-        return _coarse("trajectory", engine, reason, runs.dt[-1])
+        found = _coarse("trajectory", engine, reason, runs.dt[-1])
+        return replace(found, smaller=runs.kink is None)  # over kinks orders do not settle
     if reason:
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
