@@ -248,7 +248,7 @@ def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
     even = ticks[np.linspace(0, len(ticks) - 1, min(SAMPLED, len(ticks))).astype(int)]
     lost = np.array([difference(run.state(i), engine.reset(run.state(i))) for i in even.tolist()])
     size = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
-    return np.asarray(np.minimum(2.0 * by_group(np.abs(lost)).max(axis=0), size))
+    return np.asarray(np.minimum(SAFETY * by_group(np.abs(lost)).max(axis=0), size))
 
 
 def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_]:
