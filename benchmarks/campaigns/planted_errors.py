@@ -263,6 +263,10 @@ def rigid(part: Any, mass: float = 0.0, centre: float = 0.0, inertia: float = 0.
         model.body_sameframe[found] = 0
 
 
+class NothingToChange(Exception):
+    """Say why an engine or robot does not have what an error changes."""
+
+
 def joint(part: Any, damping: float = 0.0, armature: float = 0.0) -> None:
     """Add damping or the inertia of a rotor to the joint in the middle."""
     middle = len(part.joints) // 2
@@ -270,7 +274,7 @@ def joint(part: Any, damping: float = 0.0, armature: float = 0.0) -> None:
         part._model.dof_damping[part._v[middle]] += damping
         part._model.dof_armature[part._v[middle]] += armature
     elif armature:
-        raise NotImplementedError("DART has no armature")
+        raise NothingToChange("DART has no armature")
     else:
         part.mechanism.add_damping(part.joints[middle], damping)
 
@@ -296,7 +300,7 @@ def part_friction(part: Any, size: float) -> None:
         viscous, dry = part._friction.viscous * factors, part._friction.constant * factors
         part._friction = replace(part._friction, viscous=viscous, constant=dry, stiction=None)
     else:
-        raise NotImplementedError("there is no friction")
+        raise NothingToChange("there is no friction")
     part._compile()
 
 
@@ -449,7 +453,7 @@ def carry_out(rows: Sequence[Row]) -> Iterator[Row]:
         setup = Setup.of(load_scenario(robot.package, robot.key, subject.scenario, changes))
         with tempfile.TemporaryDirectory() as folder:
             report = run_crosscheck(setup, [right, *specs], refine=3, out=Path(folder) / "out")
-    except (AccordError, NotImplementedError) as error:
+    except (AccordError, NothingToChange) as error:
         if len(rows) == 1:
             verdict = "found" if isinstance(error, AccordError) else "n/a"
             yield replace(rows[0], verdict=verdict, levels=["ended"], reasons=[str(error)])

@@ -3,24 +3,15 @@
 from dataclasses import replace
 
 import pytest
-from roboaccord import make_controller, make_simulator, simulate
+from roboaccord import make_simulator
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.events import check_events, judge_events
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
+from roboaccord.run.factory import run_setup
 
 ENGINES = ["dart", "mujoco"]
-
-
-def run_of(setup, engine):
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
 
 
 def changed(change):
@@ -46,14 +37,16 @@ def faster(part):
 
 def events_of(setup, engine):
     """Return the finding on the events of an engine's run."""
-    reference = run_of(setup, "reference")
-    found = check_events(setup, spec(engine), run_of(setup, engine), reference.events)
+    reference = run_setup(setup, make_simulator(setup, "reference"))
+    found = check_events(
+        setup, spec(engine), run_setup(setup, make_simulator(setup, engine)), reference.events
+    )
     return judge_events("it", found)
 
 
 def energy_in(setup, engine):
     """Return the finding on the energy of an engine's run."""
-    run = run_of(setup, engine)
+    run = run_setup(setup, make_simulator(setup, engine))
     return judge_energy("it", check_energy(setup, spec(engine), run, energy_of(setup, engine, run)))
 
 

@@ -3,22 +3,13 @@
 from dataclasses import replace
 
 import pytest
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import Setup, load_scenario, make_simulator
 from roboaccord.crosscheck.events import LOGGED, MISSED, check_events, judge_events
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
+from roboaccord.run.factory import run_setup
 
 pytestmark = pytest.mark.slow
-
-
-def run_of(setup, engine):
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
 
 
 def twice(simulator):
@@ -32,7 +23,12 @@ def late(simulator):
 def check(engine, made):
     """Return check and finding of 0.4 s, in which two large impacts and joints at stops are."""
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", ["duration=0.4"]))
-    found = check_events(setup, made, run_of(setup, made), run_of(setup, "reference").events)
+    found = check_events(
+        setup,
+        made,
+        run_setup(setup, make_simulator(setup, made)),
+        run_setup(setup, make_simulator(setup, "reference")).events,
+    )
     return found, judge_events(engine, found)
 
 

@@ -13,8 +13,7 @@ from roboaccord.crosscheck.models import check_model
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.robots.controllers import inertias
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario, make_scenario
@@ -79,13 +78,7 @@ def setup_of(path, *changes):
 
 
 def motion(setup, engine):
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
+    return run_setup(setup, make_simulator(setup, engine))
 
 
 def test_a_file_is_a_robot(arm):

@@ -20,7 +20,7 @@ from roboaccord.numerics.rotations import (
     quaternion_product,
     rpy_matrix,
 )
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
@@ -42,13 +42,7 @@ def make_setup(scenario: str, *changes: str) -> Setup:
 
 
 def run(setup: Setup, engine: str = "reference") -> Trajectory:
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
+    return run_setup(setup, make_simulator(setup, engine))
 
 
 def asked_path(program: object, times: Array) -> Array:

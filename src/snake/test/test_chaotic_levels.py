@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import Setup, load_scenario, make_simulator
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.energy import energy_of
@@ -14,18 +14,9 @@ from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.verdict import EngineChecks, judge_step
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
+from roboaccord.run.factory import run_setup
 
 ENGINES = ["dart", "mujoco"]
-
-
-def run_of(setup, engine):
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=0.4,
-        control_period=setup.scenario.control_period,
-    )
 
 
 def late(simulator):
@@ -56,13 +47,13 @@ def setup():
 
 def findings(setup, engine):
     """Return level, outcome of what a chaotic motion is judged by from its own states."""
-    run, made = run_of(setup, engine), spec(engine)
+    run, made = run_setup(setup, make_simulator(setup, engine)), spec(engine)
     checks = EngineChecks("it", ModelCheck(1.0, 1.0, ()), AccelerationCheck(0.0, 1))
     order = make_simulator(setup, engine).order
     checks = replace(
         checks,
         one_step=check_free_steps(setup, made, order, {setup.scenario.physics_step: run}),
-        events=check_events(setup, made, run, run_of(setup, "reference").events),
+        events=check_events(setup, made, run, run_setup(setup, make_simulator(setup)).events),
         energy=check_energy(setup, made, run, energy_of(setup, engine, run)),
     )
     return {

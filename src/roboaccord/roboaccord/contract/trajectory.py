@@ -115,6 +115,10 @@ class Trajectory:
         wrench = None if self.wrench is None else self.wrench[index + 1]
         return Command(after.effort, switches=after.switches, wrench=wrench)
 
+    def period(self, index: int) -> float:
+        """Return the time between the sample at `index` and the next one [s], to a nanosecond."""
+        return float(round(self.time[index + 1] - self.time[index], 9))
+
     def window(self, start: float, stop: float) -> Trajectory:
         """Return the samples with start <= time <= stop [s]."""
         keep = (self.time >= start - 1e-9) & (self.time <= stop + 1e-9)

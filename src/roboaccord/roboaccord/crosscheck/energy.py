@@ -118,8 +118,7 @@ def repeat(setup: Setup, simulator: Simulator, run: Trajectory) -> Taken | None:
         return None
     rows = []
     for i in range(len(run) - 1):
-        period = float(round(run.time[i + 1] - run.time[i], 9))
-        if not _same(simulator.step(run.command(i), period), run, i + 1):
+        if not _same(simulator.step(run.command(i), run.period(i)), run, i + 1):
             return None
         rows.append(simulator.take_losses())
     if not rows:

@@ -25,7 +25,7 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.hypotheses import spread
-from roboaccord.crosscheck.scheme import LOSS, SAFETY
+from roboaccord.crosscheck.scheme import LOSS, SAFETY, read_back
 from roboaccord.crosscheck.ticks import by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.moved import HALF_RIGHT, MOVES, RIGHT, Move, moved
@@ -138,12 +138,12 @@ def replay(
     """Yield the states that a simulator makes of the recorded commands of a run."""
     simulator.reset(start)
     for i in range(ticks):
-        yield simulator.step(run.command(i), float(round(run.time[i + 1] - run.time[i], 9)))
+        yield simulator.step(run.command(i), run.period(i))
     simulator.take_events()
 
 
 def touches(simulator: Simulator, run: Trajectory, ticks: int) -> bool:
-    """Return whether anything touches in the first ticks of a run."""
+    """Return whether anything touches in the first ticks of a run, the robot's own rig included."""
     parts = engine_parts(simulator)
     states = replay(simulator, run, run.state(0), ticks)
     return any(part.contacts() for _ in states for part in parts)
@@ -167,13 +167,6 @@ def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:
     )
 
 
-def read_back(simulator: Simulator, run: Trajectory, ticks: int) -> Array:
-    """Return what an engine loses of a state that is set, by group (6,), LOSS at most."""
-    states = [run.state(i) for i in range(ticks)]
-    lost = [difference(state, simulator.reset(state)) for state in states]
-    return np.asarray(np.minimum(by_group(np.abs(lost)).max(axis=0), LOSS))
-
-
 def measure_floor(
     simulator: Simulator, run: Trajectory, plain: Sequence[RobotState], pairs: int
 ) -> Array:
@@ -181,7 +174,8 @@ def measure_floor(
     ticks = len(plain)
     steps = float(run.time[ticks] - run.time[0]) / simulator.physics_step
     largest = np.maximum(by_group(np.abs(vector(run)[: ticks + 1])).max(axis=0), 1.0)
-    sizes = SAFETY * (steps * ROUNDING * largest + read_back(simulator, run, ticks))
+    lost = np.minimum(read_back(simulator, run, np.arange(ticks)), LOSS)
+    sizes = SAFETY * (steps * ROUNDING * largest + lost)
     floor = np.tile(sizes, (ticks, 1))
     for seed, sign in product(range(pairs), (1.0, -1.0)):
         start = changed(run.state(0), sign * sizes, seed)

@@ -187,10 +187,8 @@ def resolve(
         return found
     few = free[np.linspace(0, len(free) - 1, min(SAMPLES, len(free))).astype(int)]
     predictor, bound = bound_of(setup, runs, order, few)
-    n, limit = (
-        len(run.joints),
-        setup.scenario.crosscheck.tolerances.at(setup.scenario.control_period).one_step,
-    )
+    scenario, n = setup.scenario, len(run.joints)
+    limit = scenario.crosscheck.tolerances.at(scenario.control_period).one_step
     if isinstance(limit, Allowance):
         change = rms(np.diff(np.column_stack([run.qd, run.twist]), axis=0))
         bound = np.full_like(bound, np.inf)

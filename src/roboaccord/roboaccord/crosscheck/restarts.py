@@ -50,7 +50,7 @@ def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Way:
     lost: dict[str, float] = {}
     for i in range(first, last):
         command = run.command(i)
-        states.append(simulator.step(command, float(round(run.time[i + 1] - run.time[i], 9))))
+        states.append(simulator.step(command, run.period(i)))
         commands.append(command)
         events += simulator.take_events()
         for channel, energy in simulator.take_losses().items():

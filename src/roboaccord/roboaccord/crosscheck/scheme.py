@@ -54,9 +54,7 @@ NAMED = 12  # ticks of which an error is named
 SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
 NOTHING = Name()
 SHAKEN = (1, 2)  # seeds
-LOSS = (
-    4e-10  # relative: twice what DART cuts off; more that an engine loses of a state is no excuse
-)
+LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is no excuse
 
 
 @dataclass(frozen=True)
@@ -116,12 +114,13 @@ def check_scheme(
     if not len(found.chosen):
         return NoTwin("no tick is without an event, a contact or a joint at its stop")
     shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
-    lost = read_back(make_simulator(setup, engine), run, found.chosen)
     sizes = by_group(np.abs(found.errors))
     worst = np.argsort(-(sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + lost
+    most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
+    lost = SAFETY * read_back(make_simulator(setup, engine), run, found.chosen[even])
+    floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + np.minimum(lost, most)
     floors = spread(floor, found.errors.shape[1])
     ratios = np.abs(found.errors) / floors
     tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
@@ -245,10 +244,8 @@ def measure_floor(twin: Simulator, shaken: list[Simulator], run: Trajectory, tic
 
 def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return what an engine loses of a state that is set, by group of coordinates (6,)."""
-    even = ticks[np.linspace(0, len(ticks) - 1, min(SAMPLED, len(ticks))).astype(int)]
-    lost = np.array([difference(run.state(i), engine.reset(run.state(i))) for i in even.tolist()])
-    size = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
-    return np.asarray(np.minimum(SAFETY * by_group(np.abs(lost)).max(axis=0), size))
+    lost = [difference(run.state(i), engine.reset(run.state(i))) for i in ticks.tolist()]
+    return np.asarray(by_group(np.abs(lost)).max(axis=0))
 
 
 def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_]:
@@ -259,6 +256,6 @@ def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bo
     simulator = make_simulator(setup, engine)
     simulator.reset(run.state(0))
     for i in range(len(run) - 1):
-        simulator.step(run.command(i), float(round(run.time[i + 1] - run.time[i], 9)))
+        simulator.step(run.command(i), run.period(i))
         out[i + 1] = bool(simulator.contacts())
     return out[:-2] | out[1:-1] | out[2:]

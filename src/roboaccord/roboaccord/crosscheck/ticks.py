@@ -44,7 +44,7 @@ def predicted(
     """
     for i in ticks.tolist():
         state, command = simulator.reset(run.state(i)), run.command(i)
-        duration = float(round(run.time[i + 1] - run.time[i] + more * simulator.physics_step, 9))
+        duration = float(round(run.period(i) + more * simulator.physics_step, 9))
         if late:
             early = late * simulator.physics_step
             simulator.step(replace(command, effort=run.effort[i]), early)
