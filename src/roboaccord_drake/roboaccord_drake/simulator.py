@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 import numpy as np
+from roboaccord.contract.checks import check_state
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
@@ -132,7 +133,11 @@ class DrakeSimulator(EngineSimulator):
                 self._runge_kutta()
             else:
                 self._apply(*self._coordinates())
-                self._plant.ExecuteForcedEvents(self._context, False)
+                try:
+                    self._plant.ExecuteForcedEvents(self._context, False)
+                except RuntimeError:  # forces that are not finite
+                    check_state(self._read(), self.joints, self.name)
+                    raise
         if self._continuous:
             self._refuse_stops()
 

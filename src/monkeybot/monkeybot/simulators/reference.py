@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import roboaccord
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.engines.spec import read_settings
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import LOCK_INERTIA
 from roboaccord.simulators.losses import CHANNELS, DAMPING, IMPACTS
@@ -16,14 +19,34 @@ from roboaccord.simulators.reference import Reference
 
 from monkeybot.model import dynamics, hybrid
 from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
-from monkeybot.model.motion import Motion, frictionless
+from monkeybot.model.motion import TOLERANCE, Motion, frictionless
 from monkeybot.model.parameters import MonkeyBotParameters, Row
+
+
+@dataclass(frozen=True)
+class ReferenceSettings:
+    """Hold the settings of the reference.
+
+    Raises:
+        AccordError: for a tolerance that is not between 0 and 1.
+    """
+
+    tolerance: float = TOLERANCE  # of each step, relative and absolute
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.tolerance < 1.0:
+            raise AccordError(
+                f"engine_options.reference.tolerance: {self.tolerance!r} is not between 0 and 1"
+            )
 
 
 class MonkeyBotReference(Reference):
     """Simulate the MonkeyBot analytically.
 
     Its step follows from its tolerance alone; the scenario's physics step has no say.
+
+    Attributes:
+        tighter: the option by which its own error is measured, a tenth of the tolerance.
     """
 
     version = f"roboaccord-monkeybot {roboaccord.__version__}"
@@ -32,15 +55,22 @@ class MonkeyBotReference(Reference):
     channels = CHANNELS  # of which it has damping and impacts alone
 
     def __init__(self, setup: Setup) -> None:
+        options = setup.scenario.engine_options
+        self._tolerance = read_settings(options, "reference", ReferenceSettings).tolerance
+        self.tighter = {"tolerance": 0.1 * self._tolerance}
         super().__init__(setup)
         self._rotor = 0.0
-        self._motion = Motion(self.parameters, pack(setup.initial))
+        self._motion = Motion(self.parameters, pack(setup.initial), tolerance=self._tolerance)
         self._warm_up(setup.initial, Command(np.zeros(1), Mode.SWING_B.switches))
 
     def _start(self, state: RobotState) -> None:
         """Begin at a state; what would move a held hand is dropped."""
         self._motion = Motion(
-            self.parameters, pack(state), mode_of(state.switches), time=state.time
+            self.parameters,
+            pack(state),
+            mode_of(state.switches),
+            time=state.time,
+            tolerance=self._tolerance,
         )
 
     def _place(self, state: RobotState) -> None:

@@ -35,8 +35,8 @@ class StatisticsCheck:
         difference: 95 % confidence interval of median - reference's (bootstrap); None for the
             reference itself, and where there are too few runs.
         share_probability: of shares above 0 at least as unlike by chance; None as above.
-        by_step: change of the median from twice the physics step to the step; None where twice the
-            step does not divide the control period.
+        by_step: change of the median from twice the physics step to the step, or twice that from
+            the step to half of it where the control period allows no more.
         allowance: what the difference may be.
         unsettled: the precision of the difference, allowance and half the interval, where it is
             too poor to judge by; else 0.
@@ -69,7 +69,7 @@ def check_statistics(
 ) -> dict[str, StatisticsCheck]:
     """Run every engine from `spec.seeds` seeds, and compare each to the first, the reference.
 
-    At the scenario's physics step, and at twice that step to see what the step does.
+    At the scenario's physics step, and at twice or half of it to see what the step does.
     """
     steps = statistics_steps(setup)
     cells = sweep(
@@ -80,12 +80,13 @@ def check_statistics(
         seeds=spec.seeds,
         done=done,
     )
-    fine, coarse = cells[:: len(steps)], cells[1 :: len(steps)] if len(steps) > 1 else []
+    own, others = cells[::2], cells[1::2]
+    ratio = steps[0] / (steps[1] - steps[0])  # a scheme of first order
     by_step = {
-        cell.engine: cell.statistics.median - rough.statistics.median
-        for cell, rough in zip(fine, coarse, strict=False)
+        cell.engine: ratio * (cell.statistics.median - other.statistics.median)
+        for cell, other in zip(own, others, strict=True)
     }
-    return {cell.engine: compare_cells(fine[0], cell, spec, by_step) for cell in fine}
+    return {cell.engine: compare_cells(own[0], cell, spec, by_step) for cell in own}
 
 
 def compare_cells(

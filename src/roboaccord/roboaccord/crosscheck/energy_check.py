@@ -27,7 +27,7 @@ from roboaccord.crosscheck.energy import (
     integrate_law,
     net_work,
 )
-from roboaccord.crosscheck.extrapolation import SAFETY, remainder_of_samples
+from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples
 from roboaccord.crosscheck.restarts import Way, engines_of, go, hidden_joints
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
@@ -129,7 +129,7 @@ def _check_parts(
         worst=float(errors[-1, left.sample]),
         time=float(book.time[at]),
         length=float(book.time[at + 1] - book.time[at]),
-        sure=left.asymptotic or left.size > SAFETY * moved,
+        sure=(left.asymptotic and has_settled([*errors], order)) or left.size > SAFETY * moved,
         step=simulators[-1].physics_step,
         unmeasured=unmeasured,
     )

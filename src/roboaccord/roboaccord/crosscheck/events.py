@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
@@ -23,6 +24,7 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.restarts import engines_of, go, hidden_joints
 from roboaccord.crosscheck.runs import tightened
+from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.factory import make_simulator
@@ -114,14 +116,43 @@ def check_events(
     if chaotic:
         chosen = [event for event in chosen if key(event)[0] not in LAWS]
         known = []
+    held = at_stops(simulator, run)
+    chosen = [event for event in chosen if comes_freely(model, run, held, event)]
     for event in chosen:
         found += compare_event(setup, model, engines, run, event)
     for event in choose([each for each in known if not logged(run.events, each)]):
-        at, _ = window(run, event)
-        if logged(go(model, run, *window(run, event)).run.events, event) and at:
+        first, last = window(run, event)
+        free = comes_freely(model, run, held, event)
+        if free and first and logged(go(model, run, first, last).run.events, event):
             found.append(EventDifference(event.kind, event.subject, event.time, ""))
     compared = sum(event.kind == STOP or event in chosen for event in run.events)
     return EventsCheck(len(run.events), compared, sorted(found, key=lambda each: each.time))
+
+
+def comes_freely(
+    reference: Simulator, run: Trajectory, held: NDArray[np.bool_], event: Event
+) -> bool:
+    """Return whether no other stop acts shortly before an event, if that is one of a joint's stops.
+
+    A joint that comes to its stop while others are at theirs comes as the law of these has it.
+
+    Args:
+        reference: that goes on from the state before.
+        run: recorded.
+        held: in which ticks a joint is at its stop (k - 1,).
+        event: of the run.
+    """
+    if event.kind != STOP:
+        return True
+    first, last = window(run, event)
+    at = int(np.searchsorted(run.time, event.time - ROUND_OFF))
+    if held[first : max(at - 1, 0)].any():
+        return False
+    both = (run.events, go(reference, run, first, last).run.events)
+    others = [
+        e.time for each in both for e in each if e.kind == STOP and e.subject != event.subject
+    ]
+    return not any(run.time[first] < time <= run.time[at] + ROUND_OFF for time in others)
 
 
 def misplaced_stops(simulator: Simulator, run: Trajectory) -> Iterator[EventDifference]:
@@ -173,11 +204,11 @@ def compare_event(
 def resolution(setup: Setup, engine: Simulator, event: Event) -> float:
     """Return how well an engine knows the time of an event [s].
 
-    Joints are looked at once a control period, contacts in each physics step; what is commanded
-    acts at a control tick.
+    Joints are looked at once a control period, and are stopped a step after they have come;
+    contacts are looked at in each physics step; what is commanded acts at a control tick.
     """
     if event.kind == STOP:
-        return setup.scenario.control_period + ROUND_OFF
+        return setup.scenario.control_period + SAFETY * setup.scenario.physics_step
     return SAFETY * engine.physics_step if key(event)[0] == TOUCH else ROUND_OFF
 
 

@@ -220,13 +220,13 @@ def truth_jobs(steps: Sequence[float]) -> list[Job]:
 
 
 def statistics_steps(setup: Setup) -> list[float]:
-    """Return the physics step, and twice that if the control period is a multiple of it [s]."""
+    """Return the physics step, and twice it, or half where that divides no control period [s]."""
     scenario = setup.scenario
     step = scenario.physics_step
     try:
         count_steps(scenario.control_period, 2 * step, "control period over twice the step")
     except AccordError:
-        return [step]
+        return [step, step / 2]
     return [step, 2 * step]
 
 
