@@ -7,7 +7,8 @@ from monkeybot.model.coordinates import Mode, pack
 from monkeybot.model.events import VERTICAL, energy_restored, level, linear
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord.run.factory import run_setup
 from scipy.integrate import solve_ivp
 
 START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])
@@ -180,3 +181,29 @@ def test_tightening_the_tolerance_settles_the_motion():
     errors = [np.abs(end - ends[-1]).max() for end in ends[:-1]]
     assert errors[0] > 10.0 * errors[1] > 100.0 * errors[2]
     assert errors[2] < 1e-8
+
+
+def test_the_reference_measures_its_own_error_by_a_tighter_tolerance():
+    """Its error is in proportion to the tolerance, but for the last step."""
+
+    def place(tolerance):
+        options = [f"engine_options.reference.tolerance={tolerance}", "control_period=0.05"]
+        setup = Setup.of(
+            load_scenario("monkeybot", "monkeybot", "swing", [*options, "duration=0.3"])
+        )
+        simulator = make_simulator(setup)
+        assert simulator.tighter == {"tolerance": 0.1 * tolerance}
+        return run_setup(setup, simulator).orientation[-1]
+
+    truth = place(1e-14)
+    coarse, fine = (np.abs(place(tolerance) - truth).max() for tolerance in (1e-9, 1e-11))
+    assert fine < 1e-9
+    assert 10.0 < coarse / fine < 1000.0
+
+
+@pytest.mark.parametrize("tolerance", [0, -1, 2])
+def test_a_tolerance_without_sense_is_refused(tolerance):
+    changes = [f"engine_options.reference.tolerance={tolerance}"]
+    setup = Setup.of(load_scenario("monkeybot", "monkeybot", "swing", changes))
+    with pytest.raises(AccordError, match="is not between 0 and 1"):
+        make_simulator(setup)

@@ -94,6 +94,9 @@ def test_medians_may_differ_by_what_the_step_moves_them_and_must_be_known() -> N
         found = judge_seeds("dart", check)
         assert found.outcome == "not_judged"
         assert "take more seeds or a smaller step" in found.reason
+    unknown = compare_cells(reference, other, strict, {"dart": float("nan")})
+    found = judge_seeds("dart", unknown)
+    assert found.outcome == "not_judged" and "take a smaller step" in found.reason
 
 
 def test_the_page_of_a_sweep_stands_alone_and_names_runs_without_a_value() -> None:

@@ -8,9 +8,11 @@ from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy, judge_energy
-from roboaccord.crosscheck.events import check_events, judge_events
+from roboaccord.crosscheck.events import check_events, comes_freely, judge_events
 from roboaccord.crosscheck.free_steps import check_free_steps
 from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.runs import statistics_steps
+from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.crosscheck.verdict import EngineChecks, judge_step
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
@@ -86,3 +88,27 @@ def test_a_broken_engine_is_outside(setup, engine, broken, levels):
 def test_a_gear_that_is_off_is_seen_in_one_step(setup, engine):
     found = findings(setup, wrap(engine, perturbations=[Perturbation(engine, "gear", 1.02)]))
     assert found["one_step"] == "outside"
+
+
+def test_a_stop_is_compared_where_no_other_acts(setup):
+    """Of joints that come to their stops within a tick of each other none comes freely."""
+    simulator = make_simulator(setup)
+    run = run_setup(setup, simulator)
+    held, period = at_stops(simulator, run), setup.scenario.control_period
+    free = {event: comes_freely(simulator, run, held, event) for event in run.events}
+    near = {
+        one
+        for one in run.events
+        for other in run.events
+        if other.subject != one.subject and 0.0 <= one.time - other.time < period
+    }
+    assert any(free.values()) and near
+    assert not any(free[event] for event in near)
+
+
+@pytest.mark.parametrize(("period", "steps"), [(0.002, [0.001, 0.002]), (0.001, [0.001, 0.0005])])
+def test_statistics_know_what_the_step_does(period, steps):
+    """At twice the step, or at half of it where the control period is one step."""
+    changes = ["physics_step=0.001", f"control_period={period}"]
+    setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", changes))
+    assert statistics_steps(setup) == steps

@@ -13,7 +13,8 @@ from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.one_step import check_one_step, check_steps, predict
 from roboaccord.crosscheck.run import check_first, run_crosscheck
 from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
-from roboaccord.crosscheck.verdict import EngineChecks, judge_step, judge_trajectory
+from roboaccord.crosscheck.scheme import check_scheme
+from roboaccord.crosscheck.verdict import EngineChecks, judge, judge_step, judge_trajectory
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
@@ -122,6 +123,29 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     found = judge_trajectory(setup.scenario.crosscheck.tolerances, checks, Name)
     assert found.outcome == outcome
     assert (outcome == "within") == ("halve the step" not in found.reason)
+
+
+def test_an_engine_that_is_its_twin_in_each_tick_has_the_errors_of_its_step():
+    """A transient that no step resolves; a tick that the twin leaves out could hide something."""
+    from roboaccord import Setup, load_scenario
+
+    pytest.importorskip("dartpy", reason="DART is not installed")
+    changes = ["controller.waves=2.5", "seed=5", "initial.spread_q=0.05", "crosscheck.duration=0.3"]
+    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    engines = make_engines(setup, ["dart"])
+    runs = run_jobs(setup, engines, 3, QUIET)
+    floor = floor_of(setup.tree, runs, "dart")
+    check = check_convergence(setup.tree, runs, "dart", engines.others["dart"], floor)
+    scheme = check_scheme(setup, engines.specs["dart"], runs.shown("dart"))
+    first = check_first(setup, engines, "dart")
+
+    def outcome(**changes):
+        checks = replace(first, trajectory=check, scheme=replace(scheme, **changes))
+        findings = judge(setup.scenario.crosscheck.tolerances, checks, Name, Name)
+        return next(f.outcome for f in findings if f.level == "trajectory")
+
+    assert outcome() == "within"
+    assert outcome(left_out=1) == outcome(error=2.0 * scheme.floor) == "not_judged"
 
 
 @pytest.mark.parametrize(
