@@ -409,14 +409,16 @@ def short():
 
 
 def test_the_cross_check_passes(short, tmp_path):
-    """All three levels; the reference does not depend on the step, so its errors are 0."""
+    """All three levels; the reference does not depend on the step, but on its tolerance."""
     for name in ENGINES:
         engine(short, name)
     result = run_crosscheck(short, ["reference", *ENGINES], refine=3, out=tmp_path)
     assert result.verdict == "pass", result.reasons
     runs = result.trajectory
     assert runs["dart"].order == pytest.approx(1, abs=0.1)
-    assert runs["reference"].error == [0.0, 0.0, 0.0] and runs["reference"].order is None
+    reference = runs["reference"]
+    assert len({*reference.error}) == 1 and reference.error[0] <= reference.floor < 1e-11
+    assert reference.order is None
     assert all(check.max < 1e-8 for check in result.acceleration.values())
     assert all(check.relative < 1e-2 for check in result.one_step.values())
     assert {event.kind for event in result.events["dart"]} == {"magnet_on", "magnet_off"}
