@@ -37,7 +37,7 @@ def faster(part):
 
 def events_of(setup, engine):
     """Return the finding on the events of an engine's run."""
-    reference = run_setup(setup, make_simulator(setup, "reference"))
+    reference = run_setup(setup, make_simulator(setup))
     found = check_events(
         setup, spec(engine), run_setup(setup, make_simulator(setup, engine)), reference.events
     )

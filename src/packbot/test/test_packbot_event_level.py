@@ -27,7 +27,7 @@ def check(engine, made):
         setup,
         made,
         run_setup(setup, make_simulator(setup, made)),
-        run_setup(setup, make_simulator(setup, "reference")).events,
+        run_setup(setup, make_simulator(setup)).events,
     )
     return found, judge_events(engine, found)
 

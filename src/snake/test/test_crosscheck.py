@@ -124,28 +124,15 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     assert found.outcome == outcome
     assert (outcome == "within") == ("halve the step" not in found.reason)
 
+    scheme = check_scheme(setup, engines.specs[engine], runs.shown(engine))
 
-def test_an_engine_that_is_its_twin_in_each_tick_has_the_errors_of_its_step():
-    """A transient that no step resolves; a tick that the twin leaves out could hide something."""
-    from roboaccord import Setup, load_scenario
-
-    pytest.importorskip("dartpy", reason="DART is not installed")
-    changes = ["controller.waves=2.5", "seed=5", "initial.spread_q=0.05", "crosscheck.duration=0.3"]
-    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
-    engines = make_engines(setup, ["dart"])
-    runs = run_jobs(setup, engines, 3, QUIET)
-    floor = floor_of(setup.tree, runs, "dart")
-    check = check_convergence(setup.tree, runs, "dart", engines.others["dart"], floor)
-    scheme = check_scheme(setup, engines.specs["dart"], runs.shown("dart"))
-    first = check_first(setup, engines, "dart")
-
-    def outcome(**changes):
-        checks = replace(first, trajectory=check, scheme=replace(scheme, **changes))
-        findings = judge(setup.scenario.crosscheck.tolerances, checks, Name, Name)
+    def by_twin(**changes):
+        whole = replace(checks, scheme=replace(scheme, **changes))
+        findings = judge(setup.scenario.crosscheck.tolerances, whole, Name, Name)
         return next(f.outcome for f in findings if f.level == "trajectory")
 
-    assert outcome() == "within"
-    assert outcome(left_out=1) == outcome(error=2.0 * scheme.floor) == "not_judged"
+    assert by_twin() == "within"  # each tick has the errors of its step
+    assert by_twin(left_out=1) == by_twin(error=2.0 * scheme.floor) == outcome
 
 
 @pytest.mark.parametrize(

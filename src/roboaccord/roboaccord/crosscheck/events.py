@@ -122,8 +122,8 @@ def check_events(
         found += compare_event(setup, model, engines, run, event)
     for event in choose([each for each in known if not logged(run.events, each)]):
         first, last = window(run, event)
-        free = comes_freely(model, run, held, event)
-        if free and first and logged(go(model, run, first, last).run.events, event):
+        comes = first and logged(go(model, run, first, last).run.events, event)
+        if comes and comes_freely(model, run, held, event):
             found.append(EventDifference(event.kind, event.subject, event.time, ""))
     compared = sum(event.kind == STOP or event in chosen for event in run.events)
     return EventsCheck(len(run.events), compared, sorted(found, key=lambda each: each.time))

@@ -220,7 +220,7 @@ def truth_jobs(steps: Sequence[float]) -> list[Job]:
 
 
 def statistics_steps(setup: Setup) -> list[float]:
-    """Return the physics step, and twice it, or half where that divides no control period [s]."""
+    """Return the physics step and twice it, or half if twice does not divide the period [s]."""
     scenario = setup.scenario
     step = scenario.physics_step
     try:

@@ -329,7 +329,7 @@ def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
         return Finding("statistics", engine, "not_judged", reason)
     low, high = check.difference
     if not math.isfinite(check.allowance):
-        reason = f"at twice the physics step there is no {check.figure}: take a smaller step"
+        reason = f"at another physics step there is no {check.figure}: take a smaller step"
         return Finding("statistics", engine, "not_judged", reason)
     if low <= check.allowance and high >= -check.allowance:
         return Finding("statistics", engine, "within")
