@@ -74,6 +74,7 @@ class SchemeCheck:
         time: when the tick begins.
         judged: number of ticks that are compared.
         left_out: number of ticks with an event, a contact, or a joint at its stop.
+        touching: number of those with a contact.
         name: what explains the differences, where they are not explained by round-off.
         resolution: smallest errors that would not be, the largest effects first.
     """
@@ -85,6 +86,7 @@ class SchemeCheck:
     time: Seconds
     judged: int
     left_out: int
+    touching: int = 0
     name: Name = NOTHING
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
 
@@ -105,11 +107,14 @@ def check_scheme(
     setup: Setup, engine: EngineSpec, run: Trajectory, *, named: bool = True
 ) -> SchemeCheck | NoTwin:
     """Compare every tick of an engine's run with its twin's; name the difference where asked to."""
+    if not setup.joints and not setup.base.moves:
+        return NoTwin("nothing can move")
     try:
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
         return NoTwin(str(error))
-    apart = left_out(run, setup.scenario.control_period) | touching(setup, engine, run)
+    touched = touching(setup, engine, run)
+    apart = left_out(run, setup.scenario.control_period) | touched
     found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):
         return NoTwin("no tick is without an event, a contact or a joint at its stop")
@@ -139,6 +144,7 @@ def check_scheme(
         time=float(run.time[found.chosen[tick]]),
         judged=len(sizes),
         left_out=len(run) - 1 - len(sizes),
+        touching=int(touched.sum()),
     )
 
 
