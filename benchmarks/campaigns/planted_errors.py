@@ -28,7 +28,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import spec
-from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.base import EngineSimulator, engine_parts
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
@@ -40,6 +40,7 @@ from roboaccord.simulators.proxy import Proxy
 PANDA = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf/panda.urdf"
 ENGINES = ("dart", "mujoco")
 SMALLEST = 1e-13
+NEAR = 2e-3  # rad from its end, where a joint is at its stop
 EFFORTS = '[{"at": 0.0, "hold": "a", "effort": 0.3}, {"at": 0.2, "hold": "b", "effort": -0.2}]'
 
 
@@ -54,6 +55,11 @@ class Subject:
     only: tuple[str, ...] = ()
 
 
+STOPS = (
+    "physics_step=0.002", "control_period=0.01", "initial.spread_q=0.09", "controller.waves=2.4",
+    "crosscheck.duration=0.5", "seed=477",
+)  # fmt: skip
+AT_STOPS = ("stop bounces", "stop yields", "gain at a stop", "mass", "gain")
 COARSE = ("physics_step=0.01", "control_period=0.01", "crosscheck.duration=0.5")
 SUBJECTS = {
     "snake": Subject("snake", "serpenoid", 3.2),
@@ -65,6 +71,7 @@ SUBJECTS = {
         str(PANDA), "released", 43.0, ("controller.name=sine", "crosscheck.duration=0.3")
     ),
     "snake, 10 ms": Subject("snake", "serpenoid", 3.2, COARSE, ("gain", "part friction")),
+    "snake at stops": Subject("snake", "serpenoid", 3.2, STOPS, AT_STOPS),
 }
 
 
@@ -190,6 +197,27 @@ def stop(p: Planted, state: RobotState) -> RobotState:
     far = (p.middle != 0.0) & (np.abs(state.q - p.first.q) > p.size)
     q = np.clip(state.q, p.first.q - p.size, p.first.q + p.size)
     return replace(state, q=np.where(far, q, state.q), qd=np.where(far, 0.0, state.qd))
+
+
+def ends(p: Planted, q: Array) -> Array:
+    """Return at which end each joint is: 1 at the upper, -1 at the lower, else 0."""
+    limits = {j.name: (j.lower, j.upper) for each in engine_parts(p) for j in each.tree.moving}
+    lower, upper = np.array([limits[name] for name in p.joints]).T
+    return 1.0 * (q > upper - NEAR) - 1.0 * (q < lower + NEAR)
+
+
+def bounce(p: Planted, state: RobotState) -> RobotState:
+    """Give a joint that comes to its stop a part of its rate back."""
+    at = ends(p, state.q)
+    comes = (at != 0.0) & (ends(p, p.before.q) == 0.0)
+    changed = replace(state, qd=np.where(comes, -p.size * p.before.qd, state.qd))
+    return changed if comes.any() else state
+
+
+def yielding(p: Planted, state: RobotState) -> RobotState:
+    """Let joints yield that are at their stops."""
+    at = ends(p, state.q)
+    return replace(state, q=state.q + p.size * at) if at.any() else state
 
 
 def creep(p: Planted, state: RobotState) -> RobotState:
@@ -369,6 +397,10 @@ ERRORS: dict[str, Error] = {
     "memory": Error("motion", "reset", 1e-6,
         lambda p, x: replace(x, qd=x.qd + p.size * (p.inner.state().qd - x.qd))),
     "limit": Error("model", "motion", 0.01, stop),
+    "stop bounces": Error("stops", "motion", 0.3, bounce),
+    "stop yields": Error("stops", "motion", 0.01, yielding),
+    "gain at a stop": Error("stops", "effort", 0.1,
+        lambda p, e: e * (1 + p.size * np.abs(ends(p, p.before.q)).max(initial=0.0))),
     "mass": Error("model", "part", 1e-3, lambda part, s: rigid(part, mass=s), True),
     "centre": Error("model", "part", 1e-4, lambda part, s: rigid(part, centre=s)),
     "inertia": Error("model", "part", 1e-3, lambda part, s: rigid(part, inertia=s)),

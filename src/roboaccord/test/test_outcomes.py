@@ -14,6 +14,7 @@ from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck, relative
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference, Name, compare_limits, compare_link
+from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.extrapolation import (
     extrapolate,
     has_settled,
@@ -22,7 +23,7 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_over_time,
 )
 from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.one_step import OneStepCheck, falls
+from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.scheme import SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.engines.properties import LinkProperties
@@ -110,14 +111,17 @@ def test_what_stands_still_passes_only_by_accelerations_at_random_states() -> No
 
 def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
     """Of ticks with an event no twin says anything: errors there must fall with the step."""
-    scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10)
+    others = EventTicks(9, 0.1, "rate", "a", 0.0)
+    scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
     off = replace(CHECKS, scheme=scheme, one_step=replace(STEP, left=1e-3))
-    assert outcomes(off)["one_step"].outcome == "within"
-    kept = replace(off, one_step=replace(STEP, left=1e-3, law=False))
-    assert outcomes(kept)["one_step"].outcome == "outside"
-    errors, floor = np.full((3, 4, 1), 1e-3), np.array([1e-9])
-    assert falls(list(errors), floor) is False
-    assert falls([errors[0], errors[0] / 2, errors[0] / 3], floor)
+
+    def outcome(others: EventTicks) -> str:
+        found = outcomes(replace(off, scheme=replace(scheme, others=others)))
+        return found["one_step"].outcome
+
+    assert outcome(others) == "within"
+    assert outcome(replace(others, excess=2.0)) == "outside"
+    assert outcome(replace(others, excess=2.0, count=2)) == "not_judged"
 
 
 def test_errors_below_the_floor_say_so_and_need_no_order() -> None:

@@ -22,6 +22,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.event_ticks import EventTicks, check_event_ticks
 from roboaccord.crosscheck.hypotheses import (
     MOST_LATE,
     Predictor,
@@ -75,6 +76,7 @@ class SchemeCheck:
         judged: number of ticks that are compared.
         left_out: number of ticks with an event, a contact, or a joint at its stop.
         touching: number of those with a contact.
+        others: what those have, where nothing touches and all that are judged are the twin's.
         name: what explains the differences, where they are not explained by round-off.
         resolution: smallest errors that would not be, the largest effects first.
     """
@@ -87,6 +89,7 @@ class SchemeCheck:
     judged: int
     left_out: int
     touching: int = 0
+    others: EventTicks | None = None
     name: Name = NOTHING
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
 
@@ -134,6 +137,10 @@ def check_scheme(
     known = NOTHING
     if named and ratios[tick, column] > 1.0:
         known = name_ticks(twin, run, found.chosen, ratios.max(axis=1), floor)
+    others = None
+    rest = np.setdiff1d(np.arange(len(run) - 1), found.chosen)
+    if len(rest) and not touched.any() and ratios[tick, column] <= 1.0:
+        others = check_event_ticks(setup, engine, run, rest)
     return SchemeCheck(
         error=float(np.abs(found.errors[tick, column])),
         floor=float(floors[column]),
@@ -145,6 +152,7 @@ def check_scheme(
         judged=len(sizes),
         left_out=len(run) - 1 - len(sizes),
         touching=int(touched.sum()),
+        others=others,
     )
 
 
