@@ -179,14 +179,14 @@ def is_same(
     plain = specs.get(expert.plain)
     if plain is None or plain.changes != expert.changes:
         return False
-    one, other = (
-        [
-            read_settings(part.intended.options, plain.name, plain.settings)
-            for part in engine_parts(others[each.name])
-        ]
-        for each in (plain, expert)
-    )
+    one, other = (_settings(others[each.name], plain) for each in (plain, expert))
     return one == other
+
+
+def _settings(simulator: Simulator, engine: EngineSpec) -> list[object]:
+    """Return the settings by which an engine has the models of a simulator."""
+    models = [part.intended for part in engine_parts(simulator)]
+    return [read_settings(model.options, engine.name, engine.settings) for model in models]
 
 
 def check_names(setup: Setup) -> None:
