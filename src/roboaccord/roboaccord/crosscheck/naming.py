@@ -254,6 +254,8 @@ def _enough(most: Resolved, asked: float, setup: Setup, order: int) -> str:
     """
     scenario, order = setup.scenario, order if setup.contact is None else 1
     period, step = scenario.control_period, scenario.physics_step
+    if most.smallest > 1.0:
+        return "next to nothing depends on it here: choose another motion"
     if most.level == "scheme":
         longer = math.ceil(period * most.smallest / asked / step) * step
         return f"set control_period={longer:.6g} or longer"
