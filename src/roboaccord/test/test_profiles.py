@@ -8,9 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.cli.crosscheck import Profile, in_profile
+from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, excuse, remarks
 from roboaccord.contract.state import Command
 from roboaccord.crosscheck.run import run_crosscheck
+from roboaccord.crosscheck.runs import Engines, make_engines
 from roboaccord.engines import name_of, simulate_model, spec
 from roboaccord.engines.spec import read_settings
 from roboaccord.engines.twin import twin_of
@@ -90,6 +92,26 @@ def test_what_a_scenario_allows_an_engine_holds_in_both_profiles_or_in_one() -> 
     assert remarks([replace(found, outcome="within", reason="")], reasons) == [
         "dart (expert): one_step needs no excuse here"
     ]
+
+
+def test_an_engine_whose_settings_are_its_expert_ones_runs_once() -> None:
+    """MuJoCo by the workspace's settings, not by a scenario's own; nor one with an error."""
+    pytest.importorskip("mujoco")
+    pytest.importorskip("snake", reason="the snake is not installed")
+
+    def taking_part(first: Engine, *changes: str) -> Engines:
+        setup = Setup.of(load_scenario("snake", "snake", "serpenoid", list(changes)))
+        return make_engines(setup, in_profile([first], Profile.BOTH))
+
+    alike = taking_part("mujoco")
+    assert [*alike.others] == ["mujoco"]
+    assert alike.remarks == ["mujoco (expert): the same settings as mujoco, run once"]
+    other = taking_part("mujoco", "engine_options.mujoco.impratio=1.0")
+    assert [*other.others] == ["mujoco", "mujoco (expert)"] and not other.remarks
+    heavier = wrap("mujoco", perturbations=[parse_perturbation("mujoco:mass:base_link=1.1")])
+    assert [*taking_part(heavier).others] == ["mujoco"]
+    setup = Setup.of(load_scenario("snake", "snake", "serpenoid"))
+    assert len(make_engines(setup, [heavier, spec("mujoco").as_expert()]).others) == 2
 
 
 def test_a_check_of_both_profiles(tmp_path: Path) -> None:

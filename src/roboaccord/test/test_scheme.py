@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
+from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.hypotheses import Resolved
+from roboaccord.crosscheck.hypotheses import Resolved, shown_of, summary_of
+from roboaccord.crosscheck.naming import ask_resolution, resolve
 from roboaccord.crosscheck.repeat import compare_runs, judge_repeat
 from roboaccord.crosscheck.runs import Job, run_job
 from roboaccord.crosscheck.scheme import (
     NoTwin,
     SchemeCheck,
-    ask_resolution,
     check_scheme,
     judge_scheme,
 )
@@ -25,13 +27,14 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import inverse_differential, twin_of
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
 
 pytestmark = pytest.mark.thorough
 
+PENDULUM = Path(__file__).parent / "data" / "urdf" / "double_pendulum_continuous.urdf"
 Change = Callable[[Simulator], Simulator]
 AGREE = 1e-10  # rad and m, over the run
 WITHIN = 0.2  # of the floor, in what is sound
@@ -246,13 +249,55 @@ def test_a_check_coarser_than_asked_is_not_judged() -> None:
     """Parts alone count, .5 N m s/rad is none: 2 % of a mass could hide, 1 % is asked."""
     sizes = [("gear", "a", 1e-9, "1"), ("mass", "b", 0.02, "1"), ("damping", "a", 0.5, "N m s/rad")]
     found = [Resolved(what, where, "scheme", size, unit) for what, where, size, unit in sizes]
-    check = SchemeCheck(0.0, 1e-12, "rate", "a", 0.0, 10, 0, resolution=found)
-    finding = judge_scheme("dart", check)
-    assert ask_resolution(finding, check, 0.03) == finding
-    coarse = ask_resolution(finding, check, 0.01)
-    assert (coarse.outcome, coarse.where) == ("not_judged", "b")
-    assert "mass of b 2 %" in coarse.reason and "control_period 2 times" in coarse.reason
-    none = NoTwin("a ball stands in a frame")
-    assert ask_resolution(judge_scheme("dart", none), none, 0.01).outcome == "not_judged"
-    wrong = judge_scheme("dart", replace(check, error=1.0))
-    assert ask_resolution(wrong, check, 0.01) == wrong
+    within = [Finding("scheme", "dart", "within"), Finding("one_step", "dart", "within")]
+    setup = snake("control_period=0.005")
+    assert ask_resolution(within, found, 0.03, setup, 1) == within
+    coarse, other = ask_resolution(within, found, 0.01, setup, 1)
+    assert (coarse.outcome, coarse.where, other) == ("not_judged", "b", within[1])
+    assert "mass of b 2 %" in coarse.reason and "control_period=0.01 or" in coarse.reason
+    idle = ask_resolution(within, [replace(found[1], smallest=1e7)], 0.01, setup, 1)[0]
+    assert idle.reason.endswith("choose another motion")
+    none = [judge_scheme("dart", NoTwin("a ball stands in a frame")), within[1]]
+    assert ask_resolution(none, [], 0.01, setup, 1)[0].outcome == "not_judged"
+    wrong = [replace(within[0], outcome="outside"), within[1]]
+    assert ask_resolution(wrong, found, 0.01, setup, 1) == wrong
+
+
+def test_the_best_level_is_asked_and_the_step_that_it_names_will_do() -> None:
+    """An engine whose scheme nobody knows: `one_step` resolves, and the less the shorter a step."""
+    pytest.importorskip("dartpy")
+    engine = replace(spec("dart"), scheme=None)
+
+    def asked(step: float, part: float) -> tuple[float, list[Finding]]:
+        data = {"robot": str(PENDULUM), "base": "fixed", "duration": 0.1, "physics_step": step}
+        start = {"q": {"joint1": 0.7, "joint2": -0.4}}
+        setup = Setup.of(make_scenario({**data, "control_period": 0.01, "initial": start}))
+        steps = (step, step / 2, step / 4)
+        runs = {h: run_job(setup.scenario.data(), Job("dart", h), engine)[1] for h in steps}
+        found = resolve(setup, NoTwin("its scheme is not known"), runs, 1)
+        assert {each.level for each in found} == {"one_step"}
+        most = max(each.smallest for each in found if each.unit == "1")
+        within = [
+            Finding("scheme", "dart", "does_not_apply"),
+            Finding("one_step", "dart", "within"),
+        ]
+        return most, ask_resolution(within, found, part, setup, 1)
+
+    could, judged = asked(1e-3, 1e-9)
+    assert [each.outcome for each in judged] == ["does_not_apply", "not_judged"]
+    _, judged = asked(1e-3, could / 4.9)
+    assert "set physics_step=0.0002 or smaller" in judged[1].reason
+    _, judged = asked(2e-4, could / 4.9)
+    assert judged[1].outcome == "within"
+
+
+def test_ten_parameters_are_shown_those_with_the_largest_effect() -> None:
+    """Of 13 at two joints each, the least of each at any; all are in the list itself."""
+    found = [
+        Resolved(f"p{i:02d}", joint, "scheme", size * 2.0**i, "1")
+        for size in (1e-9, 1e-3)
+        for i, joint in ((i, "a" if size < 1e-6 else "b") for i in range(13))
+    ]
+    line = summary_of(found)
+    assert line.count(",") == 9 and line.startswith("p00 of any link 0.1 %")
+    assert [each.parameter for each in shown_of(found)] == [f"p{i:02d}" for i in range(10)]

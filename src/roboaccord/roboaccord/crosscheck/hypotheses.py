@@ -315,9 +315,9 @@ def shown_of(found: Sequence[Resolved]) -> list[Resolved]:
 
 
 def summary_of(found: Sequence[Resolved]) -> str:
-    """Return in words what would have been seen: of a quantity of many, the least of it at any."""
+    """Return in words what would have been seen, ten: of a quantity of many, the least at any."""
     words = []
-    for last in {each.parameter: each for each in found}.values():
+    for last in [*{each.parameter: each for each in found}.values()][:SHOWN]:
         one = Hypothesis(last.parameter, last.where)
         alone = sum(each.parameter == last.parameter for each in found) == 1
         where = one if alone else f"{one.quantity} of any {one.place}"

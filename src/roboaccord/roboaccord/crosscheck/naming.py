@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -204,6 +205,64 @@ def resolve(
     }
     more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
     return sorted([*found, *more], key=lambda each: each.smallest)
+
+
+def ask_resolution(
+    findings: Sequence[Finding],
+    resolved: Sequence[Resolved],
+    asked: float,
+    setup: Setup,
+    order: int,
+) -> list[Finding]:
+    """Return findings on an engine, one not judged where more of a parameter could hide than asked.
+
+    Args:
+        findings: on one engine.
+        resolved: smallest errors that its best levels would have found.
+        asked: part of any parameter that must not be able to hide.
+        setup: robot and scenario.
+        order: of the engine's integrator.
+    """
+    parts = [each for each in resolved if each.unit == "1"]
+    most = max(parts, key=lambda each: each.smallest, default=None)
+    if most is not None and most.smallest <= asked:
+        return list(findings)
+    if most is None:
+        level, where, text = "scheme", "", "what could hide is not known"
+    else:
+        level, where = most.level, most.where
+        enough = _enough(most, asked, setup, order)
+        text = f"{most} could hide, {100 * asked:g} % is asked; {enough}"
+    return [
+        replace(
+            each,
+            outcome="not_judged",
+            reason="; ".join(filter(None, [each.reason, f"crosscheck.resolution: {text}"])),
+            where=where,
+        )
+        if each.level == level and each.outcome != "outside"
+        else each
+        for each in findings
+    ]
+
+
+def _enough(most: Resolved, asked: float, setup: Setup, order: int) -> str:
+    """Return in words at which step no more than asked could hide.
+
+    Round-off hides the less the longer a tick is, time stepping the less the shorter a physics
+    step, with order 1 in contact.
+    """
+    scenario, order = setup.scenario, order if setup.contact is None else 1
+    period, step = scenario.control_period, scenario.physics_step
+    if most.smallest > 1.0:
+        return "next to nothing depends on it here: choose another motion"
+    if most.level == "scheme":
+        longer = math.ceil(period * most.smallest / asked / step) * step
+        return f"set control_period={longer:.6g} or longer"
+    if isinstance(scenario.crosscheck.tolerances.at(period).one_step, Allowance):
+        return "crosscheck.tolerances.one_step allows it"
+    shorter = step / math.ceil((most.smallest / asked) ** (1.0 / order))
+    return f"set physics_step={shorter:.6g} or smaller"
 
 
 def parameters_of(setup: Setup) -> dict[str, float]:

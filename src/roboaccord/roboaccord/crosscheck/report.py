@@ -158,7 +158,11 @@ def report_of(
             for f in findings
             if f.outcome in ("outside", "not_judged") and not f.stands_in
         ],
-        remarks=[*remarks(findings, scenario.crosscheck.excuse), *sensitive(measured.noise)],
+        remarks=[
+            *remarks(findings, scenario.crosscheck.excuse),
+            *sensitive(measured.noise),
+            *engines.remarks,
+        ],
         resolution={engine: found for engine, found in resolution.items() if found},
         excused=sum(f.outcome == "excused" and not f.stands_in for f in findings),
         levels=Levels.of(findings),

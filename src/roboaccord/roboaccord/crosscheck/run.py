@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -16,13 +16,20 @@ from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.crosscheck.acceleration import check_acceleration
 from roboaccord.crosscheck.chaotic import check_statistics
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
+from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy
 from roboaccord.crosscheck.events import check_events
 from roboaccord.crosscheck.free_steps import check_free_steps
+from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.models import check_model
-from roboaccord.crosscheck.naming import name_engine, name_trajectory, resolve
+from roboaccord.crosscheck.naming import (
+    ask_resolution,
+    name_engine,
+    name_trajectory,
+    resolve,
+)
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
 from roboaccord.crosscheck.one_step import check_steps
 from roboaccord.crosscheck.repeat import check_repeat
@@ -36,7 +43,7 @@ from roboaccord.crosscheck.runs import (
     make_engines,
     run_jobs,
 )
-from roboaccord.crosscheck.scheme import ask_resolution, check_scheme
+from roboaccord.crosscheck.scheme import check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
@@ -85,6 +92,7 @@ def run_crosscheck(
     schemes = {check.engine: check.scheme for check in measured.checks}
     cases = [(setup, found, runs.of(e), simulators.order(e)) for e, found in schemes.items()]
     resolution = dict(zip(schemes, run_pieces(resolve, cases), strict=True))
+    findings = judge_all(setup, simulators, runs, measured.checks, resolution)
     for engine in simulators.names:
         bag = fresh(out / f"{NOT_WORDS.sub('_', engine).strip('_')}_bag")
         version = simulators.version(engine)
@@ -158,23 +166,49 @@ def check_first(setup: Setup, engines: Engines, engine: str) -> EngineChecks:
 
 
 def judge_all(
-    setup: Setup, engines: Engines, runs: Runs, checks: Sequence[EngineChecks]
+    setup: Setup,
+    engines: Engines,
+    runs: Runs,
+    checks: Sequence[EngineChecks],
+    resolution: Mapping[str, Sequence[Resolved]] | None = None,
 ) -> list[Finding]:
-    """Return the findings on all engines, with what the scenario excuses."""
+    """Return the findings on all engines, with what the scenario excuses.
+
+    Args:
+        setup, engines, runs, checks: what is judged.
+        resolution: smallest errors that would have been found, by engine; without it neither these
+            are judged, nor is what is off named.
+    """
     spec = setup.scenario.crosscheck
     findings: list[Finding] = []
     for check in checks:
-        tolerances = spec.tolerances.at(setup.scenario.control_period)
-        own = runs.of(check.engine)
-        source, order = engines.specs[check.engine], engines.order(check.engine)
-        name = cache(partial(name_engine, setup, source, check.scheme, own, order))
-        shown = runs.shown(check.engine)
-        parting = partial(name_trajectory, shown, check.trajectory, name)
-        found = judge(tolerances, check, name, parting)
-        findings += [
-            ask_resolution(each, check.scheme, spec.resolution)
-            if each.level == "scheme" and check.scheme and spec.resolution
-            else each
-            for each in found
-        ]
+        found = judge_one(setup, engines, runs, check, named=resolution is not None)
+        if resolution is not None and spec.resolution:
+            order, resolved = engines.order(check.engine), resolution[check.engine]
+            found = ask_resolution(found, resolved, spec.resolution, setup, order)
+        findings += found
     return excuse(findings, spec.excuse)
+
+
+def judge_one(
+    setup: Setup, engines: Engines, runs: Runs, check: EngineChecks, *, named: bool
+) -> list[Finding]:
+    """Return the findings on one engine, with names where asked to and the scenario excuses none.
+
+    A name may take longer than all else.
+    """
+    spec, engine = setup.scenario.crosscheck, check.engine
+    tolerances = spec.tolerances.at(setup.scenario.control_period)
+    found = judge(tolerances, check, Name, Name)
+    if not named:
+        return found
+    off = {f.level for f in excuse(found, spec.excuse) if f.outcome == "outside"}
+    source, order = engines.specs[engine], engines.order(engine)
+    name = cache(partial(name_engine, setup, source, check.scheme, runs.of(engine), order))
+    parting = partial(name_trajectory, runs.shown(engine), check.trajectory, name)
+    return judge(
+        tolerances,
+        check,
+        name if off & {"acceleration", "one_step"} else Name,
+        parting if "trajectory" in off else Name,
+    )

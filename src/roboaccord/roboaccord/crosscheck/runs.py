@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import engine_names, name_of, spec
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.base import engine_parts
+from roboaccord.engines.spec import EngineSpec, read_settings
 from roboaccord.numerics.parallel import cores
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import simulate
@@ -49,16 +50,23 @@ class Engines:
         reference: of the reference.
         others: those of the engines.
         specs: of the engines.
+        same: names whose settings are another's here, and which therefore do not take part.
     """
 
     reference: Simulator
     others: Mapping[str, Simulator]
     specs: Mapping[str, EngineSpec]
+    same: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
         """Their names, the reference's first."""
         return [REFERENCE, *self.others]
+
+    @property
+    def remarks(self) -> list[str]:
+        """Who does not take part, in words."""
+        return [f"{name}: the same settings as {one}, run once" for name, one in self.same.items()]
 
     @property
     def changes(self) -> list[str]:
@@ -158,7 +166,27 @@ def make_engines(
             if refused is None or found.changes:
                 raise
             refused(name, error)
-    return Engines(reference, others, specs)
+    same = {e: found.plain for e, found in specs.items() if is_same(others, specs, found)}
+    for name in same:
+        del others[name], specs[name]
+    return Engines(reference, others, specs, same)
+
+
+def is_same(
+    others: Mapping[str, Simulator], specs: Mapping[str, EngineSpec], expert: EngineSpec
+) -> bool:
+    """Return whether an engine that is held to its expert settings has them without that, too."""
+    plain = specs.get(expert.plain)
+    if plain is None or plain.changes != expert.changes:
+        return False
+    one, other = (_settings(others[each.name], plain) for each in (plain, expert))
+    return one == other
+
+
+def _settings(simulator: Simulator, engine: EngineSpec) -> list[object]:
+    """Return the settings by which an engine has the models of a simulator."""
+    models = [part.intended for part in engine_parts(simulator)]
+    return [read_settings(model.options, engine.name, engine.settings) for model in models]
 
 
 def check_names(setup: Setup) -> None:

@@ -214,27 +214,6 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
     return outside("scheme", engine, text, name.quantity, name.where or check.where)
 
 
-def ask_resolution(finding: Finding, check: SchemeCheck | NoTwin, asked: float) -> Finding:
-    """Return the finding, or not judged where a larger part of a parameter could hide.
-
-    A tick shows the more of a parameter the longer it is, and loses the same by round-off.
-    """
-    if finding.outcome == "outside":
-        return finding
-    if isinstance(check, NoTwin):
-        text = f"crosscheck.resolution: what could hide is not known, {finding.reason}"
-        return replace(finding, outcome="not_judged", reason=text)
-    parts = [each for each in check.resolution if each.unit == "1"]
-    most = max(parts, key=lambda each: each.smallest, default=None)
-    if most is None or most.smallest <= asked:
-        return finding
-    text = (
-        f"crosscheck.resolution: {most} could hide, {100 * asked:g} % is asked; "
-        f"set control_period {most.smallest / asked:.2g} times as long, or more"
-    )
-    return replace(finding, outcome="not_judged", reason=text, where=most.where)
-
-
 def compare(twin: Simulator, run: Trajectory, ticks: Index) -> Ticks:
     """Compare ticks of a run with the twin's; those in which its joints stop are left out."""
     chosen, errors = [], []
