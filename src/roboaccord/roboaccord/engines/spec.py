@@ -47,6 +47,19 @@ class Scheme:
 
 
 @dataclass(frozen=True)
+class Footing:
+    """Say with what a level robot touches the ground in an engine.
+
+    Args:
+        radius: of the spheres at the links' centres [m].
+        carriages: mass that goes with `base_link` along x, y and z of the world [kg].
+    """
+
+    radius: float
+    carriages: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
 class Available:
     """Hold the version of an engine that can be used here."""
 
@@ -80,6 +93,7 @@ class EngineSpec:
         default: whether it takes part where no engines are named.
         changes: how it differs from the engine that is installed, for results.
         scheme: returns how it steps a model; None where that is not known.
+        footing: of a level robot; None where there is none.
         expert: the settings that its authors would choose, one for all problems.
         plain: name of an engine that is held to its expert settings; "" for one that is not.
     """
@@ -94,6 +108,7 @@ class EngineSpec:
     default: bool = False
     changes: tuple[str, ...] = ()
     scheme: Callable[[EngineModel], Scheme] | None = None
+    footing: Footing | None = None
     expert: Mapping[str, object] = field(default_factory=dict)
     plain: str = ""
 
