@@ -28,9 +28,11 @@ from roboaccord.contract.outcome import Finding, Levels, excuse
 from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.scheme import check_scheme, judge_scheme
+from roboaccord.crosscheck.hypotheses import delayed
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
+from roboaccord.gazebo.twin import gazebo_engine
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
@@ -131,7 +133,7 @@ class StepCheck:
     def __init__(
         self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
     ) -> None:
-        contacts = transport.rpartition(" ")[2] if engine == GAZEBO else ""
+        contacts = contacts_of(transport) if engine == GAZEBO else ""
         setup, known = by_contacts(setup, contacts)
         self._engine = engine
         scenario = setup.scenario
@@ -351,11 +353,31 @@ def check_bag(
         check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
     check.settle()
     found = check.verdict()
-    if run.engine not in engine_names() or any(given):
+    if run.engine not in (*engine_names(), GAZEBO) or any(given):
         return found
-    twin = judge_scheme(run.engine, check_scheme(setup, spec(run.engine), motion))
+    twin = judge_scheme(run.engine, _check_scheme(setup, run, found.delay))
     (scheme,) = excuse([twin], setup.scenario.crosscheck.excuse)
     return replace(found, levels=replace(found.levels, scheme={run.engine: scheme}))
+
+
+def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin:
+    """Compare the ticks of a bag with the engine's twin; commands act late by a delay [ticks]."""
+    if run.engine != GAZEBO:
+        return check_scheme(setup, spec(run.engine), run.trajectory)
+    contacts = contacts_of(run.transport)
+    try:
+        engine = gazebo_engine(setup, contacts)
+    except AccordError as error:
+        return NoTwin(str(error))
+    motion = run.trajectory
+    if delay:
+        motion = delayed(motion, delay).window(motion.time[delay], motion.time[-1])
+    return check_scheme(by_contacts(setup, contacts)[0], engine, motion)
+
+
+def contacts_of(transport: str) -> str:
+    """Return with what a robot touches the ground in Gazebo, as the transport of its run says."""
+    return transport.rpartition(" ")[2]
 
 
 def _rates(state: RobotState) -> Array:

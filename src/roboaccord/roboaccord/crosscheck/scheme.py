@@ -118,9 +118,11 @@ def check_scheme(
     worst = np.argsort(-(sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
-    lost = SAFETY * read_back(make_simulator(setup, engine), run, found.chosen[even])
-    floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + np.minimum(lost, most)
+    floor = measure_floor(twin, shaken, run, found.chosen[sampled])
+    if engine.simulator:  # else the states are recorded as they were
+        most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
+        lost = SAFETY * read_back(make_simulator(setup, engine), run, found.chosen[even])
+        floor = floor + np.minimum(lost, most)
     floors = spread(floor, found.errors.shape[1])
     ratios = np.abs(found.errors) / floors
     tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)

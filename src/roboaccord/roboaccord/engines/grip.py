@@ -20,6 +20,8 @@ world, where its mass adds to M; so does that of z to m.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
@@ -41,18 +43,23 @@ class Grip:
         footing: with what the links touch the ground.
         law: of friction; its load does not count.
         kinematics: of the tree, whose links are moved when a step is taken.
+        rounding: returns errors of the entries of a positive definite matrix, or zeros.
 
     Raises:
         AccordError: for another law.
     """
 
     def __init__(
-        self, footing: Footing, law: EllipseFriction, kinematics: TreeKinematics
+        self,
+        footing: Footing,
+        law: EllipseFriction,
+        kinematics: TreeKinematics,
+        rounding: Callable[[Array], Array],
     ) -> None:
         if not law.pyramid or law.slip_speed or law.gyration.any() or len(law.points) > 1:
             raise AccordError("friction sticks here as a pyramid at one point of each link")
         self.law, self._footing = law, footing
-        self._kinematics = kinematics
+        self._kinematics, self._rounding = kinematics, rounding
         self._links = np.array([kinematics.names.index(name) for name in law.links])
         self._moves = np.array([self._path(link) for link in self._links])
 
@@ -91,8 +98,12 @@ class Grip:
             ]
         )
 
-    def rise(self, height: float, speed: float, mass: float, gravity: float, h: float) -> Array:
-        """Return the vertical speed [m/s] after a step, and the impulse of a point [N s] (2,).
+    def rise(
+        self, height: float, speed: float, mass: float, gravity: float, h: float
+    ) -> tuple[float, Array]:
+        """Return the vertical speed [m/s] after a step, and the impulses of the points (c,) [N s].
+
+        The solver's matrix is nearly singular, so that roundings share the weight out unequally.
 
         Args:
             height, speed: of the base [m], [m/s].
@@ -103,25 +114,29 @@ class Grip:
         whole, count = mass + self._footing.carriages[2], len(self._links)
         back = ERP * max(self._footing.radius - height, 0.0) / h
         impulse = max((back - speed + h * gravity) * whole / (count + CFM), 0.0)
-        return np.array([speed - h * gravity + count * impulse / whole, impulse])
+        matrix = (np.ones((count, count)) + CFM * np.eye(count)) / whole
+        impulses = np.full(count, impulse)
+        impulses -= np.linalg.solve(matrix, self._rounding(matrix) @ impulses)
+        return speed - h * gravity + count * impulse / whole, impulses
 
-    def hold(self, motion: LinkMotion, mass: Array, v: Array, impulse: float) -> Array:
+    def hold(self, motion: LinkMotion, mass: Array, v: Array, impulses: Array) -> Array:
         """Return how friction changes velocities v (3 + n,).
 
         Args:
             motion: of the links at the start of the step.
             mass: matrix (3 + n, 3 + n), the carriages among it.
             v: at the end of the step without friction.
-            impulse: upwards, of a point [N s].
+            impulses: upwards, of the points (c,) [N s].
         """
         law, rows = self.law, self.rows(motion)
         mu = np.tile(law.mu[:, None], len(self._links))
         if law.beyond.size:
             there = motion.position[self._links, 0] > law.beyond[0]
             mu = np.where(there, law.beyond[1:, None], mu)
-        high = mu.ravel() * impulse
+        high = (mu * impulses).ravel()
         response = np.linalg.solve(mass, rows.T)
         matrix = rows @ response
+        matrix += self._rounding(matrix)
         matrix[np.diag_indices_from(matrix)] *= 1.0 + CFM
         found = np.empty_like(high)
         solve_in_box(matrix, rows @ v, -high, high, found)

@@ -122,7 +122,7 @@ class Twin(EngineSimulator):
         self._place_forces(at, at, rows, rows)
         self._grip: Grip | None = None
         if footing and isinstance(law, EllipseFriction):
-            self._grip = Grip(footing, law, self._kinematics)
+            self._grip = Grip(footing, law, self._kinematics, self._rounding)
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
     @property
@@ -245,7 +245,7 @@ class Twin(EngineSimulator):
             wrench, effort = self._loads(x, turn, twist, qd)
         found = self._bodies.acceleration(x.q, qd, effort, x.position, turn, twist, wrench)
         if self._rng:
-            found = self._solved_again(self._rng, x, turn, found)
+            found = self._solved_again(x, turn, found)
         straight, bent = found.base[:3], found.base[3:]
         if self._own[0]:
             straight = straight - np.cross(angular, linear)
@@ -265,17 +265,17 @@ class Twin(EngineSimulator):
             derivative[:, i] = np.subtract(*ends)
         return np.asarray(np.linalg.solve(np.eye(len(v)) - h * derivative, slope))
 
-    def _rounding(self, rng: np.random.Generator, mass: Array) -> Array:
-        """Return random roundings of a mass matrix."""
-        size = np.sqrt(np.diag(mass))
-        return np.asarray(ROUNDING * rng.uniform(-1.0, 1.0, mass.shape) * np.outer(size, size))
+    def _rounding(self, matrix: Array) -> Array:
+        """Return random roundings of a positive definite matrix; zeros where nothing is shaken."""
+        if not self._rng:
+            return np.zeros_like(matrix)
+        size = np.sqrt(np.diag(matrix))
+        return ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape) * np.outer(size, size)
 
-    def _solved_again(
-        self, rng: np.random.Generator, x: Place, turn: Array, found: Acceleration
-    ) -> Acceleration:
+    def _solved_again(self, x: Place, turn: Array, found: Acceleration) -> Acceleration:
         """Return what a mass matrix with other roundings makes of the same forces."""
         mass, axes = self._bodies.mass_matrix(x.q, x.position, turn), list(self.base.axes)
-        error = self._rounding(rng, mass)
+        error = self._rounding(mass)
         whole = np.concatenate([found.base[axes], found.joints])
         whole = whole - np.linalg.solve(mass, error @ whole)
         base = np.zeros(6)
@@ -355,16 +355,14 @@ class Twin(EngineSimulator):
         x, v = self._x, self._v.copy()
         turn, moving = x.turn, [*self.base.axes, *range(6, len(v))]
         mass = self._bodies.mass_matrix(x.q, x.position, turn)
-        v[2], impulse = grip.rise(x.position[2], v[2], mass[0, 0], self._bodies.gravity, h)
-        added = np.zeros_like(mass)
-        added[[0, 1], [0, 1]] = grip.carried
-        if self._rng:
-            added += self._rounding(self._rng, mass)
+        v[2], impulses = grip.rise(x.position[2], v[2], mass[0, 0], self._bodies.gravity, h)
+        added = self._rounding(mass)
+        added[[0, 1], [0, 1]] += grip.carried
         mass = mass + added
         free = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
         motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
         v[moving] += h * free
-        v[moving] += grip.hold(motion, mass, v[moving], impulse)
+        v[moving] += grip.hold(motion, mass, v[moving], impulses)
         return v
 
     def _look_at_stops(self) -> None:

@@ -39,12 +39,17 @@ def expand_for_gazebo(setup: Setup, contacts: str = "") -> str:
     Raises:
         AccordError: for another one.
     """
+    urdf = describe(setup, contacts)
+    start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
+    return with_normals(local_files(own_collisions(start_at(urdf, start))))
+
+
+def describe(setup: Setup, contacts: str) -> str:
+    """Return the URDF of a setup with what Gazebo alone has, its joints at 0; see above."""
     more = {"gazebo": "true", **contact_shapes(setup, contacts), **_grip(setup.force_law)}
     if is_level(setup, contacts):
         more["level"] = "true"
-    urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
-    start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
-    return with_normals(local_files(own_collisions(start_at(urdf, start))))
+    return setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
 
 
 def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:
