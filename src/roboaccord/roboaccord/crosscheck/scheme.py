@@ -41,6 +41,7 @@ from roboaccord.crosscheck.ticks import (
     predicted,
     vector,
 )
+from roboaccord.engines import REFERENCE
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING, twin_of
 from roboaccord.run.factory import make_simulator
@@ -109,8 +110,12 @@ def check_scheme(
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
         return NoTwin(str(error))
-    apart = left_out(run, setup.scenario.control_period) | touching(setup, engine, run)
-    found = compare(twin, run, np.flatnonzero(~apart))
+    touched = touching(setup, engine, run)
+    if touched is None:
+        return NoTwin(f"what touches in {engine.name} is not known")
+    found = compare(
+        twin, run, np.flatnonzero(~(left_out(run, setup.scenario.control_period) | touched))
+    )
     if not len(found.chosen):
         return NoTwin("no tick is without an event, a contact or a joint at its stop")
     shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
@@ -250,14 +255,22 @@ def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
     return np.asarray(by_group(np.abs(lost)).max(axis=0))
 
 
-def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_]:
-    """Return in which ticks something touches (k - 1,), by a repetition of the run."""
+def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_] | None:
+    """Return in which ticks something touches (k - 1,), None if nobody knows.
+
+    By a repetition of the run; by the reference's ticks where the engine does not simulate here.
+    """
     out = np.zeros(len(run) + 1, dtype=bool)
     if setup.contact is None:
         return out[2:]
-    simulator = make_simulator(setup, engine)
+    simulator = make_simulator(setup, engine if engine.simulator else REFERENCE)
     simulator.reset(run.state(0))
     for i in range(len(run) - 1):
+        if not engine.simulator:
+            simulator.reset(run.state(i))
         simulator.step(run.command(i), run.period(i))
-        out[i + 1] = bool(simulator.contacts())
+        found = simulator.contacts()
+        if found is None:
+            return None
+        out[i + 1] = bool(found)
     return out[:-2] | out[1:-1] | out[2:]

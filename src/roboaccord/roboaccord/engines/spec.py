@@ -33,6 +33,8 @@ class Scheme:
             Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
         implicit: whether Coriolis and gyroscopic forces are those at the end of the step, by their
             derivative at its start, in semi-implicit Euler.
+        damping: whether viscous damping of joints is at the rates of the end of the step, in
+            semi-implicit Euler; else it acts as an effort.
         linear, angular: axes in which the rates of a free base are stepped.
         turning: what is stepped of a free base's orientation: the rotation vector since the start
             of the step; that with a turn of less than 1e-3 rad cut off after its second order; or
@@ -41,6 +43,7 @@ class Scheme:
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
     implicit: bool = False
+    damping: bool = False
     linear: Literal["world", "own"] = "world"
     angular: Literal["world", "own"] = "world"
     turning: Literal["rotation vector", "cut off", "quaternion"] = "rotation vector"

@@ -162,6 +162,7 @@ class Twin(EngineSimulator):
                 self._friction = replace(
                     brake, viscous=viscous, constant=brake.constant + dry, stiction=sticking
                 )
+                self._arm(rotors)
             elif quantity == "armature":
                 self._arm(self.armature + size * joint)
             elif quantity == "gravity" and axis == UPWARDS:
@@ -192,13 +193,16 @@ class Twin(EngineSimulator):
 
     def _arm(self, armature: Array) -> None:
         """Take other inertias of the rotors; joints are free until the next reset."""
-        if armature is not self.armature:
+        if armature is not self.armature or self.scheme.damping:
             self.armature = armature
             for joint in range(len(self.joints)):
                 self.lock(joint, False)
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._bodies.lock(joint, LOCK_INERTIA if locked else self.armature[joint])
+        inertia = self.armature[joint]
+        if self.scheme.damping and self._friction:  # (M + h D) a = f
+            inertia = inertia + self.physics_step * self._friction.viscous[joint]
+        self._bodies.lock(joint, LOCK_INERTIA if locked else inertia)
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return nothing: there is no contact."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.engines import spec
-from roboaccord.engines.spec import EngineSpec, Footing
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.spec import EngineSpec, Footing, Scheme
 from roboaccord.gazebo.form import LEVEL, describe, is_level
 from roboaccord.scenario.setup import Setup
 
@@ -25,8 +27,6 @@ def gazebo_engine(setup: Setup, contacts: str) -> EngineSpec:
     """
     if setup.robot.switches:
         raise AccordError("Gazebo's magnets hold by joints that its contact solver closes")
-    if setup.contact is not None:
-        raise AccordError("Gazebo records no contacts")
     footing = None
     if setup.force_law is not None:
         if not is_level(setup, contacts):
@@ -39,9 +39,16 @@ def gazebo_engine(setup: Setup, contacts: str) -> EngineSpec:
         name="gz",
         package="gz-sim",
         version=lambda: "",
-        scheme=spec("dart").scheme,
+        scheme=_scheme,
         footing=footing,
     )
+
+
+def _scheme(model: EngineModel) -> Scheme:
+    """Return DART's scheme; in Gazebo DART damps the joints itself."""
+    found = spec("dart").scheme
+    assert found
+    return replace(found(model), damping=True)
 
 
 def footing_of(urdf: str) -> Footing:
