@@ -32,7 +32,7 @@ from roboaccord.crosscheck.hypotheses import delayed
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
-from roboaccord.gazebo.twin import gazebo_engine
+from roboaccord.gazebo.twin import gazebo_engine, misread
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
@@ -372,12 +372,13 @@ def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin
     motion = run.trajectory
     if delay:
         motion = delayed(motion, delay).window(motion.time[delay], motion.time[-1])
-    return check_scheme(by_contacts(setup, contacts)[0], engine, motion)
+    laid = by_contacts(setup, contacts)[0]
+    return check_scheme(laid, engine, motion, misread=misread(setup, contacts))
 
 
 def contacts_of(transport: str) -> str:
     """Return with what a robot touches the ground in Gazebo, as the transport of its run says."""
-    return transport.rpartition(" ")[2]
+    return transport.rpartition(", ")[2] if ", " in transport else ""
 
 
 def _rates(state: RobotState) -> Array:

@@ -103,9 +103,22 @@ class Ticks(NamedTuple):
 
 
 def check_scheme(
-    setup: Setup, engine: EngineSpec, run: Trajectory, *, named: bool = True
+    setup: Setup,
+    engine: EngineSpec,
+    run: Trajectory,
+    *,
+    named: bool = True,
+    misread: Array | None = None,
 ) -> SchemeCheck | NoTwin:
-    """Compare every tick of an engine's run with its twin's; name the difference where asked to."""
+    """Compare every tick of an engine's run with its twin's.
+
+    Args:
+        setup: robot and scenario.
+        engine: to compare.
+        run: of it.
+        named: whether a difference gets a name.
+        misread: by how much the engine may have misread the origins of joints (n,) [rad].
+    """
     try:
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
@@ -124,6 +137,8 @@ def check_scheme(
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
     floor = measure_floor(twin, shaken, run, found.chosen[sampled])
+    if misread is not None:
+        floor = floor + spread_of(twin, run, found.chosen[sampled], misread)
     if engine.simulator:  # else the states are recorded as they were
         most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
         lost = SAFETY * read_back(make_simulator(setup, engine), run, found.chosen[even])
@@ -247,6 +262,17 @@ def measure_floor(twin: Simulator, shaken: list[Simulator], run: Trajectory, tic
         apart = np.array([difference(one, two) for one, (_, two) in pairs])
         found.append(by_group(np.abs(apart)).max(axis=0))
     return np.asarray(SAFETY * np.max(found, axis=0))
+
+
+def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
+    """Return what errors of the joints' origins (n,) [rad] make of a tick, by group (6,)."""
+    total, plain = np.zeros(6), [state for _, state in predicted(twin, run, ticks)]
+    for offset in np.diag(angles)[angles > 0.0]:
+        turned = predicted(twin, replace(run, q=run.q + offset), ticks)
+        pairs = zip(plain, turned, strict=True)
+        apart = [difference(replace(one, q=one.q + offset), two) for one, (_, two) in pairs]
+        total += by_group(np.abs(apart)).max(axis=0)
+    return total
 
 
 def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
