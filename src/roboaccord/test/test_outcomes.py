@@ -22,7 +22,8 @@ from roboaccord.crosscheck.extrapolation import (
     remainder_over_time,
 )
 from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.one_step import OneStepCheck, falls
+from roboaccord.crosscheck.scheme import SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.scenario.files import make_scenario
@@ -86,7 +87,6 @@ def test_each_figure_that_is_off_is_outside_and_fails(level: str, changes: dict[
     [
         ("one_step", {"one_step": replace(STEP, relative=0.32, order=None, left=None)}),
         ("trajectory", {"trajectory": replace(RUNS, order=None, left=None)}),
-        ("trajectory", {"trajectory": replace(RUNS, range=0.0)}),
         ("trajectory", {"trajectory": replace(RUNS, left=1e-4, asymptotic=False)}),
         ("trajectory", {"trajectory": replace(RUNS, order=0.8, settled=False)}),
         ("one_step", {"one_step": replace(STEP, left=1e-7, asymptotic=False)}),
@@ -99,6 +99,25 @@ def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
     found = outcomes(replace(CHECKS, **changes))
     assert [name for name, f in found.items() if f.outcome == "not_judged"] == [level]
     assert verdict_of(list(found.values())) == "undecided"
+
+
+def test_what_stands_still_passes_only_by_accelerations_at_random_states() -> None:
+    still = replace(CHECKS, trajectory=replace(RUNS, range=0.0))
+    assert outcomes(still)["trajectory"].outcome == "does_not_apply"
+    unknown = replace(still, acceleration=AccelerationCheck(None, 0, "nothing can move"))
+    assert outcomes(unknown)["trajectory"].outcome == "not_judged"
+
+
+def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
+    """Of ticks with an event no twin says anything: errors there must fall with the step."""
+    scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10)
+    off = replace(CHECKS, scheme=scheme, one_step=replace(STEP, left=1e-3))
+    assert outcomes(off)["one_step"].outcome == "within"
+    kept = replace(off, one_step=replace(STEP, left=1e-3, law=False))
+    assert outcomes(kept)["one_step"].outcome == "outside"
+    errors, floor = np.full((3, 4, 1), 1e-3), np.array([1e-9])
+    assert falls(list(errors), floor) is False
+    assert falls([errors[0], errors[0] / 2, errors[0] / 3], floor)
 
 
 def test_errors_below_the_floor_say_so_and_need_no_order() -> None:

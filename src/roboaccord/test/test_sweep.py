@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -67,6 +68,9 @@ def test_the_verdict_fails_beyond_the_allowance_and_for_runs_without_a_value() -
     near, far = cell([1.0, 1.1, 1.2, 1.1]), cell([2.0, 2.1, 1.9, 2.0])
     assert judge_seeds("dart", compare_cells(reference, near, spec, {})).outcome == "within"
     found = judge_seeds("dart", compare_cells(reference, far, spec, {}))
+    knocked = replace(compare_cells(reference, far, spec, {}), loop=-2.0)  # from stop to stop
+    assert found.outcome == judge_seeds("dart", replace(knocked, loop=0.3)).outcome == "outside"
+    assert judge_seeds("dart", knocked).outcome == "not_judged"
     assert found.outcome == "outside" and "median speed differs" in found.reason
     strict = StatisticsSpec(figure="speed", seeds=4)
     tight = cell([1.3, 1.31, 1.3, 1.31])

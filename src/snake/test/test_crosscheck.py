@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.chaotic import linearise_loop
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.models import ModelCheck
@@ -18,7 +19,7 @@ from roboaccord.crosscheck.verdict import EngineChecks, judge, judge_step, judge
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 
@@ -131,8 +132,22 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
         findings = judge(setup.scenario.crosscheck.tolerances, whole, Name, Name)
         return next(f.outcome for f in findings if f.level == "trajectory")
 
-    assert by_twin() == "within"  # each tick has the errors of its step
-    assert by_twin(left_out=1) == by_twin(error=2.0 * scheme.floor) == outcome
+    assert by_twin() == by_twin(left_out=1) == "within"  # each tick has the errors of its step
+    assert by_twin(touching=1) == by_twin(error=2.0 * scheme.floor) == outcome
+    elsewhere = {dt: d + 1e-3 for dt, d in check.distance.items()}  # a twin begins with the engine
+    checks = replace(checks, trajectory=replace(check, distance=elsewhere))
+    assert by_twin() == outcome
+
+
+@pytest.mark.parametrize(("period", "stable"), [(0.001, True), (0.005, False)])
+def test_the_loop_of_the_ordered_gait_is_stable_at_its_own_control_period(period, stable):
+    from roboaccord import Setup, load_scenario
+
+    changes = [f"control_period={period}", "duration=0.3"]
+    setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", changes))
+    found = linearise_loop(setup, run_setup(setup, make_simulator(setup)))
+    assert found is not None
+    assert (found > -1.0) == stable
 
 
 @pytest.mark.parametrize(

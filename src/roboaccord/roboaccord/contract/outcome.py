@@ -122,6 +122,8 @@ def remarks(findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, st
             found.append(f"{f.engine}: {f.level} excused: {f.reason}")
         elif f.outcome == "within" and f.reason and not f.stands_in:
             found.append(f"{f.engine}: {f.level} within: {f.reason}")
+        elif f.outcome == "does_not_apply" and f.level == "trajectory":
+            found.append(f"{f.engine}: no trajectory: {f.reason}")
         if f.outcome == "within" and given(excuses.get(f.level, {}), f.engine) is not None:
             found.append(f"{f.engine}: {f.level} needs no excuse here")
     return found

@@ -50,6 +50,8 @@ def check_acceleration(
 
     The error of a state is relative to its largest acceleration, joints and base apart.
     """
+    if not setup.joints and not setup.base.moves:
+        return AccelerationCheck(None, 0, "nothing can move")
     worst = 0.0
     last = max((fault.time for fault in setup.faults), default=0.0)
     for drawn, effort in draw_states(setup, states, seed):

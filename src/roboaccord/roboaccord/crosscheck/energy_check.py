@@ -85,7 +85,7 @@ def check_energy(
     ends = np.searchsorted(run.time, book.time - ROUND_OFF)
     free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0
     smooth = min(ORDER, simulators[0].order) if setup.contact is None else 1
-    kinds = ((np.flatnonzero(free), smooth), (np.flatnonzero(~free), 1))
+    kinds = ((np.flatnonzero(free), smooth), (np.flatnonzero(~free), None))
     found = [
         _check_parts(setup, simulators, run, book, parts, order)
         for parts, order in kinds
@@ -101,9 +101,12 @@ def _check_parts(
     run: Trajectory,
     book: EnergyBook,
     parts: Index,
-    order: int,
+    order: int | None,
 ) -> EnergyCheck:
-    """Check parts of a run, between samples of its book, by their numbers."""
+    """Check parts of a run, between samples of its book, by their numbers.
+
+    Parts in which something happens have no order (None): steps explain what they change there.
+    """
     rests = np.diff(book.rest)
     ends = np.searchsorted(run.time, book.time - ROUND_OFF)
     worst = parts[np.argsort(-np.abs(rests[parts]))[: SAMPLED // 2]]
@@ -120,16 +123,17 @@ def _check_parts(
     if unmeasured:
         errors = np.minimum(errors, 0.0)
     floor = floor_of(setup, run, book)
-    left = remainder_of_samples([e[:, None] for e in errors], order, floor)
+    left = remainder_of_samples([e[:, None] for e in errors], order or 1, floor)
     moved = float(np.sqrt(np.mean(np.abs(np.diff(errors, axis=0)).sum(axis=0) ** 2)))
     at = int(chosen[left.sample])
+    explained = SAFETY * moved
     return EnergyCheck(
         left=left.size,
-        bound=left.bound,
+        bound=left.bound if order else max(left.bound, explained + float(floor[0])),
         worst=float(errors[-1, left.sample]),
         time=float(book.time[at]),
         length=float(book.time[at + 1] - book.time[at]),
-        sure=(left.asymptotic and has_settled([*errors], order)) or left.size > SAFETY * moved,
+        sure=(left.asymptotic and has_settled([*errors], order or 1)) or left.size > explained,
         step=simulators[-1].physics_step,
         unmeasured=unmeasured,
     )

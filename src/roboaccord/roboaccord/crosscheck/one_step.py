@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from roboaccord.contract.results import Json, Quantity, by_fields, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import (
+    SAFETY,
     STEPS,
     Remainder,
     has_settled,
@@ -54,6 +55,8 @@ class OneStepCheck:
         step: the smallest physics step.
         expected_order: by which errors must fall.
         settled: whether the order is one that smaller steps have, too.
+        law: whether the errors of periods with an event or a kink fall as the step does, at
+            whatever order; None where there are none.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -74,6 +77,7 @@ class OneStepCheck:
     step: Annotated[float, Quantity("s", "smallest physics step")] = 0.0
     expected_order: int = 1
     settled: bool = True
+    law: bool | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the fields, and the unit of the errors."""
@@ -236,7 +240,17 @@ def check_orders(
         settled=has_settled(smooth, order) if left else True,
         asymptotic=left.asymptotic if left else True,
         step=min(found),
+        law=falls([p.judged[~free] for p in found.values()], floor) if left else None,
     )
+
+
+def falls(errors: Sequence[Array], floor: Array) -> bool | None:
+    """Return whether errors (k, c) of no known order fall: what is left is about what changes."""
+    if not len(errors[0]):
+        return None
+    changed = np.sqrt(np.mean(np.abs(np.diff(errors, axis=0)).sum(axis=0) ** 2, axis=0))
+    left = np.sqrt(np.mean(errors[-1] ** 2, axis=0))
+    return bool((left <= SAFETY * changed + floor).all())
 
 
 def measure_floor(

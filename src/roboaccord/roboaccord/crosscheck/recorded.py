@@ -28,7 +28,7 @@ from roboaccord.contract.outcome import Finding, Levels, excuse
 from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.hypotheses import delayed
+from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
@@ -64,6 +64,7 @@ class RecordedReport:
         relative: rms error over the rms change of the rates, of the joints or of the base's
             turning, whichever exceeds what is allowed by more.
         allowed: of that.
+        resolution: smallest errors that level `scheme` would have found.
     """
 
     levels: Levels
@@ -75,6 +76,7 @@ class RecordedReport:
     max: Annotated[float, Quantity("rad/s", "largest error of a control period")]
     relative: Annotated[float, Quantity("1", "share of the change")]
     allowed: Annotated[float, Quantity("1", "share of the change that is allowed")]
+    resolution: Sequence[Resolved] = ()
 
     @property
     def finding(self) -> Finding:
@@ -90,8 +92,9 @@ class RecordedReport:
 
     def to_json(self) -> dict[str, Json]:
         """Return the figures that `--json` prints."""
-        figures = {name: value for name, value in vars(self).items() if name != "levels"}
-        more = {"levels": to_json(self.levels)} if self.levels.scheme else {}
+        apart = ("levels", "resolution")
+        figures = {name: value for name, value in vars(self).items() if name not in apart}
+        more = {name: to_json(getattr(self, name)) for name in apart if self.levels.scheme}
         return {"outcome": self.finding.outcome, "reason": self.finding.reason, **figures, **more}
 
     def line(self) -> str:
@@ -355,9 +358,11 @@ def check_bag(
     found = check.verdict()
     if run.engine not in (*engine_names(), GAZEBO) or any(given):
         return found
-    twin = judge_scheme(run.engine, _check_scheme(setup, run, found.delay))
-    (scheme,) = excuse([twin], setup.scenario.crosscheck.excuse)
-    return replace(found, levels=replace(found.levels, scheme={run.engine: scheme}))
+    check = _check_scheme(setup, run, found.delay)
+    (scheme,) = excuse([judge_scheme(run.engine, check)], setup.scenario.crosscheck.excuse)
+    levels = replace(found.levels, scheme={run.engine: scheme})
+    resolution = shown_of(check.resolution) if isinstance(check, SchemeCheck) else []
+    return replace(found, levels=levels, resolution=resolution)
 
 
 def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin:

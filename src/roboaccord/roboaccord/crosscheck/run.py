@@ -108,6 +108,7 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
             setup,
             spec.statistics,
             [engines.source(e) for e in engines.names],
+            runs.shown(REFERENCE),
             lambda engine, step, seed: progress.done(engine, step),
         )
     else:

@@ -75,6 +75,7 @@ class SchemeCheck:
         time: when the tick begins.
         judged: number of ticks that are compared.
         left_out: number of ticks with an event, a contact, or a joint at its stop.
+        touching: number of those with a contact.
         name: what explains the differences, where they are not explained by round-off.
         resolution: smallest errors that would not be, the largest effects first.
     """
@@ -86,6 +87,7 @@ class SchemeCheck:
     time: Seconds
     judged: int
     left_out: int
+    touching: int = 0
     name: Name = NOTHING
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
 
@@ -119,6 +121,8 @@ def check_scheme(
         named: whether a difference gets a name.
         misread: by how much the engine may have misread the origins of joints (n,) [rad].
     """
+    if not setup.joints and not setup.base.moves:
+        return NoTwin("nothing can move")
     try:
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
@@ -126,9 +130,8 @@ def check_scheme(
     touched = touching(setup, engine, run)
     if touched is None:
         return NoTwin(f"what touches in {engine.name} is not known")
-    found = compare(
-        twin, run, np.flatnonzero(~(left_out(run, setup.scenario.control_period) | touched))
-    )
+    apart = left_out(run, setup.scenario.control_period) | touched
+    found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):
         return NoTwin("no tick is without an event, a contact or a joint at its stop")
     shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
@@ -161,6 +164,7 @@ def check_scheme(
         time=float(run.time[found.chosen[tick]]),
         judged=len(sizes),
         left_out=len(run) - 1 - len(sizes),
+        touching=int(touched.sum()),
     )
 
 

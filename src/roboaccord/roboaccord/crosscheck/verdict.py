@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
@@ -27,8 +27,13 @@ from roboaccord.scenario.scenario import Allowance, Tolerances
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 STILL = "nothing moves: give it another start, --set initial.q.JOINT=0.5 say"
+AT_REST = f"{STILL}; accelerations at random states were compared"
 BLIND = 0.1  # of the change: a reference that errs by more does not tell
 TWIN = "each tick is our equations' under the engine's own scheme (level scheme)"
+BUT_STOPS = (
+    "each of {} ticks is our equations' under the engine's own scheme (level scheme), {} others "
+    "have an event or a joint at its stop"
+)
 SLOW = 1e-6  # rad/s, m/s: below it nothing moves
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
 NO_TICK = "no tick is without an event or a joint at its stop"
@@ -66,8 +71,8 @@ def judge(
         name, name_trajectory: name what is off; asked only where a level is outside and the model
             itself is not.
     """
-    known, stepped = bool(checks.model.differences), is_twin(checks.scheme)
-    silent = known or stepped
+    twin = checks.scheme if is_twin(checks.scheme) else None
+    silent = bool(checks.model.differences) or twin is not None
     first = judge_model(tolerances, checks, name)
     others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
@@ -78,34 +83,47 @@ def judge(
         second = Finding("one_step", checks.engine, "does_not_apply", NO_TICK)
     else:
         second = judge_step(tolerances, checks, Name if silent else name)
-        second = _by_twin(second) if stepped else second
+        if twin and not (twin.left_out and checks.one_step.law is False):
+            second = _by_twin(second, twin)
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
         return [first, *others, second, stand_in(last, "trajectory", SEEDS), last]
     third = judge_trajectory(tolerances, checks, Name if silent else name_trajectory)
-    if stepped and tolerances.of(checks.engine) is None:
-        third = _by_twin(third)
+    if twin and tolerances.of(checks.engine) is None and starts_alike(checks.trajectory):
+        third = _by_twin(third, twin)
+    if third.reason == STILL and checks.acceleration.max is not None:
+        third = replace(third, outcome="does_not_apply", reason=AT_REST)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
         first = stand_in(second, "acceleration", reason)
     return [first, *others, second, third]
 
 
-def is_twin(check: SchemeCheck | NoTwin | None) -> bool:
-    """Return whether every tick is one of the engine's twin: then its errors are the twin's.
+def is_twin(check: SchemeCheck | NoTwin | None) -> TypeGuard[SchemeCheck]:
+    """Return whether every tick without an event is one of the engine's twin, and none touches.
 
-    The twin has our equations, under a scheme whose order is known, so that time stepping explains
-    all of them, in the asymptotic range or not.
+    Then their errors are the twin's, which has our equations under a scheme whose order is known:
+    time stepping explains all of them, in the asymptotic range or not. What happens in the other
+    ticks is compared by the level `events`, and by `one_step` without an order.
     """
-    if not isinstance(check, SchemeCheck):
-        return False
-    return check.error <= check.floor and not check.left_out
+    return isinstance(check, SchemeCheck) and check.error <= check.floor and not check.touching
 
 
-def _by_twin(finding: Finding) -> Finding:
-    """Return the finding on an engine that is its twin, where orders do not decide."""
-    if finding.outcome == "outside" or finding.smaller or finding.reason == STILL:
-        return replace(finding, outcome="within", reason=TWIN, quantity="", where="", smaller=False)
+def starts_alike(runs: ConvergenceCheck | None) -> bool:
+    """Return whether a run begins where the reference does: a twin begins where the engine does."""
+    return runs is not None and all(d[0] <= runs.floor for d in runs.distance.values())
+
+
+def _by_twin(finding: Finding, check: SchemeCheck) -> Finding:
+    """Return the finding on an engine that is its twin, where orders do not decide.
+
+    Too few physics steps stay too few: errors of an unknown order may be of any size.
+    """
+    if finding.outcome == "outside" or (
+        finding.outcome == "not_judged" and not finding.reason.endswith(FEW)
+    ):
+        reason = BUT_STOPS.format(check.judged, check.left_out) if check.left_out else TWIN
+        return Finding(finding.level, finding.engine, "within", reason)
     return finding
 
 
@@ -306,8 +324,21 @@ def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
     """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
 
     Runs without a value count against an engine: it must give one for every seed. A run that
-    diverges may do so by its physics step.
+    diverges may do so by its physics step. Where the control loop throws joints from stop to stop,
+    the engine's own law of stops decides the figure, and no difference is judged.
     """
+    found = _compare_seeds(engine, check)
+    if found.outcome == "outside" and check.loop is not None and check.loop < -1.0:
+        text = (
+            f"{found.reason}; but the control loop throws joints from stop to stop (an eigenvalue "
+            f"of its tick is {check.loop:.2g}), so that laws of stops decide: take a shorter "
+            "control_period"
+        )
+        return Finding("statistics", engine, "not_judged", text)
+    return found
+
+
+def _compare_seeds(engine: str, check: StatisticsCheck) -> Finding:
     off, below = partial(outside, "statistics", engine, quantity=check.figure), 1.0 - CONFIDENCE
     if check.failures:
         seed, reason = next(iter(check.failures.items()))
