@@ -129,7 +129,7 @@ def check_scheme(
         return NoTwin(str(error))
     touched = touching(setup, engine, run)
     if touched is None:
-        return NoTwin(f"what touches in {engine.name} is not known")
+        return NoTwin(f"nobody tells what touches in {engine.name}")
     apart = left_out(run, setup.scenario.control_period) | touched
     found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):
