@@ -19,7 +19,7 @@ from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
 from roboaccord.gazebo.twin import gazebo_engine
 from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 BAG = Path(__file__).parent / "data" / "serpenoid_gz"  # of 7 links on slippery ground, 50 ticks
@@ -71,7 +71,7 @@ def test_the_carriages_of_a_level_base_are_known_from_the_description(setup: Set
 
 
 def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:
-    """At rest p = m g h / c, and what the depth gives back is what CFM lets go: ERP d / h = CFM p / m.
+    """At rest p = m g h / c, and the depth gives back what CFM lets go, ERP d / h = CFM p / m.
 
     So d = CFM g h^2 / (c ERP), whatever the mass.
     """
@@ -90,7 +90,7 @@ def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:
 
 
 def test_without_carriages_a_step_is_the_references(setup: Setup) -> None:
-    """Two programs: absolute headings there, a tree of any shape here; from where the loads rest."""
+    """Two programs: absolute headings there, a tree of any shape here; at the depth at rest."""
     law = by_contacts(setup, "spheres")[0]
     engine = gazebo_engine(setup, "spheres")
     count = len(setup.joints) + 1

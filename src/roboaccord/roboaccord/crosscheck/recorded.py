@@ -13,6 +13,7 @@ is judged as in a fresh run, by `judge_one_step`.
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +41,7 @@ from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
 GAZEBO = "gz"
+FROZEN = "joint_frozen"  # event
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
 FINER = 8  # times the physics step is finer by which accelerations are measured
@@ -374,9 +376,10 @@ def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin
         engine = gazebo_engine(setup, contacts)
     except AccordError as error:
         return NoTwin(str(error))
-    motion = run.trajectory
-    if delay:
-        motion = delayed(motion, delay).window(motion.time[delay], motion.time[-1])
+    motion, frozen = run.trajectory, [e.time for e in run.trajectory.events if e.kind == FROZEN]
+    motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
+    if len(motion) < 2:
+        return NoTwin("in Gazebo efforts hold a frozen joint")
     laid = by_contacts(setup, contacts)[0]
     return check_scheme(laid, engine, motion, misread=misread(setup, contacts))
 

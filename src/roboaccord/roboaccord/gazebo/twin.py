@@ -38,8 +38,8 @@ def gazebo_engine(setup: Setup, contacts: str) -> EngineSpec:
             )
         if setup.initial.q.any():
             raise AccordError(
-                "in Gazebo joints that do not start at 0 have turned origins, with which links that "
-                "stick creep by other rates, up to 3e-6 rad/s, for reasons that are not known"
+                "in Gazebo joints that do not start at 0 have turned origins, with which links "
+                "creep by other rates, up to 3e-6 rad/s, for reasons that are not known"
             )
         footing = footing_of(describe(setup, contacts))
     return EngineSpec(
