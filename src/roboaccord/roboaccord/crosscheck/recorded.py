@@ -360,10 +360,10 @@ def check_bag(
     found = check.verdict()
     if run.engine not in (*engine_names(), GAZEBO) or any(given):
         return found
-    check = _check_scheme(setup, run, found.delay)
-    (scheme,) = excuse([judge_scheme(run.engine, check)], setup.scenario.crosscheck.excuse)
+    twin = _check_scheme(setup, run, found.delay)
+    (scheme,) = excuse([judge_scheme(run.engine, twin)], setup.scenario.crosscheck.excuse)
     levels = replace(found.levels, scheme={run.engine: scheme})
-    resolution = shown_of(check.resolution) if isinstance(check, SchemeCheck) else []
+    resolution = shown_of(twin.resolution) if isinstance(twin, SchemeCheck) else []
     return replace(found, levels=levels, resolution=resolution)
 
 

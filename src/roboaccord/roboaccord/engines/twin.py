@@ -274,7 +274,8 @@ class Twin(EngineSimulator):
         if not self._rng:
             return np.zeros_like(matrix)
         size = np.sqrt(np.diag(matrix))
-        return ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape) * np.outer(size, size)
+        error = ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape)
+        return np.asarray(error * np.outer(size, size))
 
     def _solved_again(self, x: Place, turn: Array, found: Acceleration) -> Acceleration:
         """Return what a mass matrix with other roundings makes of the same forces."""
