@@ -23,13 +23,15 @@ from roboaccord.crosscheck.scheme import (
     judge_scheme,
 )
 from roboaccord.engines import default_names, spec
-from roboaccord.engines.spec import EngineSpec
-from roboaccord.engines.twin import inverse_differential, twin_of
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.spec import EngineSpec, Scheme
+from roboaccord.engines.twin import Twin, inverse_differential, twin_of
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.proxy import Proxy
 
 pytestmark = pytest.mark.thorough
@@ -301,3 +303,29 @@ def test_ten_parameters_are_shown_those_with_the_largest_effect() -> None:
     line = summary_of(found)
     assert line.count(",") == 9 and line.startswith("p00 of any link 0.1 %")
     assert [each.parameter for each in shown_of(found)] == [f"p{i:02d}" for i in range(10)]
+
+
+def test_damping_at_the_end_of_the_step_divides_the_rate() -> None:
+    """(I + h D) a = -D v, so that a rate v becomes v / (1 + h D / I)."""
+    urdf = """<robot name="rod"><link name="world"/><link name="base_link"/>
+      <joint name="tie" type="fixed"><parent link="world"/><child link="base_link"/></joint>
+      <link name="rod"><inertial><mass value="1"/>
+        <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <joint name="pivot" type="continuous"><parent link="base_link"/><child link="rod"/>
+        <axis xyz="0 0 1"/></joint></robot>"""
+    friction = JointFriction(np.array([5.0]), np.zeros(1), 0.01)
+    model = EngineModel(
+        urdf=urdf, base="fixed", joints=("pivot",), effort_limits=np.ones(1), physics_step=0.001,
+        gravity=9.81, friction=friction,
+    )  # fmt: skip
+    start, end = RobotState(0.0, np.zeros(1), np.ones(1), np.zeros(1)), Command(np.zeros(1))
+    for damping, rate in ((True, 1.0 / 1.05), (False, 0.95)):
+        twin = Twin(model, Scheme("semi-implicit Euler", damping=damping))
+        twin.reset(start)
+        assert twin.step(end, 0.001).qd[0] == pytest.approx(rate, rel=1e-14)
+    twin = Twin(model, Scheme("semi-implicit Euler", damping=True))
+    with twin.varied("damping", "pivot", 0, 5.0):
+        twin.reset(start)
+        assert twin.step(end, 0.001).qd[0] == pytest.approx(1.0 / 1.1, rel=1e-14)
+    twin.reset(start)
+    assert twin.step(end, 0.001).qd[0] == pytest.approx(1.0 / 1.05, rel=1e-14)

@@ -62,7 +62,7 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     recorder.close()
     verdict = check.verdict
     offline = check_bag(read_run(tmp_path / "bag"))  # which has the level `scheme`, too
-    assert verdict == replace(offline, levels=replace(offline.levels, scheme={}))
+    assert verdict == replace(offline, levels=replace(offline.levels, scheme={}), resolution=())
     status = STATUS_OUTSIDE * (outcome == "outside")
     assert (verdict.finding.outcome, check.status) == (outcome, status)
     steps = round(0.5 / setup.scenario.control_period)

@@ -13,6 +13,7 @@ is judged as in a fresh run, by `judge_one_step`.
 from __future__ import annotations
 
 import heapq
+import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,9 +29,11 @@ from roboaccord.contract.outcome import Finding, Levels, excuse
 from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.scheme import check_scheme, judge_scheme
+from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
+from roboaccord.gazebo.twin import gazebo_engine, misread
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
@@ -38,6 +41,7 @@ from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
 GAZEBO = "gz"
+FROZEN = "joint_frozen"  # event
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
 FINER = 8  # times the physics step is finer by which accelerations are measured
@@ -62,6 +66,7 @@ class RecordedReport:
         relative: rms error over the rms change of the rates, of the joints or of the base's
             turning, whichever exceeds what is allowed by more.
         allowed: of that.
+        resolution: smallest errors that level `scheme` would have found.
     """
 
     levels: Levels
@@ -73,6 +78,7 @@ class RecordedReport:
     max: Annotated[float, Quantity("rad/s", "largest error of a control period")]
     relative: Annotated[float, Quantity("1", "share of the change")]
     allowed: Annotated[float, Quantity("1", "share of the change that is allowed")]
+    resolution: Sequence[Resolved] = ()
 
     @property
     def finding(self) -> Finding:
@@ -88,8 +94,9 @@ class RecordedReport:
 
     def to_json(self) -> dict[str, Json]:
         """Return the figures that `--json` prints."""
-        figures = {name: value for name, value in vars(self).items() if name != "levels"}
-        more = {"levels": to_json(self.levels)} if self.levels.scheme else {}
+        apart = ("levels", "resolution")
+        figures = {name: value for name, value in vars(self).items() if name not in apart}
+        more = {name: to_json(getattr(self, name)) for name in apart if self.levels.scheme}
         return {"outcome": self.finding.outcome, "reason": self.finding.reason, **figures, **more}
 
     def line(self) -> str:
@@ -131,7 +138,7 @@ class StepCheck:
     def __init__(
         self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
     ) -> None:
-        contacts = transport.rpartition(" ")[2] if engine == GAZEBO else ""
+        contacts = contacts_of(transport) if engine == GAZEBO else ""
         setup, known = by_contacts(setup, contacts)
         self._engine = engine
         scenario = setup.scenario
@@ -351,11 +358,35 @@ def check_bag(
         check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
     check.settle()
     found = check.verdict()
-    if run.engine not in engine_names() or any(given):
+    if run.engine not in (*engine_names(), GAZEBO) or any(given):
         return found
-    twin = judge_scheme(run.engine, check_scheme(setup, spec(run.engine), motion))
-    (scheme,) = excuse([twin], setup.scenario.crosscheck.excuse)
-    return replace(found, levels=replace(found.levels, scheme={run.engine: scheme}))
+    twin = _check_scheme(setup, run, found.delay)
+    (scheme,) = excuse([judge_scheme(run.engine, twin)], setup.scenario.crosscheck.excuse)
+    levels = replace(found.levels, scheme={run.engine: scheme})
+    resolution = shown_of(twin.resolution) if isinstance(twin, SchemeCheck) else []
+    return replace(found, levels=levels, resolution=resolution)
+
+
+def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin:
+    """Compare the ticks of a bag with the engine's twin; commands act late by a delay [ticks]."""
+    if run.engine != GAZEBO:
+        return check_scheme(setup, spec(run.engine), run.trajectory)
+    contacts = contacts_of(run.transport)
+    try:
+        engine = gazebo_engine(setup, contacts)
+    except AccordError as error:
+        return NoTwin(str(error))
+    motion, frozen = run.trajectory, [e.time for e in run.trajectory.events if e.kind == FROZEN]
+    motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
+    if len(motion) < 2:
+        return NoTwin("in Gazebo efforts hold a frozen joint")
+    laid = by_contacts(setup, contacts)[0]
+    return check_scheme(laid, engine, motion, misread=misread(setup, contacts))
+
+
+def contacts_of(transport: str) -> str:
+    """Return with what a robot touches the ground in Gazebo, as the transport of its run says."""
+    return transport.rpartition(", ")[2] if ", " in transport else ""
 
 
 def _rates(state: RobotState) -> Array:

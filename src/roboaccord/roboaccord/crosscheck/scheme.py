@@ -42,6 +42,7 @@ from roboaccord.crosscheck.ticks import (
     predicted,
     vector,
 )
+from roboaccord.engines import REFERENCE
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING, twin_of
 from roboaccord.run.factory import make_simulator
@@ -107,9 +108,22 @@ class Ticks(NamedTuple):
 
 
 def check_scheme(
-    setup: Setup, engine: EngineSpec, run: Trajectory, *, named: bool = True
+    setup: Setup,
+    engine: EngineSpec,
+    run: Trajectory,
+    *,
+    named: bool = True,
+    misread: Array | None = None,
 ) -> SchemeCheck | NoTwin:
-    """Compare every tick of an engine's run with its twin's; name the difference where asked to."""
+    """Compare every tick of an engine's run with its twin's.
+
+    Args:
+        setup: robot and scenario.
+        engine: to compare.
+        run: of it.
+        named: whether a difference gets a name.
+        misread: by how much the engine may have misread the origins of joints (n,) [rad].
+    """
     if not setup.joints and not setup.base.moves:
         return NoTwin("nothing can move")
     try:
@@ -117,6 +131,8 @@ def check_scheme(
     except AccordError as error:
         return NoTwin(str(error))
     touched = touching(setup, engine, run)
+    if touched is None:
+        return NoTwin(f"nobody tells what touches in {engine.name}")
     apart = left_out(run, setup.scenario.control_period) | touched
     found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):
@@ -126,9 +142,13 @@ def check_scheme(
     worst = np.argsort(-(sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
-    lost = SAFETY * read_back(make_simulator(setup, engine), run, found.chosen[even])
-    floor = measure_floor(twin, shaken, run, found.chosen[sampled]) + np.minimum(lost, most)
+    floor = measure_floor(twin, shaken, run, found.chosen[sampled])
+    if misread is not None:
+        floor = floor + spread_of(twin, run, found.chosen[sampled], misread)
+    if engine.simulator:  # else the states are recorded as they were
+        most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
+        lost = SAFETY * read_back(make_simulator(setup, engine), run, found.chosen[even])
+        floor = floor + np.minimum(lost, most)
     floors = spread(floor, found.errors.shape[1])
     ratios = np.abs(found.errors) / floors
     tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
@@ -139,7 +159,7 @@ def check_scheme(
         known = name_ticks(twin, run, found.chosen, ratios.max(axis=1), floor)
     others = None
     rest = np.setdiff1d(np.arange(len(run) - 1), found.chosen)
-    if len(rest) and not touched.any() and ratios[tick, column] <= 1.0:
+    if len(rest) and engine.simulator and not touched.any() and ratios[tick, column] <= 1.0:
         others = check_event_ticks(setup, engine, run, rest)
     return SchemeCheck(
         error=float(np.abs(found.errors[tick, column])),
@@ -235,20 +255,39 @@ def measure_floor(twin: Simulator, shaken: list[Simulator], run: Trajectory, tic
     return np.asarray(SAFETY * np.max(found, axis=0))
 
 
+def spread_of(twin: Simulator, run: Trajectory, ticks: Index, angles: Array) -> Array:
+    """Return what errors of the joints' origins (n,) [rad] make of a tick, by group (6,)."""
+    total, plain = np.zeros(6), [state for _, state in predicted(twin, run, ticks)]
+    for offset in np.diag(angles)[angles > 0.0]:
+        turned = predicted(twin, replace(run, q=run.q + offset), ticks)
+        pairs = zip(plain, turned, strict=True)
+        apart = [difference(replace(one, q=one.q + offset), two) for one, (_, two) in pairs]
+        total += by_group(np.abs(apart)).max(axis=0)
+    return total
+
+
 def read_back(engine: Simulator, run: Trajectory, ticks: Index) -> Array:
     """Return what an engine loses of a state that is set, by group of coordinates (6,)."""
     lost = [difference(run.state(i), engine.reset(run.state(i))) for i in ticks.tolist()]
     return np.asarray(by_group(np.abs(lost)).max(axis=0))
 
 
-def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_]:
-    """Return in which ticks something touches (k - 1,), by a repetition of the run."""
+def touching(setup: Setup, engine: EngineSpec, run: Trajectory) -> NDArray[np.bool_] | None:
+    """Return in which ticks something touches (k - 1,), None if nobody knows.
+
+    By a repetition of the run; by the reference's ticks where the engine does not simulate here.
+    """
     out = np.zeros(len(run) + 1, dtype=bool)
     if setup.contact is None:
         return out[2:]
-    simulator = make_simulator(setup, engine)
+    simulator = make_simulator(setup, engine if engine.simulator else REFERENCE)
     simulator.reset(run.state(0))
     for i in range(len(run) - 1):
+        if not engine.simulator:
+            simulator.reset(run.state(i))
         simulator.step(run.command(i), run.period(i))
-        out[i + 1] = bool(simulator.contacts())
+        found = simulator.contacts()
+        if found is None:
+            return None
+        out[i + 1] = bool(found)
     return out[:-2] | out[1:-1] | out[2:]

@@ -79,6 +79,11 @@ class TreeDynamics:
         self._body[self._rows[joint], ab.ARMATURE] = inertia
 
     @property
+    def gravity(self) -> float:
+        """Downwards [m/s^2]."""
+        return float(self._body[0, ab.GRAVITY])
+
+    @property
     def links(self) -> list[str]:
         """Names of the links that weigh anything and move, by a joint or with the base."""
         first = 0 if self._base.moves else 1

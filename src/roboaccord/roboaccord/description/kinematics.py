@@ -163,7 +163,7 @@ class TreeKinematics:
                 self.column[i] = column[joint.name]
         self.centre = np.array([link.centre for link in tree.links])
         self.rotation = np.tile(np.eye(3), (k, 1, 1))
-        self.origin, self.velocity, self.angular, self._axes = np.zeros((4, k, 3))
+        self.origin, self.velocity, self.angular, self.axes = np.zeros((4, k, 3))
         self._position, self._linear = np.zeros((2, k, 3))
         self._force, self._torque = np.zeros((2, k, 3))
         self._base, self._effort = np.zeros(6), np.zeros(len(joints))
@@ -194,7 +194,7 @@ class TreeKinematics:
         self.origin[0], self.velocity[0], self.angular[0] = position, twist[:3], twist[3:]
         outward(
             self.parent, self.kind, self.column, self.place, self.turn, self.axis, q, qd,
-            self.rotation, self.origin, self.velocity, self.angular, self._axes,
+            self.rotation, self.origin, self.velocity, self.angular, self.axes,
         )  # fmt: skip
         centres(
             self.rotation, self.origin, self.velocity, self.angular, self.centre,
@@ -210,7 +210,7 @@ class TreeKinematics:
             torques: (k, 3) [N m].
         """
         inward(
-            self.parent, self.kind, self.column, self.origin, self._position, self._axes,
+            self.parent, self.kind, self.column, self.origin, self._position, self.axes,
             forces, torques, self._base, self._effort,
         )  # fmt: skip
         return self._base, self._effort

@@ -33,6 +33,8 @@ class Scheme:
             Runge-Kutta method of order 4. Efforts are held, force laws act in every stage.
         implicit: whether Coriolis and gyroscopic forces are those at the end of the step, by their
             derivative at its start, in semi-implicit Euler.
+        damping: whether viscous damping of joints is at the rates of the end of the step, in
+            semi-implicit Euler; else it acts as an effort.
         linear, angular: axes in which the rates of a free base are stepped.
         turning: what is stepped of a free base's orientation: the rotation vector since the start
             of the step; that with a turn of less than 1e-3 rad cut off after its second order; or
@@ -41,9 +43,23 @@ class Scheme:
 
     kind: Literal["semi-implicit Euler", "Runge-Kutta 4"]
     implicit: bool = False
+    damping: bool = False
     linear: Literal["world", "own"] = "world"
     angular: Literal["world", "own"] = "world"
     turning: Literal["rotation vector", "cut off", "quaternion"] = "rotation vector"
+
+
+@dataclass(frozen=True)
+class Footing:
+    """Say with what a level robot touches the ground in an engine.
+
+    Args:
+        radius: of the spheres at the links' centres [m].
+        carriages: mass that goes with `base_link` along x, y and z of the world [kg].
+    """
+
+    radius: float
+    carriages: tuple[float, float, float]
 
 
 @dataclass(frozen=True)
@@ -80,6 +96,7 @@ class EngineSpec:
         default: whether it takes part where no engines are named.
         changes: how it differs from the engine that is installed, for results.
         scheme: returns how it steps a model; None where that is not known.
+        footing: of a level robot; None where there is none.
         expert: the settings that its authors would choose, one for all problems.
         plain: name of an engine that is held to its expert settings; "" for one that is not.
     """
@@ -94,6 +111,7 @@ class EngineSpec:
     default: bool = False
     changes: tuple[str, ...] = ()
     scheme: Callable[[EngineModel], Scheme] | None = None
+    footing: Footing | None = None
     expert: Mapping[str, object] = field(default_factory=dict)
     plain: str = ""
 

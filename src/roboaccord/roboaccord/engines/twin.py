@@ -26,9 +26,10 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
 from roboaccord.engines.base import EngineSimulator, PushedLaw
+from roboaccord.engines.grip import Grip
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.spec import EngineSpec, Scheme
+from roboaccord.engines.spec import EngineSpec, Footing, Scheme
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
@@ -81,6 +82,7 @@ class Twin(EngineSimulator):
         scheme: of the engine.
         shaken: seed by which all numbers of the bodies, and the mass matrix, are changed by a
             rounding; 0 for none.
+        footing: where friction sticks.
 
     Attributes:
         stopped: whether a joint has been about to be at its stop since the last reset.
@@ -92,8 +94,15 @@ class Twin(EngineSimulator):
     name = "twin"
     version = ""
 
-    def __init__(self, model: EngineModel, scheme: Scheme, shaken: int = 0) -> None:
-        super().__init__(model)
+    def __init__(
+        self,
+        model: EngineModel,
+        scheme: Scheme,
+        shaken: int = 0,
+        footing: Footing | None = None,
+    ) -> None:
+        law = model.force_law if footing else None
+        super().__init__(replace(model, force_law=None) if law else model)
         idle = [joint.name for joint in self.tree.moving if joint.name not in self.joints]
         if idle or self.tree.frame:
             raise AccordError(f"{idle[0]} moves freely" if idle else "a ball stands in a frame")
@@ -111,6 +120,9 @@ class Twin(EngineSimulator):
         self._all = np.zeros((3, size + n))
         at, rows = np.arange(size + n)[size:], np.arange(size)
         self._place_forces(at, at, rows, rows)
+        self._grip: Grip | None = None
+        if footing and isinstance(law, EllipseFriction):
+            self._grip = Grip(footing, law, self._kinematics, self._rounding)
         self._place(RobotState(0.0, *np.zeros((3, n))))
 
     @property
@@ -129,6 +141,8 @@ class Twin(EngineSimulator):
             size: part of the parameter, or an addend in its unit.
         """
         gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
+        grip = self._grip
+        sliding = grip.law if grip else law
         joint = np.array([where in (name, EVERY) for name in self.joints], float)
         with ExitStack() as stack:
             if quantity in OF_LINKS:
@@ -148,6 +162,7 @@ class Twin(EngineSimulator):
                 self._friction = replace(
                     brake, viscous=viscous, constant=brake.constant + dry, stiction=sticking
                 )
+                self._arm(rotors)
             elif quantity == "armature":
                 self._arm(self.armature + size * joint)
             elif quantity == "gravity" and axis == UPWARDS:
@@ -157,15 +172,20 @@ class Twin(EngineSimulator):
                 self._take_law(
                     PushedLaw(self._law, {k.name: k.mass * pull for k in self.tree.links if k.mass})
                 )
-            elif isinstance(self._law, EllipseFriction) and quantity in GROUND:
-                ground = copy.deepcopy(self._law)
+            elif isinstance(sliding, EllipseFriction) and quantity in GROUND:
+                ground = copy.deepcopy(sliding)
                 if quantity == "slip speed":
                     ground.slip_speed *= 1.0 + size
                 else:
                     ground.mu[GROUND.index(quantity)] *= 1.0 + size
-                self._take_law(ground)
+                if grip:
+                    grip.law = ground
+                else:
+                    self._take_law(ground)
             self._compile()
             yield
+            if grip and isinstance(sliding, EllipseFriction):
+                grip.law = sliding
             self._gear, self._friction = gear, friction
             self._arm(rotors)
             self._take_law(law)
@@ -173,13 +193,16 @@ class Twin(EngineSimulator):
 
     def _arm(self, armature: Array) -> None:
         """Take other inertias of the rotors; joints are free until the next reset."""
-        if armature is not self.armature:
+        if armature is not self.armature or self.scheme.damping:
             self.armature = armature
             for joint in range(len(self.joints)):
                 self.lock(joint, False)
 
     def lock(self, joint: int, locked: bool) -> None:
-        self._bodies.lock(joint, LOCK_INERTIA if locked else self.armature[joint])
+        inertia = self.armature[joint]
+        if self.scheme.damping and self._friction:  # (M + h D) a = f
+            inertia = inertia + self.physics_step * self._friction.viscous[joint]
+        self._bodies.lock(joint, LOCK_INERTIA if locked else inertia)
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return nothing: there is no contact."""
@@ -226,7 +249,7 @@ class Twin(EngineSimulator):
             wrench, effort = self._loads(x, turn, twist, qd)
         found = self._bodies.acceleration(x.q, qd, effort, x.position, turn, twist, wrench)
         if self._rng:
-            found = self._solved_again(self._rng, x, turn, found)
+            found = self._solved_again(x, turn, found)
         straight, bent = found.base[:3], found.base[3:]
         if self._own[0]:
             straight = straight - np.cross(angular, linear)
@@ -246,13 +269,18 @@ class Twin(EngineSimulator):
             derivative[:, i] = np.subtract(*ends)
         return np.asarray(np.linalg.solve(np.eye(len(v)) - h * derivative, slope))
 
-    def _solved_again(
-        self, rng: np.random.Generator, x: Place, turn: Array, found: Acceleration
-    ) -> Acceleration:
+    def _rounding(self, matrix: Array) -> Array:
+        """Return random roundings of a positive definite matrix; zeros where nothing is shaken."""
+        if not self._rng:
+            return np.zeros_like(matrix)
+        size = np.sqrt(np.diag(matrix))
+        error = ROUNDING * self._rng.uniform(-1.0, 1.0, matrix.shape)
+        return np.asarray(error * np.outer(size, size))
+
+    def _solved_again(self, x: Place, turn: Array, found: Acceleration) -> Acceleration:
         """Return what a mass matrix with other roundings makes of the same forces."""
         mass, axes = self._bodies.mass_matrix(x.q, x.position, turn), list(self.base.axes)
-        size = np.sqrt(np.diag(mass))
-        error = ROUNDING * rng.uniform(-1.0, 1.0, mass.shape) * np.outer(size, size)
+        error = self._rounding(mass)
         whole = np.concatenate([found.base[axes], found.joints])
         whole = whole - np.linalg.solve(mass, error @ whole)
         base = np.zeros(6)
@@ -318,11 +346,29 @@ class Twin(EngineSimulator):
                 slope = self._slope(self._x, self._v)
                 if self.scheme.implicit:
                     slope = self._at_the_end(slope, h)
-                self._v = self._v + h * slope
+                if self._grip:
+                    self._v = self._held(self._grip, slope, h)
+                else:
+                    self._v = self._v + h * slope
                 self._x = self._moved(self._x, self._change(self._x, self._v, np.zeros(3)), h)
             else:
                 self._runge_kutta(h)
         self._look_at_stops()
+
+    def _held(self, grip: Grip, slope: Array, h: float) -> Array:
+        """Return the rates (6 + n,) after a step in which friction sticks."""
+        x, v = self._x, self._v.copy()
+        turn, moving = x.turn, [*self.base.axes, *range(6, len(v))]
+        mass = self._bodies.mass_matrix(x.q, x.position, turn)
+        v[2], impulses = grip.rise(x.position[2], v[2], mass[0, 0], self._bodies.gravity, h)
+        added = self._rounding(mass)
+        added[[0, 1], [0, 1]] += grip.carried
+        mass = mass + added
+        free = slope[moving] - np.linalg.solve(mass, added @ slope[moving])
+        motion = self._kinematics.move(x.q, v[6:], x.position, turn, v[:6])
+        v[moving] += h * free
+        v[moving] += grip.hold(motion, mass, v[moving], impulses)
+        return v
 
     def _look_at_stops(self) -> None:
         """Note a joint that is beyond its stop, or would be two steps on: engines look ahead."""
@@ -369,7 +415,7 @@ class TwinSpec(EngineSpec):
         self.check(model)
         if self.scheme is None:
             raise AccordError(f"nobody has written down how {self.name} steps")
-        return Twin(model, self.scheme(self.configured(model)), self.shaken)
+        return Twin(model, self.scheme(self.configured(model)), self.shaken, self.footing)
 
 
 def twin_of(engine: Engine, shaken: int = 0) -> TwinSpec:

@@ -39,12 +39,16 @@ def expand_for_gazebo(setup: Setup, contacts: str = "") -> str:
     Raises:
         AccordError: for another one.
     """
+    return with_normals(local_files(own_collisions(describe(setup, contacts))))
+
+
+def describe(setup: Setup, contacts: str) -> str:
+    """Return that URDF as the xacro and the start make it, its files and collisions as they are."""
     more = {"gazebo": "true", **contact_shapes(setup, contacts), **_grip(setup.force_law)}
     if is_level(setup, contacts):
         more["level"] = "true"
     urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
-    start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
-    return with_normals(local_files(own_collisions(start_at(urdf, start))))
+    return start_at(urdf, dict(zip(setup.joints, setup.initial.q.tolist(), strict=True)))
 
 
 def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:

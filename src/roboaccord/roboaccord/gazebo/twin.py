@@ -1,0 +1,100 @@
+"""What the twin of a robot in Gazebo has to know: DART's scheme, and what a level base rests on."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.engines import spec
+from roboaccord.engines.model import EngineModel
+from roboaccord.engines.spec import EngineSpec, Footing, Scheme
+from roboaccord.engines.twin import ROUNDING
+from roboaccord.gazebo.form import LEVEL, describe, is_level
+from roboaccord.scenario.setup import Setup
+
+
+def gazebo_engine(setup: Setup, contacts: str) -> EngineSpec:
+    """Return Gazebo as an engine that has a twin, and simulates nothing here.
+
+    Args:
+        setup: robot and scenario.
+        contacts: one of the robot's `contact_shapes`; the first if empty.
+
+    Raises:
+        AccordError: with the reason why there is no twin.
+    """
+    if setup.robot.switches:
+        raise AccordError("in Gazebo magnets hold by constraints of its solver")
+    footing = None
+    if setup.force_law is not None:
+        if not is_level(setup, contacts):
+            raise AccordError(
+                f"in Gazebo {setup.robot.name} touches the ground with {contacts or 'its shape'}, "
+                "of which only the contact solver knows the loads"
+            )
+        if setup.initial.q.any():
+            raise AccordError(
+                "in Gazebo joints that do not start at 0 have turned origins, with which links "
+                "creep by other rates, up to 3e-6 rad/s, for reasons that are not known"
+            )
+        footing = footing_of(describe(setup, contacts))
+    return EngineSpec(
+        name="gz",
+        package="gz-sim",
+        version=lambda: "",
+        scheme=_scheme,
+        footing=footing,
+    )
+
+
+def _scheme(model: EngineModel) -> Scheme:
+    """Return DART's scheme; in Gazebo DART damps the joints itself.
+
+    Raises:
+        AccordError: for dry friction of joints.
+    """
+    if model.friction and model.friction.any_dry:
+        raise AccordError("in Gazebo dry friction of joints is a constraint of its solver")
+    found = spec("dart").scheme
+    assert found
+    return replace(found(model), damping=True)
+
+
+def misread(setup: Setup, contacts: str) -> Array:
+    """Return by how much Gazebo may misread the joints' origins (n,) [rad]; arguments as above.
+
+    It keeps a rotation as a quaternion, from which pitch is read by an arcsine, whose rounding is
+    the larger the nearer pitch is to 90 degrees.
+    """
+    origins = {
+        joint.attrib["name"]: joint.find("origin")
+        for joint in ET.fromstring(describe(setup, contacts)).findall("joint")
+    }
+    found = np.zeros(len(setup.joints))
+    for i, name in enumerate(setup.joints):
+        origin = origins[name]
+        if origin is not None and (pitch := float(origin.get("rpy", "0 0 0").split()[1])):
+            found[i] = 2.0 * ROUNDING / max(abs(np.cos(pitch)), np.sqrt(ROUNDING))
+    return found
+
+
+def footing_of(urdf: str) -> Footing:
+    """Return with what a level robot touches the ground, as its description for Gazebo says."""
+    root = ET.fromstring(urdf)
+    sphere = root.find("link[@name='base_link']/collision/geometry/sphere")
+    assert sphere is not None
+    masses = {
+        link.attrib["name"]: float(mass.text or 0.0)
+        for link in root.iterfind("gazebo/link")
+        if (mass := link.find("inertial/mass")) is not None
+    }
+    children = {
+        joint.attrib["name"]: joint.findtext("child", "") for joint in root.iterfind("gazebo/joint")
+    }
+    carriages = [masses[children[name]] for name in LEVEL[:3]]
+    x, y, z = np.cumsum(carriages[::-1])[::-1].tolist()  # each carries those after it
+    return Footing(float(sphere.attrib["radius"]), (x, y, z))
