@@ -12,14 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.runs import tightened
-from roboaccord.crosscheck.ticks import Index, difference, names, predicted, vector
+from roboaccord.crosscheck.ticks import Index, difference, groups, names, predicted, vector
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
@@ -27,7 +26,7 @@ from roboaccord.simulators.base import Simulator
 
 SAMPLED = 40  # ticks
 RESOLVED = 0.1  # of the change: own error of the reference up to which it knows a tick
-HALVED = 5  # times, the step of the reference; three above it are the engine's
+HALVED = (2, 3, 4)  # times, the physics steps of the engine; the reference's once more
 ROUND_OFF = 1e-12  # of a coordinate, relative to the largest
 
 
@@ -59,18 +58,20 @@ def check_event_ticks(
     Returns:
         None where the reference resolves none of them.
     """
-    steps = [setup.scenario.physics_step / 2**i for i in range(HALVED + 1)]
+    steps = [setup.scenario.physics_step / 2**i for i in HALVED]
     few = ticks[np.unique(np.linspace(0, len(ticks) - 1, min(SAMPLED, len(ticks))).astype(int))]
-    exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1]), run, few)
-    own = exact - _ends(make_simulator(setup, physics_step=steps[-2]), run, few)
-    size = np.where(by_kind(run), 1.0 / setup.scenario.control_period, 1.0)
+    exact = _ends(make_simulator(tightened(setup), physics_step=steps[-1] / 2), run, few)
+    own = exact - _ends(make_simulator(setup, physics_step=steps[-1]), run, few)
+    size = np.ones(exact.shape[1])
+    for placed in (0, 2, 3):  # positions of joints, position and orientation of the base
+        size[groups(len(run.joints))[placed]] = 1.0 / setup.scenario.control_period
     known = norm(own * size) <= RESOLVED * norm(exact * size)
     if not known.any():
         return None
     chosen, own = few[known], own[known]
     errors = [
         _ends(make_simulator(setup, engine, physics_step=step), run, chosen) - exact[known]
-        for step in steps[-4:-1]
+        for step in steps
     ]
     left = 2.0 * errors[-1] - errors[-2]
     moved = sum(norm(np.diff(errors, axis=0)[i] * size) for i in range(2))
@@ -91,9 +92,3 @@ def _ends(simulator: Simulator, run: Trajectory, ticks: Index) -> Array:
 def norm(values: Array) -> Array:
     """Return the norm of each row."""
     return np.asarray(np.linalg.norm(values, axis=1))
-
-
-def by_kind(run: Trajectory) -> NDArray[np.bool_]:
-    """Return which coordinates are positions or angles (2 n + 12,)."""
-    n = len(run.joints)
-    return np.isin(np.arange(2 * n + 12), [*range(n), *range(2 * n, 2 * n + 6)])
