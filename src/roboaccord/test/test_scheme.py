@@ -258,7 +258,7 @@ def test_a_check_coarser_than_asked_is_not_judged() -> None:
     assert (coarse.outcome, coarse.where, other) == ("not_judged", "b", within[1])
     assert "mass of b 2 %" in coarse.reason and "control_period=0.01 or" in coarse.reason
     idle = ask_resolution(within, [replace(found[1], smallest=1e7)], 0.01, setup, 1)[0]
-    assert idle.reason.endswith("choose another motion")
+    assert idle.reason.endswith("choose another motion") and "b not at all" in idle.reason
     none = [judge_scheme("dart", NoTwin("a ball stands in a frame")), within[1]]
     assert ask_resolution(none, [], 0.01, setup, 1)[0].outcome == "not_judged"
     wrong = [replace(within[0], outcome="outside"), within[1]]

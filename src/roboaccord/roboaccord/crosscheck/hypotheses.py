@@ -284,8 +284,14 @@ class Resolved:
     unit: str
 
     def __str__(self) -> str:
-        found = Hypothesis(self.parameter, self.where)
-        return f"{found} {found.sized(self.smallest, '.1g')}"
+        return f"{Hypothesis(self.parameter, self.where)} {self.size}"
+
+    @property
+    def size(self) -> str:
+        """The size in words: where a parameter could be off by all of itself, it is not seen."""
+        if self.unit == "1" and self.smallest > 1.0:
+            return "not at all"
+        return Hypothesis(self.parameter, self.where).sized(self.smallest, ".1g")
 
 
 def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resolved]:
@@ -321,7 +327,7 @@ def summary_of(found: Sequence[Resolved]) -> str:
         one = Hypothesis(last.parameter, last.where)
         alone = sum(each.parameter == last.parameter for each in found) == 1
         where = one if alone else f"{one.quantity} of any {one.place}"
-        words.append(f"{where} {one.sized(last.smallest, '.1g')}")
+        words.append(f"{where} {last.size}")
     return ", ".join(words)
 
 

@@ -153,11 +153,13 @@ def report_of(
         robot=setup.robot.name,
         scenario=scenario.name,
         verdict=verdict_of(findings),
-        reasons=[
-            f"{f.engine}: {f.reason}"
-            for f in findings
-            if f.outcome in ("outside", "not_judged") and not f.stands_in
-        ],
+        reasons=list(
+            dict.fromkeys(
+                f"{f.engine}: {f.reason}"
+                for f in findings
+                if f.outcome in ("outside", "not_judged") and not f.stands_in
+            )
+        ),
         remarks=[
             *remarks(findings, scenario.crosscheck.excuse),
             *sensitive(measured.noise),
