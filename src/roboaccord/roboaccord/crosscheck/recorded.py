@@ -138,7 +138,7 @@ class StepCheck:
     def __init__(
         self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
     ) -> None:
-        contacts = contacts_of(transport) if engine == GAZEBO else ""
+        contacts = contacts_of(setup, transport) if engine == GAZEBO else ""
         setup, known = by_contacts(setup, contacts)
         self._engine = engine
         scenario = setup.scenario
@@ -343,7 +343,7 @@ def check_bag(
         check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
     check.settle()
     found = check.verdict()
-    if run.engine not in (*engine_names(), GAZEBO) or any(given):
+    if run.engine not in engine_names() or any(given):
         return found
     twin = _check_scheme(setup, run, found.delay)
     (scheme,) = excuse([judge_scheme(run.engine, twin)], setup.scenario.crosscheck.excuse)
@@ -356,7 +356,7 @@ def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin
     """Compare the ticks of a bag with the engine's twin; commands act late by a delay [ticks]."""
     if run.engine != GAZEBO:
         return check_scheme(setup, spec(run.engine), run.trajectory)
-    engine = replace(GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts_of(run.transport)))
+    engine = replace(GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts_of(setup, run.transport)))
     motion, frozen = run.trajectory, [e.time for e in run.trajectory.events if e.kind == FROZEN]
     motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(motion) < 2:
@@ -364,9 +364,15 @@ def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin
     return check_scheme(setup, engine, motion)
 
 
-def contacts_of(transport: str) -> str:
-    """Return with what a robot touches the ground in Gazebo, as the transport of its run says."""
-    return transport.rpartition(", ")[2] if ", " in transport else ""
+def contacts_of(setup: Setup, transport: str) -> str:
+    """Return with what a robot touches the ground in Gazebo, as a run's transport says, if it does.
+
+    Else it is what the scenario asks of the engine, or the robot's first choice.
+    """
+    if ", " in transport:
+        return transport.rpartition(", ")[2]
+    asked = setup.scenario.engine_options.get(GAZEBO, {}).get("contacts", "")
+    return str(asked) or next(iter(setup.robot.contact_shapes), "")
 
 
 def _rates(state: RobotState) -> Array:

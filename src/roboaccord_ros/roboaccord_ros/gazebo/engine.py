@@ -38,27 +38,29 @@ def _whole() -> Callable[[Setup], GazeboSimulator]:
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
 
     def make(setup: Setup) -> GazeboSimulator:
-        return GazeboSimulator(setup, _version(), contacts_of(setup))
+        return GazeboSimulator(setup, _version(), contacts(setup))
 
     return make
 
 
-def contacts_of(setup: Setup) -> str:
+def contacts(setup: Setup) -> str:
     """Return with what the robot of a setup touches the ground in Gazebo."""
-    settings = read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
-    return settings.contacts or next(iter(setup.robot.contact_shapes), "")
+    from roboaccord.crosscheck.recorded import contacts_of
+
+    read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
+    return contacts_of(setup, "")
 
 
 def _case(setup: Setup) -> Case:
     from roboaccord.gazebo.twin import gazebo_case
 
-    return gazebo_case(setup, contacts_of(setup))
+    return gazebo_case(setup, contacts(setup))
 
 
 def _ground(setup: Setup) -> Setup:
     from roboaccord.gazebo.twin import on_ground
 
-    return on_ground(setup, contacts_of(setup))
+    return on_ground(setup, contacts(setup))
 
 
 SPEC = EngineSpec(
