@@ -9,29 +9,34 @@ does not depend on what was before.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import uuid
+import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
+from roboaccord.contract.files import read_xml
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo, is_level
+from roboaccord.gazebo.sdformat import print_sdf
+from roboaccord.gazebo.world import text_of
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
+from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 from roboaccord_ros.gazebo.bridge import LevelBase, World, refuse_start
 from roboaccord_ros.gazebo.faults import GazeboFaults
-from roboaccord_ros.gazebo.rates import Entities
-from roboaccord_ros.gazebo.transport import Server, load, message
+from roboaccord_ros.gazebo.transport import load
 
 PARTITION, RESOURCES = "GZ_PARTITION", "GZ_SIM_RESOURCE_PATH"  # environment variables
-TRIES = 100  # iterations of the paused world in which the robot must come
 
 
 class GazeboSimulator(Simulator):
@@ -66,7 +71,12 @@ class GazeboSimulator(Simulator):
         self._next: RobotState | None = None
 
     def masses(self) -> Mapping[str, float]:
-        return self._running().masses()
+        """Return the mass of each link as SDFormat, which Gazebo reads it by, has it [kg]."""
+        model = print_sdf(self._urdf).find("model")
+        assert model is not None
+        found = {e.attrib["name"]: e.findtext("inertial/mass", "0") for e in model.iterfind("link")}
+        ours = [link.name for link in self._setup.tree.links if link.name in found]
+        return {name: float(found[name]) for name in ours}
 
     def fail(self, fault: Fault) -> None:
         self._faults_here.fail(fault)
@@ -150,6 +160,24 @@ class GazeboSimulator(Simulator):
         return replace(found, q=found.q + self._setup.initial.q, effort=self._effort)
 
 
+def populate(world: World, setup: Setup, urdf: str) -> Path:
+    """Write a world with the robot in it where it starts, and return its file."""
+    root = read_xml(world.path)
+    place = [*setup.initial.position.tolist(), *quaternion_rpy(setup.initial.orientation)]
+    digest = hashlib.sha256((urdf + text_of(place)).encode()).hexdigest()[:12]
+    folder = make_folder(world.path.parent / digest)
+    write_text(folder / "robot.urdf", urdf)
+    include = ET.SubElement(root.find("world"), "include")
+    for tag, text in (
+        ("uri", str(folder / "robot.urdf")),
+        ("name", setup.robot.name),
+        ("pose", text_of(place)),
+    ):
+        ET.SubElement(include, tag).text = text
+    write_text(folder / world.path.name, ET.tostring(root, encoding="unicode") + "\n")
+    return folder / world.path.name
+
+
 class InProcess:
     """Run Gazebo's server in this process: a paused world with a robot, stepped when asked.
 
@@ -167,6 +195,7 @@ class InProcess:
     """
 
     def __init__(self, setup: Setup, world: World, urdf: str, joints: Iterable[str]) -> None:
+        load("gz.math7")  # the types of what the other returns
         self._sim = load("gz.sim8")
         self._prepare(world)
         self._robot, self._world = setup.robot.name, world.name
@@ -178,12 +207,11 @@ class InProcess:
         self._placed: tuple[Array, Array] | None = None
         self._found = np.zeros(0), np.zeros(0), np.zeros(7), np.zeros(6)
         self._error: Exception | None = None
-        self._fixture = self._sim.TestFixture(str(world.path))
+        self._fixture = self._sim.TestFixture(str(populate(world, setup, urdf)))
         self._fixture.on_pre_update(self._before)
         self._fixture.on_post_update(self._after)
         self._fixture.finalize()
         self._server = self._fixture.server()
-        self._create(setup, urdf)
 
     @staticmethod
     def _prepare(world: World) -> None:
@@ -192,25 +220,6 @@ class InProcess:
         known = os.environ.get(RESOURCES, "").split(os.pathsep)
         folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
         os.environ[RESOURCES] = os.pathsep.join(folders)
-
-    def _create(self, setup: Setup, urdf: str) -> None:
-        """Put the robot into the paused world, as `create` does."""
-        self._server.run(True, 1, True)
-        x, y, z = setup.initial.position.tolist()
-        roll, pitch, yaw = quaternion_rpy(setup.initial.orientation)
-        turn = load("gz.math7").Quaterniond(float(roll), float(pitch), float(yaw))
-        place = {"x": x, "y": y, "z": z}
-        facing = {"w": turn.w(), "x": turn.x(), "y": turn.y(), "z": turn.z()}
-        request = message("EntityFactory")(
-            name=self._robot, sdf=urdf, pose={"position": place, "orientation": facing}
-        )
-        if not Server(self._world).ask("create", request, "Boolean").data:
-            raise AccordError(f"Gazebo does not take {self._robot}")
-        for _ in range(TRIES):
-            self._server.run(True, 1, True)
-            if self._joints or (self._base is not None and not self._wanted):
-                return
-        raise AccordError(f"Gazebo has not put {self._robot} into {self._world}")
 
     def step(
         self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
@@ -228,17 +237,11 @@ class InProcess:
             raise AccordError(f"gz: {self.steps} steps were taken, not {self._last}")
         return self._found
 
-    def masses(self) -> Mapping[str, float]:
-        """Return the mass of each link as the server has it [kg]."""
-        robot = Entities(Server(self._world), self._robot)
-        return robot.masses()
-
     def _before(self, info: Any, ecm: Any) -> None:
         """Write efforts, and what is set, before a step; find the robot before the first."""
         try:
-            if info.paused:
+            if self._base is None:
                 self._find(ecm)
-                return
             if self._placed is not None:
                 for joint, q, qd in zip(self._joints, *self._placed, strict=True):
                     joint.reset_position(ecm, [float(q)])
@@ -251,11 +254,9 @@ class InProcess:
 
     def _find(self, ecm: Any) -> None:
         sim = self._sim
-        if self._base is not None:
-            return
         model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, self._robot)
         if model == sim.K_NULL_ENTITY:
-            return
+            raise AccordError(f"there is no {self._robot} in {self._world}")
         body = sim.Model(model)
         self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._wanted]
         self._base = sim.Link(body.link_by_name(ecm, "base_link"))
@@ -267,8 +268,6 @@ class InProcess:
     def _after(self, info: Any, ecm: Any) -> None:
         """Read the state after the last step that was asked for."""
         try:
-            if info.paused:
-                return
             self.steps += 1
             if self.steps < self._last:
                 return
