@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import insort
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from roboaccord.cdr import CdrWriter, decode_wrench, encode_wrench, read_joint_s
 from roboaccord.cdr.wire import by_name
 from roboaccord.contract.state import Array, Target
 
-ROUND_OFF = 1e-7  # s, far below any control period
 _JOINTS = ("position", "velocity", "effort")
 
 
@@ -55,54 +52,22 @@ def read_targets(content: Content, joints: Sequence[str]) -> list[tuple[float, T
     Raises:
         AccordError: for a message that is not what it should be.
     """
-    log = TargetLog(joints)
-    for topic in (TARGET_TWIST, TARGET_JOINTS):
-        for data in content.since_reset(topic):
-            log.take(topic, data)
-    return log.targets()
-
-
-class TargetLog:
-    """Collect messages of targets, in the order of each topic.
-
-    Args:
-        joints: joint names, in the order of the targets' arrays.
-    """
-
-    def __init__(self, joints: Sequence[str]) -> None:
-        self._joints = joints
-        self._changes: list[tuple[float, dict[str, Any]]] = []
-
-    def take(self, topic: str, data: bytes) -> None:
-        """Take a message by the name of its topic, `TARGET_TWIST` or `TARGET_JOINTS`.
-
-        Raises:
-            AccordError: for a message that is not what it should be.
-        """
-        if topic == TARGET_TWIST:
-            time, twist = decode_wrench(data)
-            change: dict[str, Any] = {"twist": twist}
-        else:
-            time, names, *columns = read_joint_state(data)
-            order = by_name(names, self._joints, "JointState")
-            values = (column[order] if len(column) else None for column in columns)
-            change = dict(zip(_JOINTS, values, strict=True))
-        insort(self._changes, (time, change), key=itemgetter(0))
-
-    def targets(self) -> list[tuple[float, Target]]:
-        """Return the targets with the times of the ticks from which on they are in force [s]."""
-        targets: list[tuple[float, Target]] = []
-        for time, change in self._changes:
-            last = targets[-1] if targets else (-1.0, Target())
-            if last[0] == time:
-                targets.pop()
-            targets.append((time, replace(last[1], **change)))
-        return targets
-
-    def at(self, time: float) -> Target | None:
-        """Return the target in force at a time [s], None before the first."""
-        due = [target for at, target in self.targets() if at <= time + ROUND_OFF]
-        return due[-1] if due else None
+    changes: list[tuple[float, dict[str, Any]]] = []
+    for data in content.since_reset(TARGET_TWIST):
+        time, twist = decode_wrench(data)
+        changes.append((time, {"twist": twist}))
+    for data in content.since_reset(TARGET_JOINTS):
+        time, names, *columns = read_joint_state(data)
+        order = by_name(names, joints, "JointState")
+        values = (column[order] if len(column) else None for column in columns)
+        changes.append((time, dict(zip(_JOINTS, values, strict=True))))
+    targets: list[tuple[float, Target]] = []
+    for time, change in sorted(changes, key=lambda pair: pair[0]):
+        last = targets[-1] if targets else (-1.0, Target())
+        if last[0] == time:
+            targets.pop()
+        targets.append((time, replace(last[1], **change)))
+    return targets
 
 
 def _same(a: Array | None, b: Array | None) -> bool:

@@ -356,7 +356,9 @@ def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin
     """Compare the ticks of a bag with the engine's twin; commands act late by a delay [ticks]."""
     if run.engine != GAZEBO:
         return check_scheme(setup, spec(run.engine), run.trajectory)
-    engine = replace(GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts_of(setup, run.transport)))
+    engine = replace(
+        GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts_of(setup, run.transport))
+    )
     motion, frozen = run.trajectory, [e.time for e in run.trajectory.events if e.kind == FROZEN]
     motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(motion) < 2:

@@ -193,6 +193,15 @@ class EngineSpec:
         self.check(model)
         return self.load(self.simulator)(self.configured(model))
 
+    def make(self, setup: Setup) -> Simulator:
+        """Make the simulator of a setup as a whole, in the state from which the scenario starts.
+
+        Raises:
+            AccordError: where the engine cannot be imported, or cannot run the setup.
+        """
+        assert self.whole
+        return self.load(self.whole)(setup)
+
     def complete(self, simulator: Simulator) -> Simulator:
         """Return what a robot has made of the engine's simulators as it is used: unchanged."""
         return simulator

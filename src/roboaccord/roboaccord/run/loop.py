@@ -230,10 +230,6 @@ class Stepper:
         for observer in self._observers:
             observer.on_state(self.state)
 
-    def put(self, state: RobotState) -> None:
-        """Go on from another state of the present tick."""
-        self.state = self._simulator.reset(state)
-
     def fail(self, fault: Fault) -> None:
         """Let a joint fail at the next step, which can be the first."""
         self._faults.append(fault)

@@ -91,16 +91,6 @@ class Entities:
             if self._parent(i) == self.model
         }
 
-    def masses(self) -> dict[str, float]:
-        """Return the masses of the links by name [kg]."""
-        found = {}
-        for (kind, name), entity in self.named.items():
-            if kind == "Link":
-                inertial = message("Inertial")()
-                inertial.ParseFromString(self._part(entity, "Inertial"))
-                found[name] = float(inertial.mass)
-        return found
-
     def part_of(self, link: str) -> int:
         """Return something that a link carries, a visual say: it moves with the link."""
         entity = self.named["Link", link]

@@ -13,7 +13,7 @@ import hashlib
 import os
 import uuid
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.files import read_xml
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo, is_level
+from roboaccord.gazebo.form import LEVEL, expand_for_gazebo, is_level
 from roboaccord.gazebo.sdformat import print_sdf
 from roboaccord.gazebo.world import text_of
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
@@ -61,7 +61,6 @@ class GazeboSimulator(Simulator):
         self.version = version
         self._setup, self._contacts = setup, contacts
         self._level = is_level(setup, contacts)
-        self._fixed = base_in_gazebo(setup.scenario) == "fixed"
         self._urdf = expand_for_gazebo(setup, contacts)
         self._names = [*setup.joints, *(LEVEL if self._level else ())]
         self._level_base = LevelBase(setup.initial)
@@ -167,7 +166,9 @@ def populate(world: World, setup: Setup, urdf: str) -> Path:
     digest = hashlib.sha256((urdf + text_of(place)).encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
     write_text(folder / "robot.urdf", urdf)
-    include = ET.SubElement(root.find("world"), "include")
+    element = root.find("world")
+    assert element is not None  # `World` has read it
+    include = ET.SubElement(element, "include")
     for tag, text in (
         ("uri", str(folder / "robot.urdf")),
         ("name", setup.robot.name),
