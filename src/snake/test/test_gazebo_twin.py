@@ -10,14 +10,14 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.friction import CFM, PyramidFriction
 from roboaccord.contract.state import Command
-from roboaccord.crosscheck.recorded import by_contacts, check_bag
+from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.scheme import compare
 from roboaccord.crosscheck.ticks import by_group
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.engines.grip import ERP, Grip
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
-from roboaccord.gazebo.twin import gazebo_engine
+from roboaccord.gazebo.twin import by_contacts, gazebo_engine
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup

@@ -7,7 +7,7 @@ import oracle
 import pytest
 from roboaccord import AccordError, make_simulator
 from roboaccord.contract.state import Command
-from roboaccord.crosscheck.recorded import by_contacts
+from roboaccord.gazebo.twin import by_contacts
 from snake.model.coordinates import PlanarSnake
 
 STICKS = ("friction.law=pyramid", "friction.slip_speed=0")

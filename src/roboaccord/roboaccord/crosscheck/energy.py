@@ -15,7 +15,8 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.friction import EllipseFriction
+from roboaccord.contract.interfaces import Engine, ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -66,6 +67,12 @@ class NoBook:
     reason: str = "kinematic: no energy book"
 
 
+def law_of(setup: Setup) -> ForceLaw | None:
+    """Return the force law of a setup; None where its forces are no function of the motion."""
+    law = setup.force_law
+    return None if isinstance(law, EllipseFriction) and not law.slip_speed else law
+
+
 def energy_of(setup: Setup, engine: Engine, run: Trajectory) -> EnergyBook | NoBook:
     """Return the energy balance of a run.
 
@@ -81,8 +88,9 @@ def energy_of(setup: Setup, engine: Engine, run: Trajectory) -> EnergyBook | NoB
     measured = repeat(setup, simulator, run)
     taken = measured or {}
     how = dict.fromkeys(taken, f"measured by {name_of(engine)}")
-    if FRICTION not in taken and setup.force_law:
-        taken[FRICTION] = integrate_law(LawPower(tree, run.joints, setup.force_law), run)
+    law = law_of(setup)
+    if FRICTION not in taken and law:
+        taken[FRICTION] = integrate_law(LawPower(tree, run.joints, law), run)
         how[FRICTION] = "force law integrated over the control ticks"
     for event in run.events if measured else ():
         taken[IMPACTS] = taken[IMPACTS] + event.energy * (run.time > event.time + _ROUND_OFF)

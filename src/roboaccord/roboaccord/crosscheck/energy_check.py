@@ -25,6 +25,7 @@ from roboaccord.crosscheck.energy import (
     NoBook,
     Stored,
     integrate_law,
+    law_of,
     net_work,
 )
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples
@@ -143,8 +144,9 @@ def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
     """Return the rest of the balance of an engine's way [J]."""
     before, after = (sum(stored.of(way.run.state(i))) for i in (0, -1))
     lost = sum(way.lost.values()) + sum(event.energy for event in way.run.events)
-    if FRICTION not in way.lost and setup.force_law:
-        power = LawPower(setup.tree, way.run.joints, setup.force_law)
+    law = law_of(setup)
+    if FRICTION not in way.lost and law:
+        power = LawPower(setup.tree, way.run.joints, law)
         lost += float(integrate_law(power, way.run)[-1])
     return float(net_work(way.run)[-1]) - (after - before) - lost
 

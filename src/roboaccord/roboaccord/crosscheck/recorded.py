@@ -17,6 +17,7 @@ import math
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -33,11 +34,10 @@ from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
-from roboaccord.gazebo.twin import gazebo_engine, misread
+from roboaccord.gazebo.twin import GAZEBO_ENGINE, by_contacts, gazebo_case
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
 GAZEBO = "gz"
@@ -138,7 +138,7 @@ class StepCheck:
     def __init__(
         self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
     ) -> None:
-        contacts = contacts_of(transport) if engine == GAZEBO else ""
+        contacts = contacts_of(setup, transport) if engine == GAZEBO else ""
         setup, known = by_contacts(setup, contacts)
         self._engine = engine
         scenario = setup.scenario
@@ -317,21 +317,6 @@ class StepCheck:
         return RobotState(step.time, step.position, step.error[:n], np.zeros(n))
 
 
-def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
-    """Return a setup with the law and the time steps of Gazebo's contacts, and whether it has them.
-
-    Args:
-        setup: robot and scenario.
-        contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
-    """
-    law = setup.robot.contact_shapes.get(contacts)
-    if setup.force_law is None or not law:
-        return setup, False
-    data = setup.scenario.data()
-    data["friction"] = {**data["friction"], **law}
-    return Setup.of(Scenario(**data)), True
-
-
 def check_bag(
     run: BagRun, scenario: Mapping[str, Json] | None = None, tolerance: float = 0.0
 ) -> RecordedReport:
@@ -358,7 +343,7 @@ def check_bag(
         check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
     check.settle()
     found = check.verdict()
-    if run.engine not in (*engine_names(), GAZEBO) or any(given):
+    if run.engine not in engine_names() or any(given):
         return found
     twin = _check_scheme(setup, run, found.delay)
     (scheme,) = excuse([judge_scheme(run.engine, twin)], setup.scenario.crosscheck.excuse)
@@ -371,22 +356,25 @@ def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin
     """Compare the ticks of a bag with the engine's twin; commands act late by a delay [ticks]."""
     if run.engine != GAZEBO:
         return check_scheme(setup, spec(run.engine), run.trajectory)
-    contacts = contacts_of(run.transport)
-    try:
-        engine = gazebo_engine(setup, contacts)
-    except AccordError as error:
-        return NoTwin(str(error))
+    engine = replace(
+        GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts_of(setup, run.transport))
+    )
     motion, frozen = run.trajectory, [e.time for e in run.trajectory.events if e.kind == FROZEN]
     motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(motion) < 2:
         return NoTwin("in Gazebo efforts hold a frozen joint")
-    laid = by_contacts(setup, contacts)[0]
-    return check_scheme(laid, engine, motion, misread=misread(setup, contacts))
+    return check_scheme(setup, engine, motion)
 
 
-def contacts_of(transport: str) -> str:
-    """Return with what a robot touches the ground in Gazebo, as the transport of its run says."""
-    return transport.rpartition(", ")[2] if ", " in transport else ""
+def contacts_of(setup: Setup, transport: str) -> str:
+    """Return with what a robot touches the ground in Gazebo, as a run's transport says, if it does.
+
+    Else it is what the scenario asks of the engine, or the robot's first choice.
+    """
+    if ", " in transport:
+        return transport.rpartition(", ")[2]
+    asked = setup.scenario.engine_options.get(GAZEBO, {}).get("contacts", "")
+    return str(asked) or next(iter(setup.robot.contact_shapes), "")
 
 
 def _rates(state: RobotState) -> Array:

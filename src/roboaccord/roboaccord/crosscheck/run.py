@@ -41,6 +41,7 @@ from roboaccord.crosscheck.runs import (
     Progress,
     Runs,
     make_engines,
+    on_ground_of,
     run_jobs,
 )
 from roboaccord.crosscheck.scheme import check_scheme
@@ -80,6 +81,7 @@ def run_crosscheck(
         AccordError: for a folder that cannot be written, an engine that cannot be had, or a
             tolerance below the noise floor.
     """
+    setup = on_ground_of(setup, engines)
     simulators = make_engines(setup, engines, refused)
     make_folder(out)
     runs = Runs({}, [])

@@ -172,6 +172,21 @@ def make_engines(
     return Engines(reference, others, specs, same)
 
 
+def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
+    """Return a setup with the law of the ground that an engine has of its own, if one has.
+
+    Raises:
+        AccordError: for other engines beside it, which would be held to that law.
+    """
+    others = [spec(each) for each in engines if each != REFERENCE]
+    for engine in others:
+        laid = engine.ground(setup) if engine.ground else setup
+        if laid is not setup and len(others) > 1:
+            raise AccordError(f"{engine.name} has a law of the ground of its own: check it alone")
+        setup = laid
+    return setup
+
+
 def is_same(
     others: Mapping[str, Simulator], specs: Mapping[str, EngineSpec], expert: EngineSpec
 ) -> bool:

@@ -113,7 +113,6 @@ def check_scheme(
     run: Trajectory,
     *,
     named: bool = True,
-    misread: Array | None = None,
 ) -> SchemeCheck | NoTwin:
     """Compare every tick of an engine's run with its twin's.
 
@@ -122,11 +121,13 @@ def check_scheme(
         engine: to compare.
         run: of it.
         named: whether a difference gets a name.
-        misread: by how much the engine may have misread the origins of joints (n,) [rad].
     """
+    misread = np.zeros(0)
     if not setup.joints and not setup.base.moves:
         return NoTwin("nothing can move")
     try:
+        if engine.case:
+            setup, engine, misread = engine.case(setup)
         twin = make_simulator(setup, twin_of(engine))
     except AccordError as error:
         return NoTwin(str(error))
@@ -143,7 +144,7 @@ def check_scheme(
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
     floor = measure_floor(twin, shaken, run, found.chosen[sampled])
-    if misread is not None:
+    if misread.any():
         floor = floor + spread_of(twin, run, found.chosen[sampled], misread)
     if engine.simulator:  # else the states are recorded as they were
         most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)

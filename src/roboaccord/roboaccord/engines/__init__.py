@@ -59,7 +59,7 @@ def simulate_model(model: EngineModel, engine: Engine) -> EngineSimulator:
 
 def engine_names() -> tuple[str, ...]:
     """Return the names of the engines that simulate."""
-    return tuple(each.name for each in specs().values() if each.simulator)
+    return tuple(each.name for each in specs().values() if each.simulates)
 
 
 def default_names() -> tuple[str, ...]:

@@ -27,6 +27,8 @@ from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
+from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.proxy import Proxy
@@ -198,6 +200,16 @@ class MovedSpec(EngineSpec):
             move = Move(move.name, reordered=move.reordered)
         # To a robot of several models it is what each of them is.
         return cast(EngineSimulator, Moved(simulator, move, model.joints))
+
+    def make(self, setup: Setup) -> Simulator:
+        move = self.move
+        if move.mirrored or move.reordered or any(move.shift) or not setup.base.moves:
+            raise AccordError(f"{self.name}: where its world is whole, the robot is turned alone")
+        data = setup.scenario.data()
+        place = move.place(np.array(data["initial"]["position"])).tolist()
+        turned = {"position": place, "yaw": data["initial"]["yaw"] + move.yaw}
+        data["initial"] = {**data["initial"], **turned}
+        return Moved(self.inner.make(Setup.of(Scenario(**data))), move, setup.joints)
 
     def complete(self, simulator: Simulator) -> Simulator:
         """Return a simulator with what else the engine has in the moved world, where it can."""

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.profiles import EXPERT
+from roboaccord.contract.state import Array
 
 if TYPE_CHECKING:
     from roboaccord.engines.base import EngineSimulator
     from roboaccord.engines.model import EngineModel
     from roboaccord.engines.reading import Reading
+    from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.base import Simulator
 
 T = TypeVar("T")
@@ -62,6 +64,17 @@ class Footing:
     carriages: tuple[float, float, float]
 
 
+class Case(NamedTuple):
+    """Hold what a twin is made of: setup, specification, and what may be misread.
+
+    `misread` are angles by which the origins of the joints may be off (n,) [rad].
+    """
+
+    setup: Setup
+    engine: EngineSpec
+    misread: Array
+
+
 @dataclass(frozen=True)
 class Available:
     """Hold the version of an engine that can be used here."""
@@ -89,7 +102,8 @@ class EngineSpec:
         name: in commands, scenarios and results; that of the entry point.
         package: to install with pip.
         version: returns the version of the library, which it imports.
-        simulator: imports the class that simulates; None for what reads descriptions alone.
+        simulator: imports the class that simulates models; None where there is none.
+        whole: imports what simulates a setup as a whole, ground included, in place of its models.
         reader: imports the class that reads descriptions for `accord parity`; None without one.
         settings: dataclass of the keys below `engine_options.NAME`, which checks their values.
         lacks: features of a model that the engine refuses, each with the reason.
@@ -98,6 +112,8 @@ class EngineSpec:
         scheme: returns how it steps a model; None where that is not known.
         footing: of a level robot; None where there is none.
         expert: the settings that its authors would choose, one for all problems.
+        ground: returns a setup with the engine's own law of the ground, to be compared with.
+        case: returns what the engine's twin is made of in a setup, where that depends on it.
         plain: name of an engine that is held to its expert settings; "" for one that is not.
     """
 
@@ -105,6 +121,7 @@ class EngineSpec:
     package: str
     version: Callable[[], str]
     simulator: Callable[[], type[EngineSimulator]] | None = None
+    whole: Callable[[], Callable[[Setup], Simulator]] | None = None
     reader: Callable[[], type[Reading]] | None = None
     settings: type = NoSettings
     lacks: Mapping[Feature, str] = field(default_factory=dict)
@@ -113,7 +130,14 @@ class EngineSpec:
     scheme: Callable[[EngineModel], Scheme] | None = None
     footing: Footing | None = None
     expert: Mapping[str, object] = field(default_factory=dict)
+    ground: Callable[[Setup], Setup] | None = None
+    case: Callable[[Setup], Case] | None = None
     plain: str = ""
+
+    @property
+    def simulates(self) -> bool:
+        """Whether it simulates, or reads descriptions alone."""
+        return bool(self.simulator or self.whole)
 
     def as_expert(self) -> EngineSpec:
         """Return the engine held to its expert settings; itself where it has none."""
@@ -168,6 +192,15 @@ class EngineSpec:
         assert self.simulator
         self.check(model)
         return self.load(self.simulator)(self.configured(model))
+
+    def make(self, setup: Setup) -> Simulator:
+        """Make the simulator of a setup as a whole, in the state from which the scenario starts.
+
+        Raises:
+            AccordError: where the engine cannot be imported, or cannot run the setup.
+        """
+        assert self.whole
+        return self.load(self.whole)(setup)
 
     def complete(self, simulator: Simulator) -> Simulator:
         """Return what a robot has made of the engine's simulators as it is used: unchanged."""

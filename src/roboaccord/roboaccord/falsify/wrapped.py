@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import spec
@@ -19,6 +20,7 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.falsify.model import perturb_model
 from roboaccord.falsify.perturbation import Perturbation
+from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.proxy import Proxy
 
@@ -57,6 +59,9 @@ class WrappedSpec(EngineSpec):
     inner: EngineSpec
     perturbations: tuple[Perturbation, ...]
     after_step: AfterStep | None
+
+    def make(self, setup: Setup) -> Simulator:
+        raise AccordError(f"--perturb: {self.name} runs a description of its own, and takes none")
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         model = self.configured(model)

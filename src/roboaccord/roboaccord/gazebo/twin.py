@@ -11,9 +11,10 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.engines import spec
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.spec import EngineSpec, Footing, Scheme
+from roboaccord.engines.spec import Case, EngineSpec, Footing, Scheme
 from roboaccord.engines.twin import ROUNDING
 from roboaccord.gazebo.form import LEVEL, describe, is_level
+from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
 
@@ -42,13 +43,45 @@ def gazebo_engine(setup: Setup, contacts: str) -> EngineSpec:
                 "creep by other rates, up to 3e-6 rad/s, for reasons that are not known"
             )
         footing = footing_of(describe(setup, contacts))
-    return EngineSpec(
-        name="gz",
-        package="gz-sim",
-        version=lambda: "",
-        scheme=_scheme,
-        footing=footing,
-    )
+    return replace(GAZEBO_ENGINE, scheme=_scheme, footing=footing)
+
+
+GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
+"""Gazebo as an engine that has a twin, and simulates nothing here."""
+
+
+def gazebo_case(setup: Setup, contacts: str) -> Case:
+    """Return what Gazebo's twin is made of; arguments and errors as of `gazebo_engine`."""
+    engine = gazebo_engine(setup, contacts)
+    return Case(by_contacts(setup, contacts)[0], engine, misread(setup, contacts))
+
+
+def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
+    """Return a setup with the law and the time steps of Gazebo's contacts, and whether it has them.
+
+    Args:
+        setup: robot and scenario.
+        contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
+    """
+    law = setup.robot.contact_shapes.get(contacts)
+    if setup.force_law is None or not law:
+        return setup, False
+    data = setup.scenario.data()
+    data["friction"] = {**data["friction"], **law}
+    return Setup.of(Scenario(**data)), True
+
+
+def on_ground(setup: Setup, contacts: str) -> Setup:
+    """Return a setup with the law and the steps of Gazebo's contacts; its controller stays.
+
+    A controller that knows the friction is to know what it knows without them.
+    """
+    laid, known = by_contacts(setup, contacts)
+    if not known:
+        return setup
+    data = laid.scenario.data()
+    data["controller"]["friction"] = setup.assumed.scenario.data()["friction"]
+    return Setup.of(Scenario(**data))
 
 
 def _scheme(model: EngineModel) -> Scheme:

@@ -43,6 +43,8 @@ def make_simulator(
 
 def _make(setup: Setup, engine: EngineSpec) -> AnySimulator:
     """Make a robot in an engine, or what the robot makes of it there."""
+    if engine.whole:
+        return engine.make(setup)
     if setup.contact is not None:
         engine.refuse("contact")
     made = setup.robot.engine(setup, engine)

@@ -18,7 +18,12 @@ from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.world import physics_of, world_for_run
-from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
+from roboaccord.numerics.rotations import (
+    quaternion_matrix,
+    quaternion_product,
+    quaternion_yaw,
+    turn_quaternion,
+)
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
@@ -241,3 +246,13 @@ class LevelBase:
             quaternion_product(self._orientation, turn),
             np.array([c * vx + s * vy, c * vy - s * vx, vz, 0.0, 0.0, rate]),
         )
+
+    def coordinates(self, state: RobotState) -> tuple[Array, Array]:
+        """Return where the joints `LEVEL` are (4,) in a state, and how fast they move (4,)."""
+        a, b, up = state.twist[:3].tolist()
+        yaw = quaternion_yaw(state.orientation) - quaternion_yaw(self._orientation)
+        yaw = math.remainder(yaw, 2.0 * math.pi)
+        c, s = math.cos(yaw), math.sin(yaw)
+        place = self._turn.T @ (state.position - self._start)
+        rates = c * a - s * b, s * a + c * b, up, state.twist[5]
+        return np.array([*place, yaw]), np.array(rates)

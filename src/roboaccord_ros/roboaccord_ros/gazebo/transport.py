@@ -34,6 +34,8 @@ MODULES = {
 PACKAGES = {
     "google": "protobuf for Python (package python3-protobuf)",
     "gz.msgs10": "the Python messages of gz-msgs 10 (package ros-jazzy-gz-msgs-vendor)",
+    "gz.sim8": "the Python bindings of Gazebo Sim 8 (package ros-jazzy-gz-sim-vendor)",
+    "gz.math7": "the Python bindings of gz-math 7 (package ros-jazzy-gz-math-vendor)",
     "gz.transport13": "the Python bindings of gz-transport 13 "
     "(package ros-jazzy-gz-transport-vendor from 0.0.9 on)",
 }
@@ -156,4 +158,4 @@ def load(module: str) -> ModuleType:
         reason = f"{PACKAGES[lacks]} is missing"
     except Exception as error:  # noqa: BLE001 - protobuf has errors of its own
         reason = f"{module} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
-    raise AccordError(f"{reason}: lockstep with Gazebo needs it, and rates at the start")
+    raise AccordError(f"{reason}: Gazebo needs it in lockstep, for rates at the start, as an engine")

@@ -1,0 +1,74 @@
+"""Gazebo as an engine of the workspace: `--engine gz`, asked for by name alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from roboaccord.engines.spec import Case, EngineSpec, read_settings
+
+if TYPE_CHECKING:
+    from roboaccord.scenario.setup import Setup
+
+    from roboaccord_ros.gazebo.simulator import GazeboSimulator
+
+
+@dataclass(frozen=True)
+class GazeboSettings:
+    """Hold the keys below `engine_options.gz`.
+
+    Args:
+        contacts: with what the robot touches the ground: one of its `contact_shapes`.
+    """
+
+    contacts: str = ""
+
+
+def _version() -> str:
+    from roboaccord_ros.gazebo.bridge import gazebo_version
+    from roboaccord_ros.gazebo.transport import load, message
+
+    load("gz.sim8")
+    message("WorldControl")
+    return gazebo_version()
+
+
+def _whole() -> Callable[[Setup], GazeboSimulator]:
+    from roboaccord_ros.gazebo.simulator import GazeboSimulator
+
+    def make(setup: Setup) -> GazeboSimulator:
+        return GazeboSimulator(setup, _version(), contacts(setup))
+
+    return make
+
+
+def contacts(setup: Setup) -> str:
+    """Return with what the robot of a setup touches the ground in Gazebo."""
+    from roboaccord.crosscheck.recorded import contacts_of
+
+    read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
+    return contacts_of(setup, "")
+
+
+def _case(setup: Setup) -> Case:
+    from roboaccord.gazebo.twin import gazebo_case
+
+    return gazebo_case(setup, contacts(setup))
+
+
+def _ground(setup: Setup) -> Setup:
+    from roboaccord.gazebo.twin import on_ground
+
+    return on_ground(setup, contacts(setup))
+
+
+SPEC = EngineSpec(
+    name="gz",
+    package="ros_gz",
+    version=_version,
+    whole=_whole,
+    settings=GazeboSettings,
+    ground=_ground,
+    case=_case,
+)

@@ -1,0 +1,287 @@
+"""Gazebo as a simulator: its server in this process, paused, stepped through its own bindings.
+
+World, description and start are those of a launch, and so are the motions, bit for bit: the same
+systems take the same steps. Nothing is sent: efforts are written before each step where the system
+that a launch commands would write them, and states are read after it. A state that is set takes
+effect in the step that follows; a run from the scenario's start has a server of its own, so that it
+does not depend on what was before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import uuid
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.files import read_xml
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.gazebo.form import LEVEL, expand_for_gazebo, is_level
+from roboaccord.gazebo.sdformat import print_sdf
+from roboaccord.gazebo.world import text_of
+from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
+from roboaccord.run.output import make_folder, write_text
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
+
+from roboaccord_ros.gazebo.bridge import LevelBase, World, refuse_start
+from roboaccord_ros.gazebo.faults import GazeboFaults
+from roboaccord_ros.gazebo.transport import load
+
+PARTITION, RESOURCES = "GZ_PARTITION", "GZ_SIM_RESOURCE_PATH"  # environment variables
+
+
+class GazeboSimulator(Simulator):
+    """Advance a setup in Gazebo (Simulator).
+
+    Args:
+        setup: robot and scenario.
+        contacts: with what the robot touches the ground; see `contact_shapes`.
+
+    Raises:
+        AccordError: without Gazebo's bindings, or for a setup that Gazebo cannot run.
+    """
+
+    name, order = "gz", 1
+
+    def __init__(self, setup: Setup, version: str, contacts: str = "") -> None:
+        refuse_start(setup)
+        if setup.initial.switches:
+            raise AccordError("gz: magnets need the launch: ros2 launch ... sim:=gz")
+        self._world = World.of(setup)
+        super().__init__(setup.joints, setup.effort_limits, self._world.physics_step)
+        self.version = version
+        self._setup, self._contacts = setup, contacts
+        self._level = is_level(setup, contacts)
+        self._urdf = expand_for_gazebo(setup, contacts)
+        self._names = [*setup.joints, *(LEVEL if self._level else ())]
+        self._level_base = LevelBase(setup.initial)
+        self._faults_here = GazeboFaults(setup, lockstep=True)
+        self._server: InProcess | None = None
+        self._other: InProcess | None = None
+        self._next: RobotState | None = None
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link as SDFormat, which Gazebo reads it by, has it [kg]."""
+        model = print_sdf(self._urdf).find("model")
+        assert model is not None
+        found = {e.attrib["name"]: e.findtext("inertial/mass", "0") for e in model.iterfind("link")}
+        ours = [link.name for link in self._setup.tree.links if link.name in found]
+        return {name: float(found[name]) for name in ours}
+
+    def fail(self, fault: Fault) -> None:
+        self._faults_here.fail(fault)
+
+    def _start(self, state: RobotState) -> None:
+        self._faults_here = GazeboFaults(self._setup, lockstep=True)
+        if self._server is not None and self._server.steps:
+            self._server = None
+        self._place(state)
+
+    def _place(self, state: RobotState) -> None:
+        self._next = replace(state, effort=np.array(state.effort))
+
+    def _running(self) -> InProcess:
+        if self._server is None:
+            self._server = InProcess(self._setup, self._world, self._urdf, self._names)
+        return self._server
+
+    def _read(self) -> RobotState:
+        if self._next is not None:
+            return replace(self._next, time=self._time, effort=self._effort)
+        return self._found
+
+    def _advance(self, command: Command, duration: float) -> None:
+        if command.twist is not None or command.wrench is not None:
+            raise AccordError("gz: no wrench and no twist on the base here")
+        before = self.state()
+        self._events += self._faults_here.act(before)
+        self._effort = self._faults_here.commanded(self._effort)
+        server = self._running()
+        placed = None if self._next is None else self._coordinates(self._next)
+        effort = self._faults_here.held(before, self._effort)
+        q, qd, pose, twist = server.step(effort, self._steps, placed)
+        self._next = None
+        self._found = self._state_of(q, qd, pose, twist)
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
+        """Return what one step makes of the rates; None where something may touch."""
+        if self._setup.force_law is not None or self._setup.contact is not None:
+            return None
+        placed = self._coordinates(state)
+        _, qd, _, _ = self._probe().step(effort, 1, placed)
+        return Acceleration(np.zeros(6), (qd - state.qd) / self.physics_step)
+
+    def _probe(self) -> InProcess:
+        """Return a server whose state belongs to nobody."""
+        if self._other is None:
+            self._other = InProcess(self._setup, self._world, self._urdf, self._names)
+        return self._other
+
+    def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
+        """Return Gazebo's coordinates and rates of a state (n,), with those of a level base.
+
+        Raises:
+            AccordError: for a base that cannot be put there.
+        """
+        initial = self._setup.initial
+        q, qd = state.q - initial.q, state.qd
+        if self._level:
+            base, rates = self._level_base.coordinates(state)
+            return np.concatenate([q, base]), np.concatenate([qd, rates])
+        moved = [
+            np.abs(state.position - initial.position).max(),
+            np.abs(state.orientation - initial.orientation).max(),
+            np.abs(state.twist).max(),
+        ]
+        if max(moved) > 0.0:
+            raise AccordError("gz: a base that is free cannot be put into a state as it runs")
+        return q, qd
+
+    def _state_of(self, q: Array, qd: Array, pose: Array, twist: Array) -> RobotState:
+        """Return a state of Gazebo's coordinates (n,), pose and twist in the world of the base."""
+        effort = np.concatenate([self._effort, np.zeros(len(q) - len(self._effort))])
+        found = RobotState(self._time, q, qd, effort, pose[:3], pose[3:], twist)
+        if self._level:
+            found = self._level_base.complete(found)
+        else:
+            turn = quaternion_matrix(pose[3:])
+            own = np.concatenate([twist[:3] @ turn, twist[3:] @ turn])
+            found = replace(found, twist=own)
+        return replace(found, q=found.q + self._setup.initial.q, effort=self._effort)
+
+
+def populate(world: World, setup: Setup, urdf: str) -> Path:
+    """Write a world with the robot in it where it starts, and return its file."""
+    root = read_xml(world.path)
+    place = [*setup.initial.position.tolist(), *quaternion_rpy(setup.initial.orientation)]
+    digest = hashlib.sha256((urdf + text_of(place)).encode()).hexdigest()[:12]
+    folder = make_folder(world.path.parent / digest)
+    write_text(folder / "robot.urdf", urdf)
+    element = root.find("world")
+    assert element is not None  # `World` has read it
+    include = ET.SubElement(element, "include")
+    for tag, text in (
+        ("uri", str(folder / "robot.urdf")),
+        ("name", setup.robot.name),
+        ("pose", text_of(place)),
+    ):
+        ET.SubElement(include, tag).text = text
+    write_text(folder / world.path.name, ET.tostring(root, encoding="unicode") + "\n")
+    return folder / world.path.name
+
+
+class InProcess:
+    """Run Gazebo's server in this process: a paused world with a robot, stepped when asked.
+
+    Args:
+        setup: robot and scenario.
+        world: where the robot is put.
+        urdf: description for Gazebo.
+        joints: names in Gazebo, in the order of every array.
+
+    Attributes:
+        steps: physics steps so far.
+
+    Raises:
+        AccordError: without Gazebo's bindings, or where the robot does not come.
+    """
+
+    def __init__(self, setup: Setup, world: World, urdf: str, joints: Iterable[str]) -> None:
+        load("gz.math7")  # the types of what the other returns
+        self._sim = load("gz.sim8")
+        self._prepare(world)
+        self._robot, self._world = setup.robot.name, world.name
+        self._joints: list[Any] = []
+        self._base: Any = None
+        self._wanted = list(joints)
+        self.steps, self._last = 0, 0
+        self._effort = np.zeros(0)
+        self._placed: tuple[Array, Array] | None = None
+        self._found = np.zeros(0), np.zeros(0), np.zeros(7), np.zeros(6)
+        self._error: Exception | None = None
+        self._fixture = self._sim.TestFixture(str(populate(world, setup, urdf)))
+        self._fixture.on_pre_update(self._before)
+        self._fixture.on_post_update(self._after)
+        self._fixture.finalize()
+        self._server = self._fixture.server()
+
+    @staticmethod
+    def _prepare(world: World) -> None:
+        """Keep this process's Gazebo apart, and let it find what the world includes."""
+        os.environ.setdefault(PARTITION, f"roboaccord_{uuid.uuid4().hex[:8]}")
+        known = os.environ.get(RESOURCES, "").split(os.pathsep)
+        folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
+        os.environ[RESOURCES] = os.pathsep.join(folders)
+
+    def step(
+        self, effort: Array, count: int, placed: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array, Array, Array]:
+        """Take physics steps under held efforts, from coordinates and rates that are set perhaps.
+
+        Returns:
+            coordinates and rates (n,), pose of the base (7,), its twist in the world (6,).
+        """
+        self._effort, self._placed, self._last = effort, placed, self.steps + count
+        self._server.run(True, count, False)
+        if self._error is not None:
+            raise AccordError(f"gz: {self._error}")
+        if self.steps != self._last:
+            raise AccordError(f"gz: {self.steps} steps were taken, not {self._last}")
+        return self._found
+
+    def _before(self, info: Any, ecm: Any) -> None:
+        """Write efforts, and what is set, before a step; find the robot before the first."""
+        try:
+            if self._base is None:
+                self._find(ecm)
+            if self._placed is not None:
+                for joint, q, qd in zip(self._joints, *self._placed, strict=True):
+                    joint.reset_position(ecm, [float(q)])
+                    joint.reset_velocity(ecm, [float(qd)])
+                self._placed = None
+            for joint, effort in zip(self._joints, self._effort.tolist(), strict=False):
+                joint.set_force(ecm, [effort])
+        except Exception as error:  # noqa: BLE001 - nothing may pass through the server's C++
+            self._error = error
+
+    def _find(self, ecm: Any) -> None:
+        sim = self._sim
+        model = sim.World(sim.world_entity(ecm)).model_by_name(ecm, self._robot)
+        if model == sim.K_NULL_ENTITY:
+            raise AccordError(f"there is no {self._robot} in {self._world}")
+        body = sim.Model(model)
+        self._joints = [sim.Joint(body.joint_by_name(ecm, name)) for name in self._wanted]
+        self._base = sim.Link(body.link_by_name(ecm, "base_link"))
+        self._base.enable_velocity_checks(ecm, True)
+        for joint in self._joints:
+            joint.enable_position_check(ecm, True)
+            joint.enable_velocity_check(ecm, True)
+
+    def _after(self, info: Any, ecm: Any) -> None:
+        """Read the state after the last step that was asked for."""
+        try:
+            self.steps += 1
+            if self.steps < self._last:
+                return
+            pose, twist = np.zeros(7), np.zeros(6)
+            place = self._base.world_pose(ecm)
+            p, turn = place.pos(), place.rot()
+            pose[:] = p.x(), p.y(), p.z(), turn.x(), turn.y(), turn.z(), turn.w()
+            rates = self._base.world_linear_velocity(ecm), self._base.world_angular_velocity(ecm)
+            for k, rate in enumerate(rates):
+                if rate is not None:
+                    twist[3 * k : 3 * k + 3] = rate.x(), rate.y(), rate.z()
+            q = np.array([joint.position(ecm)[0] for joint in self._joints])
+            qd = np.array([joint.velocity(ecm)[0] for joint in self._joints])
+            self._found = q, qd, pose, twist
+        except Exception as error:  # noqa: BLE001 - as above
+            self._error = error

@@ -1,0 +1,81 @@
+"""Gazebo as an engine: what it takes where it is missing, and its motions where it is there."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from roboaccord.bag.reader import read_run
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.invariance import check_invariance
+from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
+from roboaccord.engines import default_names, engine_names, spec
+from roboaccord.engines.spec import Missing
+from roboaccord.gazebo.twin import by_contacts, on_ground
+from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario.setup import Setup
+
+pytest.importorskip("snake", reason="the snake, which Gazebo runs here, is not installed")
+
+BAG = Path(__file__).resolve().parents[2] / "snake" / "test" / "data" / "serpenoid_gz"
+SIMULATES = importlib.util.find_spec("gz") and importlib.util.find_spec("gz.sim8")
+needs_gazebo = pytest.mark.skipif(
+    not SIMULATES, reason="the Python bindings of Gazebo Sim 8 are not installed"
+)
+
+
+def snake(*changes: str) -> Setup:
+    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+
+
+def test_it_is_asked_for_by_name_alone() -> None:
+    assert "gz" in engine_names()
+    assert "gz" not in default_names()
+
+
+@pytest.mark.skipif(bool(SIMULATES), reason="Gazebo is installed")
+def test_where_gazebo_is_missing_one_line_names_the_package() -> None:
+    found = spec("gz").look()
+    assert isinstance(found, Missing)
+    assert "ros-jazzy-gz-sim-vendor" in found.reason and "\n" not in found.reason
+    with pytest.raises(AccordError, match="ros-jazzy-gz-sim-vendor"):
+        make_simulator(snake(), "gz")
+
+
+def test_the_reference_gets_gazebo_s_ground_and_the_controller_keeps_its_own() -> None:
+    setup = snake()
+    laid = on_ground(setup, "spheres")
+    assert laid.scenario.friction == by_contacts(setup, "spheres")[0].scenario.friction
+    assert laid.scenario.friction != setup.scenario.friction
+    assert laid.assumed.scenario.friction == setup.scenario.friction
+    assert on_ground(setup, "boxes") is setup
+
+
+@needs_gazebo
+def test_a_run_is_that_of_a_launch_bit_for_bit() -> None:
+    """The bag is of `ros2 launch`, over the bridge."""
+    found = read_run(BAG)
+    length = float(found.trajectory.time[-1])
+    setup = Setup.of(make_scenario({**found.scenario, "duration": length}))
+    simulator = make_simulator(setup, "gz")
+    for _ in range(2):  # whatever was before
+        assert run_setup(setup, simulator).sha256() == found.sha256
+
+
+@needs_gazebo
+def test_its_twin_takes_the_same_steps_wherever_the_snake_heads() -> None:
+    setup = snake("duration=0.2")
+    run = run_setup(setup, make_simulator(setup, "gz"))
+    check = check_scheme(on_ground(setup, "spheres"), spec("gz"), run)
+    assert isinstance(check, SchemeCheck)
+    assert check.error <= check.floor < 1e-8
+    worse = replace(run, effort=run.effort * (1.0 + 1e-3 * np.eye(21)[10]))
+    check = check_scheme(on_ground(setup, "spheres"), spec("gz"), worse)
+    assert isinstance(check, SchemeCheck) and check.error > check.floor
+    assert (check.name.quantity, check.name.where) == ("gear", "joint_11")
+    moved = check_invariance(setup, spec("gz"), run).changes
+    assert [*moved] == ["turned by 45 degrees"] and not moved["turned by 45 degrees"].outside
