@@ -110,6 +110,9 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
 
 def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
     """Judge by round-off alone."""
+    if not check.changes:
+        reason = next(iter(check.refused.values()), "there is nothing to move")
+        return Finding("invariance", engine, "does_not_apply", reason)
     found = {name: change for name, change in check.changes.items() if change.outside}
     if not found:
         return Finding("invariance", engine, "within")

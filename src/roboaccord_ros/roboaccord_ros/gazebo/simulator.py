@@ -24,7 +24,7 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.files import read_xml
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.gazebo.form import LEVEL, expand_for_gazebo, is_level
+from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo, is_level
 from roboaccord.gazebo.sdformat import print_sdf
 from roboaccord.gazebo.world import text_of
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
@@ -137,6 +137,8 @@ class GazeboSimulator(Simulator):
         if self._level:
             base, rates = self._level_base.coordinates(state)
             return np.concatenate([q, base]), np.concatenate([qd, rates])
+        if base_in_gazebo(self._setup.scenario) == "fixed":
+            return q, qd
         moved = [
             np.abs(state.position - initial.position).max(),
             np.abs(state.orientation - initial.orientation).max(),

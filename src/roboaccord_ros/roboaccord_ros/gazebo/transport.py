@@ -158,4 +158,5 @@ def load(module: str) -> ModuleType:
         reason = f"{PACKAGES[lacks]} is missing"
     except Exception as error:  # noqa: BLE001 - protobuf has errors of its own
         reason = f"{module} cannot be loaded: {(str(error).splitlines() or [''])[0]}"
-    raise AccordError(f"{reason}: Gazebo needs it in lockstep, for rates at the start, as an engine")
+    needs = "Gazebo needs it in lockstep, for rates at the start, and as an engine"
+    raise AccordError(f"{reason}: {needs}")
