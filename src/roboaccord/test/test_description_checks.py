@@ -9,7 +9,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.description import checks
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names, simulate_model
+from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.model import EngineModel
 
 BODY = '<inertial><origin xyz="0 0 -0.5"/><mass value="1"/><inertia {}/></inertial>'.format(
@@ -44,7 +44,7 @@ def simulate(urdf, engine, base="fixed"):
     return simulator.step(Command(np.zeros(1)), 0.1).q[0]
 
 
-@pytest.mark.parametrize("engine", engine_names())
+@pytest.mark.parametrize("engine", names_for_models())
 @pytest.mark.parametrize("world", ["", '<link name="world"/>', WORLD.format("planar", TIED)])
 def test_a_fixed_base_that_hangs_on_nothing_is_refused(engine, world):
     """DART let it fall: the joint stayed at 1 rad, as nothing swings in free fall."""
@@ -52,7 +52,7 @@ def test_a_fixed_base_that_hangs_on_nothing_is_refused(engine, world):
         simulate(describe(world), engine)
 
 
-@pytest.mark.parametrize("engine", engine_names())
+@pytest.mark.parametrize("engine", names_for_models())
 def test_a_fixed_base_that_is_tied_swings_as_theory_says(engine):
     """At first the angle falls by m g c sin(1) / (I + m c^2) t^2 / 2, less in t^4."""
     expected = 1.0 - 0.5 * 0.1**2 * 9.81 * 0.5 * np.sin(1.0) / (0.1 + 0.25)

@@ -13,7 +13,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.energy import Stored, net_work
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names, simulate_model
+from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
@@ -27,7 +27,7 @@ from roboaccord.simulators.joints import JointFriction
 pytestmark = pytest.mark.thorough
 
 CONTACT = ["dart", "mujoco"]  # engines that take it
-ENGINES = engine_names()
+ENGINES = names_for_models()
 MASS, RADIUS, INERTIA = 2.0, 0.3, 0.05  # of the bar; from the hinge to its centre
 ABOUT_HINGE = INERTIA + MASS * RADIUS**2
 STOP = 0.5  # rad

@@ -13,7 +13,7 @@ from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.engines import engine_names, simulate_model
+from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
@@ -26,7 +26,7 @@ from roboaccord.simulators.joints import JointFriction
 
 pytestmark = pytest.mark.thorough
 
-ENGINES = engine_names()
+ENGINES = names_for_models()
 OTHERS = [name for name in ENGINES if name != "mujoco"]
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 

@@ -40,7 +40,7 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
-GAZEBO = "gz"
+GAZEBO, BRIDGED = "gz", "ros_gz"  # engine, and the transport of a launch
 FROZEN = "joint_frozen"  # event
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
@@ -371,8 +371,8 @@ def contacts_of(setup: Setup, transport: str) -> str:
 
     Else it is what the scenario asks of the engine, or the robot's first choice.
     """
-    if ", " in transport:
-        return transport.rpartition(", ")[2]
+    if ", " in transport or transport in ("", BRIDGED):
+        return transport.rpartition(", ")[2] if ", " in transport else ""
     asked = setup.scenario.engine_options.get(GAZEBO, {}).get("contacts", "")
     return str(asked) or next(iter(setup.robot.contact_shapes), "")
 

@@ -62,6 +62,11 @@ def engine_names() -> tuple[str, ...]:
     return tuple(each.name for each in specs().values() if each.simulates)
 
 
+def names_for_models() -> tuple[str, ...]:
+    """Return the names of the engines that simulate any model, and not a setup as a whole."""
+    return tuple(each.name for each in specs().values() if each.simulator)
+
+
 def default_names() -> tuple[str, ...]:
     """Return the names of the engines that take part where none are named."""
     return tuple(each.name for each in specs().values() if each.default)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.profiles import EXPERT
-from roboaccord.contract.state import Array
 
 if TYPE_CHECKING:
+    from roboaccord.contract.state import Array
     from roboaccord.engines.base import EngineSimulator
     from roboaccord.engines.model import EngineModel
     from roboaccord.engines.reading import Reading

@@ -48,7 +48,7 @@ def contacts(setup: Setup) -> str:
     from roboaccord.crosscheck.recorded import contacts_of
 
     read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
-    return contacts_of(setup, "")
+    return contacts_of(setup, "direct")
 
 
 def _case(setup: Setup) -> Case:

@@ -19,7 +19,7 @@ from roboaccord.scenario.setup import RELEASED, Setup, is_file
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.launch_data import ARGUMENTS, CHOICES, Value
 
-SIMULATORS = ("auto", *engine_names(), REFERENCE)
+SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 
 
