@@ -4,12 +4,16 @@ The rest over some control periods is what the book of the recorded run has. Fro
 they begin the engine goes through them again, at its physics step, a half and a quarter of it: what
 that changes is time stepping, and what it does not is energy from nowhere, or energy that nobody
 accounts for. No reference is needed, nor a motion that repeats itself from other states.
+
+An engine that is its twin (scheme.py) has the twin's book, but for round-off: where nothing happens
+it is compared with that, and nothing is left to time stepping.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -30,13 +34,18 @@ from roboaccord.crosscheck.energy import (
 )
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples
 from roboaccord.crosscheck.restarts import Way, engines_of, go, hidden_joints
+from roboaccord.crosscheck.scheme import SAFETY as MANY
+from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import twin_of
+from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
 
 SAMPLED = 40  # parts of a run: the worst half of them, and others evenly
+FEW = 8  # of them, round-off is measured in one of so many
 ROUND_OFF = 1e-9  # s
 EPSILON = 1e-13  # relative to the largest energy
 SLOW = 1e-3  # m/s
@@ -67,12 +76,16 @@ class EnergyCheck:
 
 
 def check_energy(
-    setup: Setup, engine: EngineSpec, run: Trajectory, book: EnergyBook | NoBook
+    setup: Setup,
+    engine: EngineSpec,
+    run: Trajectory,
+    book: EnergyBook | NoBook,
+    scheme: SchemeCheck | NoTwin | None = None,
 ) -> EnergyCheck | NoBook:
     """Judge by what the physics step changes of the book of an engine's run.
 
     Parts in which nothing happens have the engine's order, and are judged by themselves: the others
-    would hide them.
+    would hide them. Those of an engine that is its twin are compared with the twin's.
     """
     if isinstance(book, NoBook) or book.reason:
         return NoBook(book.reason or "")
@@ -80,20 +93,42 @@ def check_energy(
     hidden = hidden_joints(simulators[0])
     if hidden:
         return NoBook(f"the record lacks {hidden}, so nobody knows their energy")
-    for simulator in simulators:
-        simulator.meter()
     rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
     ends = np.searchsorted(run.time, book.time - ROUND_OFF)
     free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0
-    smooth = min(ORDER, simulators[0].order) if setup.contact is None else 1
-    kinds = ((np.flatnonzero(free), smooth), (np.flatnonzero(~free), None))
-    found = [
-        _check_parts(setup, simulators, run, book, parts, order)
-        for parts, order in kinds
-        if len(parts)
-    ]
+    order = min(ORDER, simulators[0].order) if setup.contact is None else 1
+    check = partial(_check_parts, setup, simulators, order=order)
+    if is_twin(scheme) and engine.simulator:
+        check = partial(_compare_parts, setup, engine)
+    found = [check(run, book, np.flatnonzero(free))] if free.any() else []
+    if not free.all():
+        found.append(_check_parts(setup, simulators, run, book, np.flatnonzero(~free), order=None))
     over = [each for each in found if each.left > each.bound]
     return max(over or found, key=lambda each: (each.sure, each.left / each.bound))
+
+
+def _compare_parts(
+    setup: Setup,
+    engine: EngineSpec,
+    run: Trajectory,
+    book: EnergyBook,
+    parts: Index,
+) -> EnergyCheck:
+    """Compare parts of a run, between samples of its book, with those of its twin."""
+    chosen = _choose(book, parts)
+    twin, *shaken = (make_simulator(setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
+    rests, few = _rests(setup, twin, run, book, chosen), slice(None, None, FEW)
+    others = (_rests(setup, each, run, book, chosen[few]) for each in shaken)
+    apart = np.diff(book.rest)[chosen] - rests
+    at = int(np.argmax(np.abs(apart)))
+    return EnergyCheck(
+        left=_rms(apart),
+        bound=MANY * max(_rms(each - rests[few]) for each in others) + _floor(setup, run, book),
+        worst=float(apart[at]),
+        **_part(book, int(chosen[at])),
+        sure=True,
+        step=twin.physics_step,
+    )
 
 
 def _check_parts(
@@ -102,42 +137,60 @@ def _check_parts(
     run: Trajectory,
     book: EnergyBook,
     parts: Index,
+    *,
     order: int | None,
 ) -> EnergyCheck:
     """Check parts of a run, between samples of its book, by their numbers.
 
     Parts in which something happens have no order (None): steps explain what they change there.
     """
-    rests = np.diff(book.rest)
-    ends = np.searchsorted(run.time, book.time - ROUND_OFF)
-    worst = parts[np.argsort(-np.abs(rests[parts]))[: SAMPLED // 2]]
-    even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
-    chosen = np.unique([*worst, *even])
-    found = np.empty((len(simulators), len(chosen)))
-    for row, simulator in enumerate(simulators):
-        stored = Stored(setup.tree, run.joints, setup.parameters.gravity, simulator.armature)
-        for column, part in enumerate(chosen.tolist()):
-            way = go(simulator, run, int(ends[part]), int(ends[part + 1]))
-            found[row, column] = rest_of(setup, stored, way)
-    errors = found - found[0] + rests[chosen]
+    chosen = _choose(book, parts)
+    found = np.array([_rests(setup, simulator, run, book, chosen) for simulator in simulators])
+    errors = found - found[0] + np.diff(book.rest)[chosen]
     unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
     if unmeasured:
         errors = np.minimum(errors, 0.0)
-    floor = floor_of(setup, run, book)
-    left = remainder_of_samples([e[:, None] for e in errors], order or 1, floor)
-    moved = float(np.sqrt(np.mean(np.abs(np.diff(errors, axis=0)).sum(axis=0) ** 2)))
-    at = int(chosen[left.sample])
+    floor = _floor(setup, run, book)
+    left = remainder_of_samples([e[:, None] for e in errors], order or 1, np.array([floor]))
+    moved = _rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
     explained = SAFETY * moved
     return EnergyCheck(
         left=left.size,
-        bound=left.bound if order else max(left.bound, explained + float(floor[0])),
+        bound=left.bound if order else max(left.bound, explained + floor),
         worst=float(errors[-1, left.sample]),
-        time=float(book.time[at]),
-        length=float(book.time[at + 1] - book.time[at]),
+        **_part(book, int(chosen[left.sample])),
         sure=(left.asymptotic and has_settled([*errors], order or 1)) or left.size > explained,
         step=simulators[-1].physics_step,
         unmeasured=unmeasured,
     )
+
+
+def _choose(book: EnergyBook, parts: Index) -> Index:
+    """Return the parts with the largest rests, and others evenly."""
+    worst = parts[np.argsort(-np.abs(np.diff(book.rest)[parts]))[: SAMPLED // 2]]
+    even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
+    return np.unique([*worst, *even])
+
+
+def _rests(
+    setup: Setup, simulator: Simulator, run: Trajectory, book: EnergyBook, parts: Index
+) -> Array:
+    """Return the rest of each part as a simulator goes through it [J]."""
+    simulator.meter()
+    stored = Stored(setup.tree, run.joints, setup.parameters.gravity, simulator.armature)
+    ends = np.searchsorted(run.time, book.time - ROUND_OFF).tolist()
+    ways = (go(simulator, run, ends[part], ends[part + 1]) for part in parts.tolist())
+    return np.array([rest_of(setup, stored, way) for way in ways])
+
+
+def _part(book: EnergyBook, part: int) -> dict[str, float]:
+    """Return when a part begins, and how long it is [s]."""
+    begin, end = book.time[part : part + 2].tolist()
+    return {"time": begin, "length": end - begin}
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.mean(values**2)))
 
 
 def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
@@ -151,8 +204,8 @@ def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
     return float(net_work(way.run)[-1]) - (after - before) - lost
 
 
-def floor_of(setup: Setup, run: Trajectory, book: EnergyBook) -> Array:
-    """Return the round-off of a difference of the book's numbers (1,) [J].
+def _floor(setup: Setup, run: Trajectory, book: EnergyBook) -> float:
+    """Return the round-off of a difference of the book's numbers [J].
 
     Heights are sums over the joints, so they have the round-off of distances. A robot that stands
     still has that of a slow motion.
@@ -163,7 +216,7 @@ def floor_of(setup: Setup, run: Trajectory, book: EnergyBook) -> Array:
     height = float(masses @ reach) * abs(setup.parameters.gravity)
     items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
     largest = max(float(np.abs(item).max()) for item in items)
-    return np.array([EPSILON * max(largest, height, 0.5 * mass * SLOW**2)])
+    return EPSILON * max(largest, height, 0.5 * mass * SLOW**2)
 
 
 def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:

@@ -137,7 +137,7 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
     logs = [(*pair, runs.shown(REFERENCE).events) for pair in pairs]
     events = dict(zip(engines.others, run_pieces(check_events, logs), strict=True))
     energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
-    books = [(*pair, energy[e]) for e, pair in zip(engines.others, pairs, strict=True)]
+    books = [(*pair, energy[e], schemes[e]) for e, pair in zip(engines.others, pairs, strict=True)]
     rests = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
     moved = dict(zip(engines.others, run_pieces(check_invariance, pairs), strict=True))
     checks = [

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple, TypeGuard
+from typing import NamedTuple
 
 from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in
 from roboaccord.crosscheck.acceleration import AccelerationCheck
@@ -21,7 +21,7 @@ from roboaccord.crosscheck.invariance import InvarianceCheck, judge_invariance
 from roboaccord.crosscheck.models import ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.repeat import RepeatCheck, judge_repeat
-from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, judge_scheme
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, is_twin, judge_scheme
 from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances
 
@@ -98,15 +98,6 @@ def judge(
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
         first = stand_in(second, "acceleration", reason)
     return [first, *others, second, third]
-
-
-def is_twin(check: SchemeCheck | NoTwin | None) -> TypeGuard[SchemeCheck]:
-    """Return whether every tick without an event is one of the engine's twin, and none touches.
-
-    Then their errors are the twin's, which has our equations under a scheme whose order is known:
-    time stepping explains all of them, in the asymptotic range or not.
-    """
-    return isinstance(check, SchemeCheck) and check.error <= check.floor and not check.touching
 
 
 def starts_alike(runs: ConvergenceCheck | None) -> bool:

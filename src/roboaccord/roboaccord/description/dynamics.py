@@ -79,6 +79,11 @@ class TreeDynamics:
         self._body[self._rows[joint], ab.ARMATURE] = inertia
 
     @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """Tree, bodies, free axes of the base and scratch, as the kernels of `articulated` do."""
+        return self._tree, self._body, self._free, self._work
+
+    @property
     def gravity(self) -> float:
         """Downwards [m/s^2]."""
         return float(self._body[0, ab.GRAVITY])

@@ -30,6 +30,7 @@ from roboaccord.engines.grip import Grip
 from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Footing, Scheme
+from roboaccord.numerics.jit import COMPILES
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
@@ -51,6 +52,7 @@ OF_JOINTS = ("gear", "damping", "dry friction", "armature")
 OF_LINKS = ("mass", "centre", "inertia")
 UPWARDS = 2  # axis
 ROUNDING = 2.0**-52
+NO_TABLE = np.zeros(0, np.int64)
 
 
 class Place(NamedTuple):
@@ -338,7 +340,36 @@ class Twin(EngineSimulator):
             turned = quaternion_product(x.orientation, turn_quaternion(turn))
         return Place(q, position, turned)
 
+    @property
+    def _compiles(self) -> bool:
+        """Whether a kernel takes the steps: of what is planar or fixed, and what forces it knows."""
+        plain = not (self.base.tilts or self._rng or self._grip or self.scheme.implicit)
+        known = self._compiled is not None or not (self._law or self._friction)
+        return COMPILES and plain and known and self._wrench is None
+
+    def _advance_compiled(self, effort: Array, count: int) -> None:
+        from roboaccord.engines.twin_steps import advance_twin
+
+        x, v, n = self._x, self._v, len(effort)
+        y = np.concatenate([x.position, x.orientation, x.q, v])
+        table = NO_TABLE
+        if self._compiled is not None:
+            self._compiled.held[:] = effort
+            table = self._compiled.table
+        positions, velocities, forces = self._all
+        stops = self._stops.limits
+        stopped = advance_twin(
+            *self._bodies.arrays, table, (positions, velocities, forces), y, effort,
+            self.physics_step, count, self.order, *stops,
+        )  # fmt: skip
+        self.stopped = self.stopped or bool(stopped)
+        position, orientation, q, self._v = np.split(y, [3, 7, 7 + n])
+        self._x = Place(q, position, orientation)
+
     def _substeps(self, effort: Array, count: int) -> None:
+        if self._compiles:
+            self._advance_compiled(np.ascontiguousarray(effort, float), count)
+            return
         h = self.physics_step
         for _ in range(count):
             self._look_at_stops()

@@ -137,6 +137,11 @@ class StopWatch:
         self.any = stopped > 0
         return np.flatnonzero(self._come).tolist() if come else ()
 
+    @property
+    def limits(self) -> tuple[Array, Array]:
+        """Lower and upper limits of the positions (n,)."""
+        return self._lower, self._upper
+
     def beyond(self, q: Array) -> str:
         """Return the name of a joint beyond its limits at positions q (n,); "" where none is."""
         over = np.flatnonzero((q > self._upper) | (q < self._lower))
