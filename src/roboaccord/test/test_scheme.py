@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,9 @@ import pytest
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.acceleration import draw_states
+from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of, summary_of
 from roboaccord.crosscheck.naming import ask_resolution, resolve
 from roboaccord.crosscheck.repeat import compare_runs, judge_repeat
@@ -29,7 +32,7 @@ from roboaccord.engines.twin import Twin, inverse_differential, twin_of
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.proxy import Proxy
@@ -177,6 +180,48 @@ def test_a_twin_goes_with_its_engine_over_a_run(engine: str) -> None:
         state = twin.step(run.command(i), setup.scenario.control_period)
     assert np.abs(state.q - run.q[-1]).max() < AGREE
     assert np.abs(state.position - run.position[-1]).max() < AGREE
+
+
+@pytest.mark.parametrize("order", [1, 4])
+@pytest.mark.parametrize("base", ["snake", "pendulum"])
+def test_a_kernel_takes_the_steps_of_the_twin(
+    order: int, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In Python they are the same to round-off, for a planar and a fixed base, by both schemes."""
+    changes = [f"engine_options.mujoco.integrator={'rk4' if order == 4 else 'euler'}"]
+    setup = snake(*changes)
+    if base == "pendulum":
+        robot = find_robot(str(PENDULUM))
+        setup = Setup.of(load_scenario(robot.package, robot.key, "released", changes))
+    model = make_simulator(setup, twin_of(spec("mujoco")))
+    assert model.order == order
+    ends = []
+    for compiles in (True, False):
+        monkeypatch.setattr("roboaccord.engines.twin.COMPILES", compiles)
+        state, *_ = (s for s, _ in draw_states(setup, 1, 5))
+        model.reset(state)
+        effort = np.linspace(-1.0, 1.0, len(setup.joints))
+        end = model.step(Command(effort), 10 * setup.scenario.control_period)
+        ends.append(np.concatenate([end.q, end.qd, end.position, end.orientation, end.twist]))
+    size = np.abs(ends[0]).max()
+    assert np.allclose(*ends, rtol=0.0, atol=1e-12 * size)
+    assert np.abs(ends[0][: len(setup.joints)] - state.q).max() > 1e-3
+
+
+@pytest.mark.parametrize("part", [0.0, 1e-6])
+def test_the_energy_book_of_an_engine_that_is_its_twin_is_the_twins(part: float) -> None:
+    """A millionth too much of what the ground takes is outside; time stepping would hide it."""
+
+    class Thirsty(Proxy):
+        def take_losses(self) -> Mapping[str, float]:
+            return {k: (1.0 + part) * e for k, e in super().take_losses().items()}
+
+    setup, engine = snake(), broken("dart", Thirsty)
+    run = run_of(setup, engine)
+    book = energy_of(setup, engine, run)
+    found = judge_energy("dart", check_energy(setup, engine, run, book, sound("dart")))
+    assert found.outcome == ("outside" if part else "within")
+    assert ("own scheme" in found.reason) is bool(part)
 
 
 def test_an_effort_that_is_off_by_a_thousandth_is_named_at_its_joint() -> None:

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
@@ -33,6 +33,7 @@ from roboaccord.crosscheck.energy import (
     net_work,
 )
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples
+from roboaccord.crosscheck.hypotheses import parts_of
 from roboaccord.crosscheck.restarts import Way, engines_of, go, hidden_joints
 from roboaccord.crosscheck.scheme import SAFETY as MANY
 from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
@@ -63,6 +64,7 @@ class EnergyCheck:
         sure: whether an excess is: in the asymptotic range, or beyond all that the steps change.
         step: the smallest physics step.
         unmeasured: channels of losses that nobody measures: then only gains are judged.
+        twin: whether `left` is what the rest differs by from the twin's, and round-off its bound.
     """
 
     left: Annotated[float, Quantity("J", "rest at a physics step of 0", form=".2g")]
@@ -73,6 +75,7 @@ class EnergyCheck:
     sure: bool
     step: Seconds
     unmeasured: tuple[str, ...] = ()
+    twin: bool = False
 
 
 def check_energy(
@@ -97,38 +100,50 @@ def check_energy(
     ends = np.searchsorted(run.time, book.time - ROUND_OFF)
     free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0
     order = min(ORDER, simulators[0].order) if setup.contact is None else 1
-    check = partial(_check_parts, setup, simulators, order=order)
+    found = list[EnergyCheck]()
     if is_twin(scheme) and engine.simulator:
-        check = partial(_compare_parts, setup, engine)
-    found = [check(run, book, np.flatnonzero(free))] if free.any() else []
+        own = _choose(book, np.flatnonzero(free))
+        same, stopped = _compare_parts(setup, engine, run, book, own)
+        found += same
+        free[own[stopped]] = False
+    elif free.any():
+        found.append(_check_parts(setup, simulators, run, book, np.flatnonzero(free), order))
     if not free.all():
-        found.append(_check_parts(setup, simulators, run, book, np.flatnonzero(~free), order=None))
+        found.append(_check_parts(setup, simulators, run, book, np.flatnonzero(~free), None))
     over = [each for each in found if each.left > each.bound]
     return max(over or found, key=lambda each: (each.sure, each.left / each.bound))
 
 
 def _compare_parts(
-    setup: Setup,
-    engine: EngineSpec,
-    run: Trajectory,
-    book: EnergyBook,
-    parts: Index,
-) -> EnergyCheck:
-    """Compare parts of a run, between samples of its book, with those of its twin."""
-    chosen = _choose(book, parts)
+    setup: Setup, engine: EngineSpec, run: Trajectory, book: EnergyBook, parts: Index
+) -> tuple[list[EnergyCheck], NDArray[np.bool_]]:
+    """Compare parts of a run, between samples of its book, with those of its twin.
+
+    Returns:
+        what was found, nothing where nothing was compared; and in which parts a joint stops, which
+        the twin does not (p,).
+    """
     twin, *shaken = (make_simulator(setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
-    rests, few = _rests(setup, twin, run, book, chosen), slice(None, None, FEW)
-    others = (_rests(setup, each, run, book, chosen[few]) for each in shaken)
+    rests, stopped = _rests(setup, twin, run, book, parts)
+    chosen, rests = parts[~stopped], rests[~stopped]
+    if not len(chosen):
+        return [], stopped
+    few = slice(None, None, FEW)
+    others = (_rests(setup, each, run, book, chosen[few])[0] for each in shaken)
     apart = np.diff(book.rest)[chosen] - rests
     at = int(np.argmax(np.abs(apart)))
-    return EnergyCheck(
+    time, length = _part(book, int(chosen[at]))
+    found = EnergyCheck(
         left=_rms(apart),
         bound=MANY * max(_rms(each - rests[few]) for each in others) + _floor(setup, run, book),
         worst=float(apart[at]),
-        **_part(book, int(chosen[at])),
+        time=time,
+        length=length,
         sure=True,
         step=twin.physics_step,
+        twin=True,
     )
+    return [found], stopped
 
 
 def _check_parts(
@@ -137,7 +152,6 @@ def _check_parts(
     run: Trajectory,
     book: EnergyBook,
     parts: Index,
-    *,
     order: int | None,
 ) -> EnergyCheck:
     """Check parts of a run, between samples of its book, by their numbers.
@@ -145,7 +159,7 @@ def _check_parts(
     Parts in which something happens have no order (None): steps explain what they change there.
     """
     chosen = _choose(book, parts)
-    found = np.array([_rests(setup, simulator, run, book, chosen) for simulator in simulators])
+    found = np.array([_rests(setup, each, run, book, chosen)[0] for each in simulators])
     errors = found - found[0] + np.diff(book.rest)[chosen]
     unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
     if unmeasured:
@@ -154,11 +168,13 @@ def _check_parts(
     left = remainder_of_samples([e[:, None] for e in errors], order or 1, np.array([floor]))
     moved = _rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
     explained = SAFETY * moved
+    time, length = _part(book, int(chosen[left.sample]))
     return EnergyCheck(
         left=left.size,
         bound=left.bound if order else max(left.bound, explained + floor),
         worst=float(errors[-1, left.sample]),
-        **_part(book, int(chosen[left.sample])),
+        time=time,
+        length=length,
         sure=(left.asymptotic and has_settled([*errors], order or 1)) or left.size > explained,
         step=simulators[-1].physics_step,
         unmeasured=unmeasured,
@@ -169,24 +185,27 @@ def _choose(book: EnergyBook, parts: Index) -> Index:
     """Return the parts with the largest rests, and others evenly."""
     worst = parts[np.argsort(-np.abs(np.diff(book.rest)[parts]))[: SAMPLED // 2]]
     even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
-    return np.unique([*worst, *even])
+    return np.unique(np.array([*worst, *even], int))
 
 
 def _rests(
     setup: Setup, simulator: Simulator, run: Trajectory, book: EnergyBook, parts: Index
-) -> Array:
-    """Return the rest of each part as a simulator goes through it [J]."""
+) -> tuple[Array, NDArray[np.bool_]]:
+    """Return the rest of each part as a simulator goes through it [J], and whether a twin stops."""
     simulator.meter()
     stored = Stored(setup.tree, run.joints, setup.parameters.gravity, simulator.armature)
     ends = np.searchsorted(run.time, book.time - ROUND_OFF).tolist()
-    ways = (go(simulator, run, ends[part], ends[part + 1]) for part in parts.tolist())
-    return np.array([rest_of(setup, stored, way) for way in ways])
+    found, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
+    for row, part in enumerate(parts.tolist()):
+        found[row] = rest_of(setup, stored, go(simulator, run, ends[part], ends[part + 1]))
+        stopped[row] = any(each.stopped for each in parts_of(simulator))
+    return found, stopped
 
 
-def _part(book: EnergyBook, part: int) -> dict[str, float]:
+def _part(book: EnergyBook, part: int) -> tuple[float, float]:
     """Return when a part begins, and how long it is [s]."""
     begin, end = book.time[part : part + 2].tolist()
-    return {"time": begin, "length": end - begin}
+    return begin, end - begin
 
 
 def _rms(values: Array) -> float:
@@ -216,7 +235,7 @@ def _floor(setup: Setup, run: Trajectory, book: EnergyBook) -> float:
     height = float(masses @ reach) * abs(setup.parameters.gravity)
     items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
     largest = max(float(np.abs(item).max()) for item in items)
-    return EPSILON * max(largest, height, 0.5 * mass * SLOW**2)
+    return float(EPSILON * max(largest, height, 0.5 * mass * SLOW**2))
 
 
 def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
@@ -228,6 +247,14 @@ def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
         reason = f"only gains are judged: nobody measures {names}" if names else ""
         return Finding("energy", engine, "within", reason)
     what = "gains" if check.worst < 0.0 else "loses"
+    if check.twin:
+        text = (
+            f"the rest of the energy book differs by {check.left:.2g} J (rms in "
+            f"{1e3 * check.length:g} ms) from that of our equations under the engine's own scheme, "
+            f"and round-off explains {check.bound:.1g} J; at t = {check.time:g} s it {what} "
+            f"{abs(check.worst):.2g} J more than they do"
+        )
+        return outside("energy", engine, text, "energy", f"t = {check.time:g} s")
     text = (
         f"the energy book keeps a rest of {check.left:.2g} J (rms in {1e3 * check.length:g} ms) at "
         f"a physics step of 0, time stepping explains {check.bound:.2g} J; from "

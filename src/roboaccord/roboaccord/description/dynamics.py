@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
@@ -79,7 +80,7 @@ class TreeDynamics:
         self._body[self._rows[joint], ab.ARMATURE] = inertia
 
     @property
-    def arrays(self) -> tuple[Array, Array, Array, Array]:
+    def arrays(self) -> tuple[Index, Array, Index, Array]:
         """Tree, bodies, free axes of the base and scratch, as the kernels of `articulated` do."""
         return self._tree, self._body, self._free, self._work
 

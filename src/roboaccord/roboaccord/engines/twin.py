@@ -342,7 +342,7 @@ class Twin(EngineSimulator):
 
     @property
     def _compiles(self) -> bool:
-        """Whether a kernel takes the steps: of what is planar or fixed, and what forces it knows."""
+        """Whether a kernel takes the steps: it knows level bases, and some forces."""
         plain = not (self.base.tilts or self._rng or self._grip or self.scheme.implicit)
         known = self._compiled is not None or not (self._law or self._friction)
         return COMPILES and plain and known and self._wrench is None

@@ -37,7 +37,7 @@ def _fill_slope(tree, body, free, work, table, places, y, acting, wrench, matrix
 
 @kernel
 def _move(y, slope, start, h, end):
-    """Fill a state after h [s] of the rates of another one, from a start; the base turns about z."""
+    """Fill a state h [s] after a start, at the rates of another one; the base turns about z."""
     for i in range(y.shape[0]):
         end[i] = start[i] + h * slope[i]
     half = 0.5 * h * y[Q + (y.shape[0] - 13) // 2 + 5]
