@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck, relative
+from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference, Name, compare_limits, compare_link
 from roboaccord.crosscheck.event_ticks import EventTicks
@@ -27,8 +28,9 @@ from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.scheme import SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks, judge
 from roboaccord.engines.properties import LinkProperties
+from roboaccord.run.sweep import Cell
 from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import Allowance, Tolerances
+from roboaccord.scenario.scenario import Allowance, StatisticsSpec, Tolerances
 
 NONE = np.zeros(0)
 STEP = OneStepCheck(1e-6, 1e-5, 1e-5, 0.0, NONE, NONE, order=1.0, left=1e-9, bound=1e-8)
@@ -122,6 +124,30 @@ def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
     assert outcome(others) == "within"
     assert outcome(replace(others, excess=2.0)) == "outside"
     assert outcome(replace(others, excess=2.0, count=2)) == "not_judged"
+
+
+def test_where_the_loop_throws_joints_each_tick_decides_in_place_of_statistics() -> None:
+    """Of medians that differ by 1, half of the reference's; runs that diverge excuse nothing."""
+    spec = StatisticsSpec(figure="speed", seeds=4)
+    cells = (
+        Cell(name, 1e-3, dict(enumerate([v, v + 0.1, v - 0.1, v])), {})
+        for name, v in (("reference", 2.0), ("dart", 1.0))
+    )
+    found = replace(compare_cells(*cells, spec, {}), loop=-2.0)
+    others = EventTicks(9, 0.1, "rate", "a", 0.0)
+    scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
+
+    def outcome(**changes: Any) -> str:
+        checks = replace(CHECKS, statistics=found, scheme=scheme)
+        return outcomes(replace(checks, **changes))["statistics"].outcome
+
+    assert outcome() == "within"
+    assert outcome(scheme=None) == "not_judged"
+    assert outcome(scheme=replace(scheme, error=1e-13)) == "not_judged"
+    assert outcome(scheme=replace(scheme, others=replace(others, excess=2.0))) == "outside"
+    assert outcome(statistics=replace(found, loop=0.3)) == "outside"
+    lost = replace(found, failures={"1": "dart diverged at t = 1 s"}, diverged=True)
+    assert outcome(statistics=lost) == "not_judged"
 
 
 def test_errors_below_the_floor_say_so_and_need_no_order() -> None:

@@ -88,6 +88,8 @@ def judge(
         second = _by_twin(second, twin) if twin else second
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
+        if twin and last.outcome == "not_judged" and is_thrown(checks.statistics):
+            last = _by_twin(last, twin)  # no statistics decide there, and each tick does
         return [first, *others, second, stand_in(last, "trajectory", SEEDS), last]
     third = judge_trajectory(tolerances, checks, Name if silent else name_trajectory)
     if twin and tolerances.of(checks.engine) is None and starts_alike(checks.trajectory):
@@ -323,6 +325,14 @@ def _too_far(runs: ConvergenceCheck, limit: float) -> str:
     )
 
 
+def is_thrown(check: StatisticsCheck) -> bool:
+    """Return whether the control loop throws joints from stop to stop, in runs that do not diverge.
+
+    An eigenvalue of its tick below -1 does; see `linearise_loop`.
+    """
+    return check.loop is not None and check.loop < -1.0 and not check.diverged
+
+
 def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
     """Judge statistics over seeds: the medians by the allowance, and the shares above 0.
 
@@ -331,7 +341,7 @@ def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
     the engine's own law of stops decides the figure, and no difference is judged.
     """
     found = _compare_seeds(engine, check)
-    if found.outcome == "outside" and check.loop is not None and check.loop < -1.0:
+    if found.outcome == "outside" and is_thrown(check):
         text = (
             f"{found.reason}; but the control loop throws joints from stop to stop (an eigenvalue "
             f"of its tick is {check.loop:.2g}), so that laws of stops decide: take a shorter "
