@@ -12,7 +12,7 @@ the reference's has what presses after the impact, too.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import numpy as np
@@ -217,6 +217,8 @@ def predict_event(
 ) -> Event | None:
     """Return an event of the log as the reference has it from the state before.
 
+    Joints are looked at once a control period, so it has its stops at the end of one, too.
+
     Args:
         reference: is put in that state.
         run, event: recorded.
@@ -224,7 +226,12 @@ def predict_event(
     """
     first, last = window(run, event)
     if not press:
-        return nearest(go(reference, run, first, last).run.events, event)
+        found = nearest(go(reference, run, first, last).run.events, event)
+        if found is None or event.kind != STOP:
+            return found
+        return replace(
+            found, time=float(run.time[np.searchsorted(run.time, found.time - ROUND_OFF)])
+        )
     events, pressed = list[Event](), list[tuple[float, float]]()
     reference.reset(run.state(first))
     step = reference.physics_step
