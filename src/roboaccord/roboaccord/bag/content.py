@@ -91,7 +91,8 @@ class Content:
         """What the robot's topics begin with, `/snake` say, by the bag's own word where it has one.
 
         Of several robots that is the first which has a scenario, or else the first. Gazebo's own
-        joint states are not looked at: the adapter publishes them again.
+        joint states are not looked at: the adapter publishes them again. Nor are those of the
+        reference, which is a second robot.
         """
         if "robot" in self.custom:
             return f"/{self.custom['robot']}"
@@ -159,7 +160,11 @@ class Content:
         own = f"{self.namespace}/{name}"
         if own in self.kinds:
             return own
-        same = [t for t, kind in self.kinds.items() if kind == names.KINDS[name] and self.raw(t)]
+        same = [
+            topic
+            for topic, kind in self.kinds.items()
+            if kind == names.KINDS[name] and self.raw(topic) and not _is_second(topic)
+        ]
         return same[0] if len(same) == 1 else ""
 
     def decode(self, name: str, decode: Callable[[bytes], T]) -> list[T]:
@@ -269,7 +274,12 @@ class Content:
 
 def _is_state(topic: str, kind: str) -> bool:
     ours = topic.endswith(f"/{names.STATES}") and not topic.endswith(f"/gz/{names.STATES}")
-    return ours and kind == names.KINDS[names.STATES]
+    return ours and kind == names.KINDS[names.STATES] and not _is_second(topic)
+
+
+def _is_second(topic: str) -> bool:
+    """Return whether a topic is the second robot's; a first one may be called so, too."""
+    return f"/{names.REFERENCE}/" in topic[1:]
 
 
 def _decode_padded(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array, Array, Array]]:

@@ -82,7 +82,11 @@ def read_run(bag: Path) -> BagRun:
     Raises:
         AccordError: if it is no bag, is damaged, or holds no joint states.
     """
-    content = Content.of(Path(bag))
+    return checked_run(Content.of(Path(bag)))
+
+
+def checked_run(content: Content) -> BagRun:
+    """Return the run of a bag that was read; see `read_run`."""
     content.check()
     run = run_of(content)
     content.check_motion(run.trajectory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,22 +52,40 @@ def read_targets(content: Content, joints: Sequence[str]) -> list[tuple[float, T
     Raises:
         AccordError: for a message that is not what it should be.
     """
-    changes: list[tuple[float, dict[str, Any]]] = []
-    for data in content.since_reset(TARGET_TWIST):
-        time, twist = decode_wrench(data)
-        changes.append((time, {"twist": twist}))
-    for data in content.since_reset(TARGET_JOINTS):
-        time, names, *columns = read_joint_state(data)
-        order = by_name(names, joints, "JointState")
-        values = (column[order] if len(column) else None for column in columns)
-        changes.append((time, dict(zip(_JOINTS, values, strict=True))))
+    changes = [
+        decode_change(name, data, joints)
+        for name in (TARGET_TWIST, TARGET_JOINTS)
+        for data in content.since_reset(name)
+    ]
     targets: list[tuple[float, Target]] = []
     for time, change in sorted(changes, key=lambda pair: pair[0]):
-        last = targets[-1] if targets else (-1.0, Target())
-        if last[0] == time:
-            targets.pop()
-        targets.append((time, replace(last[1], **change)))
+        add_change(targets, time, change)
     return targets
+
+
+def decode_change(name: str, data: bytes, joints: Sequence[str]) -> tuple[float, dict[str, Any]]:
+    """Return the time of the tick [s] and what changes in the target, of a message of a topic.
+
+    Raises:
+        AccordError: for a message that is not what it should be.
+    """
+    if name == TARGET_TWIST:
+        time, twist = decode_wrench(data)
+        return time, {"twist": twist}
+    time, found, *columns = read_joint_state(data)
+    order = by_name(found, joints, "JointState")
+    values = (column[order] if len(column) else None for column in columns)
+    return time, dict(zip(_JOINTS, values, strict=True))
+
+
+def add_change(
+    targets: list[tuple[float, Target]], time: float, change: Mapping[str, Any]
+) -> None:
+    """Add what changes at a tick to the targets so far; it may come in several parts."""
+    last = targets[-1] if targets else (-1.0, Target())
+    if last[0] == time:
+        targets.pop()
+    targets.append((time, replace(last[1], **change)))
 
 
 def _same(a: Array | None, b: Array | None) -> bool:

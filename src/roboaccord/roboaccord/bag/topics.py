@@ -26,6 +26,11 @@ CMD_VEL = "cmd_vel"
 LOST_EVENTS = "lost_events"  # key of the custom data
 DESCRIPTION, SCENARIO = "robot_description", "scenario"
 TF, TF_STATIC = "/tf", "/tf_static"
+REFERENCE = "reference"  # of the second robot: the part of a topic, and the prefix of its frames
+REFERENCE_STATES, REFERENCE_ODOMETRY, REFERENCE_DESCRIPTION = (
+    f"{REFERENCE}/{name}" for name in (STATES, ODOMETRY, DESCRIPTION)
+)
+DIAGNOSTICS = "diagnostics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,10 @@ class Topic:
     latched: bool = False
 
 
-LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS)
+LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, REFERENCE_DESCRIPTION)
+FIRST = (DESCRIPTION, SCENARIO, SURROUNDINGS)
 STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)
+SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)
 OPTIONAL = (WRENCH, TWIST, CONTACTS, TARGET_TWIST, TARGET_JOINTS)
 KINDS = {
     DESCRIPTION: "std_msgs/msg/String",
@@ -53,6 +60,9 @@ KINDS = {
     CONTACTS: "visualization_msgs/msg/MarkerArray",
     TARGET_TWIST: "geometry_msgs/msg/TwistStamped",
     TARGET_JOINTS: "sensor_msgs/msg/JointState",
+    REFERENCE_DESCRIPTION: "std_msgs/msg/String",
+    REFERENCE_STATES: "sensor_msgs/msg/JointState",
+    REFERENCE_ODOMETRY: "nav_msgs/msg/Odometry",
 }
 """Message types of the topics of a robot, by name below /R."""
 
@@ -61,7 +71,7 @@ def topics(robot: str) -> list[Topic]:
     """Return the topics that every bag of a robot has."""
     frames = "tf2_msgs/msg/TFMessage"
     return [
-        *_topics(robot, LATCHED),
+        *_topics(robot, FIRST),
         Topic(TF_STATIC, frames, True),
         Topic(TF, frames),
         *_topics(robot, STEPPED),
@@ -71,6 +81,11 @@ def topics(robot: str) -> list[Topic]:
 def optional_topics(robot: str) -> list[Topic]:
     """Return the topics that a bag has where the robot uses them."""
     return _topics(robot, OPTIONAL)
+
+
+def reference_topics(robot: str) -> list[Topic]:
+    """Return the topics that a bag has where the reference ran as a second robot."""
+    return _topics(robot, SECOND)
 
 
 def _topics(robot: str, names: Sequence[str]) -> list[Topic]:

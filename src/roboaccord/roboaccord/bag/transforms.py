@@ -54,9 +54,10 @@ class RobotTransforms:
     Args:
         tree: of the robot.
         joints: names of the entries of `RobotState.q`; a joint without an entry stays at zero.
+        prefix: of the names of the robot's frames.
     """
 
-    def __init__(self, tree: Tree, joints: Sequence[str]) -> None:
+    def __init__(self, tree: Tree, joints: Sequence[str], prefix: str = "") -> None:
         column = {name: i for i, name in enumerate(joints)}
         moving = [joint for joint in tree.moving if joint.name in column]
         fixed = [joint for joint in tree.joints if joint not in moving]
@@ -70,13 +71,13 @@ class RobotTransforms:
         self._axis = np.where(still, 0.0, axes)
         self._quarter = _times_axis(self._rest[:, 3:], self._axis)
         self._turns = 1.0 - still[:, 0]
-        frame = [("odom", tree.links[tree.frame].name)] if tree.frame else []
-        frames = [("odom", "base_link"), *((joint.parent, joint.child) for joint in moving)]
+        frame = [("odom", prefix + tree.links[tree.frame].name)] if tree.frame else []
+        frames = [("odom", f"{prefix}base_link"), *_ends(moving, prefix)]
         self._codec = TransformCodec([*frames, *(frame if tree.bearing else ())])
         self._poses = np.tile(_STILL, (1 + len(moving) + tree.bearing, 1))
         self._carried = 1 + len(moving) if tree.bearing else 0
         stays = frame if not tree.bearing else []
-        self._static = TransformCodec([*((j.parent, j.child) for j in fixed), *stays])
+        self._static = TransformCodec([*_ends(fixed, prefix), *stays])
         still = np.array([_STILL] * len(stays)).reshape(-1, _NUMBERS)
         self._static_poses = np.concatenate([_rest_poses(fixed), still])
 
@@ -102,6 +103,11 @@ class RobotTransforms:
         moving[:, 3:] = self._rest[:, 3:] * np.cos(half)[:, None]
         moving[:, 3:] += self._quarter * np.sin(half)[:, None]
         return poses
+
+
+def _ends(joints: Sequence[Joint], prefix: str) -> list[tuple[str, str]]:
+    """Return the frames of parent and child of each joint."""
+    return [(prefix + joint.parent, prefix + joint.child) for joint in joints]
 
 
 def _rest_poses(joints: Sequence[Joint]) -> Array:

@@ -7,7 +7,7 @@ triangles.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -89,28 +89,65 @@ def decode_wrench(data: bytes) -> tuple[float, Array]:
     return time, reader.doubles(6)
 
 
+class Status(NamedTuple):
+    """Hold a diagnostic_msgs/msg/DiagnosticStatus; level 0 is OK, 1 is WARN."""
+
+    name: str
+    message: str
+    hardware_id: str
+    values: Mapping[str, str]
+    level: int = 0
+
+
+def encode_statuses(time: float, statuses: Sequence[Status]) -> bytes:
+    """Return statuses at a time [s] as diagnostic_msgs/msg/DiagnosticArray."""
+    writer = CdrWriter(time)
+    writer.string("")
+    writer.count(len(statuses))
+    for name, message, hardware_id, values, level in statuses:
+        writer.data += bytes([level])
+        for text in (name, message, hardware_id):
+            writer.string(text)
+        writer.count(len(values))
+        for text in (text for pair in values.items() for text in pair):
+            writer.string(text)
+    return bytes(writer.data)
+
+
+def decode_statuses(data: bytes) -> tuple[float, list[Status]]:
+    """Return time [s] and statuses of a diagnostic_msgs/msg/DiagnosticArray.
+
+    Raises:
+        AccordError: if it is cut off.
+    """
+    reader = CdrReader(data, "DiagnosticArray")
+    time = reader.time()
+    reader.string()
+    found = []
+    for _ in range(reader.count()):
+        level = reader.raw(1)[0]
+        name, message, hardware_id = reader.string(), reader.string(), reader.string()
+        values = {reader.string(): reader.string() for _ in range(reader.count())}
+        found.append(Status(name, message, hardware_id, values, level))
+    return time, found
+
+
 def encode_events(events: Sequence[Event], robot: str) -> bytes:
     """Return events as a diagnostic_msgs/msg/DiagnosticArray with a status each, level OK.
 
     The message has the time of the first one; a status of another time states it as a value.
     """
-    writer = CdrWriter(events[0].time)
-    first = stamp(events[0].time)
-    writer.string("")
-    writer.count(len(events))
-    for event in events:
-        writer.data += b"\0"
-        for text in (event.kind, event.subject, robot):
-            writer.string(text)
-        values = {"impulse": repr(float(event.impulse))}
-        if event.energy:
-            values["energy"] = repr(float(event.energy))
-        if (own := stamp(event.time)) != first:
-            values["time"] = f"{own[0]}.{own[1]:09d}"
-        writer.count(len(values))
-        for text in (text for pair in values.items() for text in pair):
-            writer.string(text)
-    return bytes(writer.data)
+    first = events[0].time
+    return encode_statuses(first, [_status(event, robot, stamp(first)) for event in events])
+
+
+def _status(event: Event, robot: str, first: tuple[int, int]) -> Status:
+    values = {"impulse": repr(float(event.impulse))}
+    if event.energy:
+        values["energy"] = repr(float(event.energy))
+    if (own := stamp(event.time)) != first:
+        values["time"] = f"{own[0]}.{own[1]:09d}"
+    return Status(event.kind, event.subject, robot, values)
 
 
 def decode_events(data: bytes) -> list[Event]:
@@ -119,26 +156,20 @@ def decode_events(data: bytes) -> list[Event]:
     Raises:
         AccordError: if it holds no status, or a value that is no number.
     """
-    reader = CdrReader(data, "DiagnosticArray")
-    time = reader.time()
-    reader.string()
-    events = [_decode_status(reader, time) for _ in range(reader.count())]
-    if not events:
+    time, statuses = decode_statuses(data)
+    if not statuses:
         raise AccordError("a DiagnosticArray holds no status")
-    return events
+    return [_event(status, time) for status in statuses]
 
 
-def _decode_status(reader: CdrReader, time: float) -> Event:
-    reader.raw(1)
-    kind, subject = reader.string(), reader.string()
-    reader.string()
-    values = {reader.string(): reader.string() for _ in range(reader.count())}
+def _event(status: Status, time: float) -> Event:
+    values = status.values
     try:
         when = float(values.get("time", time))
         impulse, energy = (float(values.get(name, "0")) for name in ("impulse", "energy"))
-        return Event(when, kind, subject, impulse, energy)
+        return Event(when, status.name, status.message, impulse, energy)
     except ValueError:
-        raise AccordError(f"{kind} event has values {values!r}, not all numbers") from None
+        raise AccordError(f"{status.name} event has values {values!r}, not all numbers") from None
 
 
 def encode_contacts(time: float, contacts: Sequence[ContactPoint], frame_id: str = "odom") -> bytes:

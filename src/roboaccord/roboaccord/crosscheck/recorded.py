@@ -29,7 +29,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Finding, Levels, excuse
 from roboaccord.contract.results import Json, Quantity, to_json
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
@@ -49,6 +49,7 @@ SAFETY = 2.0  # on the leading term of the error of a step, as at the other leve
 PYRAMID = np.sqrt(2.0) - 1.0
 """Of the friction force: the corner of a pyramid of friction lies that far outside its cone."""
 FALLING = 9.81  # rad/s^2; of a link of 1 m, whose tolerance at level 1 is the floor of a rest
+LEAST = 1e-2  # of the largest error: smaller explained ones do not make it conspicuous
 _ROUND_OFF = 1e-9  # s
 
 
@@ -152,7 +153,7 @@ class StepCheck:
         self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
         self._trials: list[list[_Step]] = []
         self._delay = None if engine == GAZEBO else 0
-        self._sums = np.zeros((5, 2))
+        self._sums, self._by_rate = np.zeros((5, 2)), np.zeros((2, len(setup.joints) + 3))
         self.compared = self.left_out = self.skipped = 0
         self._sizes = np.ones(2)
         self._max = 0.0
@@ -164,6 +165,11 @@ class StepCheck:
         exact = self._exact or dynamic is None
         self._fine = None if exact else make_simulator(setup, physics_step=self._small)
         return dynamic
+
+    @property
+    def setup(self) -> Setup:
+        """Robot and scenario as the reference has them, with the joints that have failed."""
+        return self._setup
 
     def note(self, events: Iterable[Event]) -> None:
         """Take events of the run, before the period in which they happened."""
@@ -255,6 +261,14 @@ class StepCheck:
             allowed=rates[0].allowed(tolerance),
         )
 
+    @property
+    def worst(self) -> str:
+        """The joint whose error is largest beside what time stepping explains, or `base_link`."""
+        error, explained = np.sqrt(self._by_rate)
+        least = error.max() * LEAST  # a joint that hardly moves has neither
+        found = int(np.argmax(error / np.maximum(explained, least or 1.0)))
+        return [*self._setup.joints, *3 * ["base_link"]][found]
+
     def _compare(
         self, before: RobotState, after: RobotState, command: Command
     ) -> tuple[_Step, Sequence[Event]]:
@@ -312,6 +326,7 @@ class StepCheck:
         self._sizes = np.array([n or 3, 3])
         arrays = (step.error, step.change, step.recorded, step.euler, step.friction)
         self._sums += [[float(a[part] @ a[part]) for part in parts] for a in arrays]
+        self._by_rate += [step.error**2, step.euler**2 + (self._pyramid * step.friction) ** 2]
         self._max = max(self._max, float(np.abs(step.error[parts[0]]).max()))
         self.compared += 1
         return RobotState(step.time, step.position, step.error[:n], np.zeros(n))
@@ -345,25 +360,39 @@ def check_bag(
     found = check.verdict()
     if run.engine not in engine_names() or any(given):
         return found
-    twin = _check_scheme(setup, run, found.delay)
+    twin = check_twin(setup, run.engine, run.transport, motion, found.delay)
     (scheme,) = excuse([judge_scheme(run.engine, twin)], setup.scenario.crosscheck.excuse)
     levels = replace(found.levels, scheme={run.engine: scheme})
     resolution = shown_of(twin.resolution) if isinstance(twin, SchemeCheck) else []
     return replace(found, levels=levels, resolution=resolution)
 
 
-def _check_scheme(setup: Setup, run: BagRun, delay: int) -> SchemeCheck | NoTwin:
-    """Compare the ticks of a bag with the engine's twin; commands act late by a delay [ticks]."""
-    if run.engine != GAZEBO:
-        return check_scheme(setup, spec(run.engine), run.trajectory)
-    engine = replace(
-        GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts_of(setup, run.transport))
-    )
-    motion, frozen = run.trajectory, [e.time for e in run.trajectory.events if e.kind == FROZEN]
-    motion = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
-    if len(motion) < 2:
+def check_twin(
+    setup: Setup,
+    engine: str,
+    transport: str,
+    motion: Trajectory,
+    delay: int,
+    *,
+    resolved: bool = True,
+) -> SchemeCheck | NoTwin:
+    """Compare the ticks of a recorded motion with the twin of its engine.
+
+    Args:
+        setup: robot and scenario.
+        engine, transport: of the run.
+        motion: recorded; commands act late by `delay` [ticks].
+        delay: of commands.
+        resolved: as of `check_scheme`.
+    """
+    if engine != GAZEBO:
+        return check_scheme(setup, spec(engine), motion, resolved=resolved)
+    case = partial(gazebo_case, contacts=contacts_of(setup, transport))
+    frozen = [event.time for event in motion.events if event.kind == FROZEN]
+    late = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
+    if len(late) < 2:
         return NoTwin("in Gazebo efforts hold a frozen joint")
-    return check_scheme(setup, engine, motion)
+    return check_scheme(setup, replace(GAZEBO_ENGINE, case=case), late, resolved=resolved)
 
 
 def contacts_of(setup: Setup, transport: str) -> str:

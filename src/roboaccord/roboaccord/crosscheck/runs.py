@@ -318,7 +318,12 @@ def start_of(job: Job, state: RobotState) -> RobotState:
     """
     if not (job.bit or job.nudged):
         return state
+    return nudged(state, None if job.bit else NUDGE)
+
+
+def nudged(state: RobotState, size: float | None = NUDGE) -> RobotState:
+    """Return a state of which one value is larger by a size [rad or m], None for its last bit."""
     values = np.array(state.q if len(state.q) else state.position)
     at = 0 if len(state.q) else 2
-    values[at] += NUDGE if job.nudged else np.spacing(max(abs(values[at]), 1.0))
+    values[at] += np.spacing(max(abs(values[at]), 1.0)) if size is None else size
     return replace(state, q=values) if len(state.q) else replace(state, position=values)

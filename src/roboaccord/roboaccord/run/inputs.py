@@ -12,7 +12,7 @@ import numpy as np
 
 from roboaccord.bag.content import Content
 from roboaccord.bag.reader import run_of
-from roboaccord.bag.targets import read_targets
+from roboaccord.bag.targets import add_change, decode_change, read_targets
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
 from roboaccord.contract.interfaces import Inputs
@@ -213,6 +213,37 @@ class RecordedInputs(Inputs):
         if after == len(self._ticks):
             return NO_SWITCHES
         return {name: bool(on[after]) for name, on in self._switches.items()}
+
+
+class HeardInputs(Inputs):
+    """Give the targets and the switches of a run that goes on elsewhere, as they are heard.
+
+    Args:
+        joints: joint names, in the order of the arrays.
+
+    Attributes:
+        asked: switches to set at the next tick.
+    """
+
+    over = False
+
+    def __init__(self, joints: Sequence[str]) -> None:
+        self._joints, self._targets = joints, list[tuple[float, Target]]()
+        self.asked: Mapping[str, bool] = NO_SWITCHES
+
+    def note(self, name: str, data: bytes) -> None:
+        """Take a message of a topic of targets; a jump back in time is a reset of the run."""
+        time, change = decode_change(name, data, self._joints)
+        if self._targets and time < self._targets[-1][0]:
+            self._targets.clear()
+        add_change(self._targets, time, change)
+
+    def target(self, state: RobotState) -> Target | None:
+        at = bisect_right(self._targets, state.time + _ROUND_OFF, key=lambda each: each[0])
+        return self._targets[at - 1][1] if at else None
+
+    def switches(self, state: RobotState) -> Mapping[str, bool]:
+        return self.asked
 
 
 def _plain(value: Json) -> str:

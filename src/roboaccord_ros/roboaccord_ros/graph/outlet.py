@@ -172,15 +172,16 @@ class TransformOutlet:
     Args:
         node: where it lives.
         setup: robot and scenario.
+        prefix: of the names of the robot's frames.
     """
 
-    def __init__(self, node: Node, setup: Setup) -> None:
+    def __init__(self, node: Node, setup: Setup, prefix: str = "") -> None:
         self._next = math.inf
         try:
             from tf2_msgs.msg import TFMessage
         except ImportError:
             return
-        self._transforms = RobotTransforms(setup.tree, setup.joints)
+        self._transforms = RobotTransforms(setup.tree, setup.joints, prefix)
         self._send = self._publisher(node, TFMessage, TF.strip("/"), graph.DEEP)
         self._publisher(node, TFMessage, TF_STATIC.strip("/"), graph.LATCHED)(
             self._transforms.static()

@@ -45,6 +45,7 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "max_delay": (200, "free, Gazebo: how late a command may act [control periods]; 0: none"),
     "transport": ("ros", "what the bag says about the transport"),
     "tolerance": (0.0, "velocity error over its change, beside the time step's; 0: the scenario's"),
+    "reference": (True, "run the reference free, too, and publish it as a second robot"),
     "open_page": (False, "open the page in the desktop's browser"),
     "log": ("warning", "least level of the log lines on stderr"),
 }

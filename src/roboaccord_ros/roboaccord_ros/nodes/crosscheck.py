@@ -26,10 +26,11 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS, SwitchLog
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare
+from roboaccord_ros.graph.second import SecondRobot
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 REPORT_PERIOD = 0.5  # s of wall time
-SLICE = 0.4 * POLL  # s of wall time spent on comparisons before messages are taken again
+SLICE = 0.7 * POLL  # s of wall time spent on comparisons before messages are taken again
 BEHIND = 20  # states by which comparisons lag: what belongs to a step comes on other topics
 LONGEST = 50_000  # states that may wait; older ones are skipped
 PATIENCE = 6.0  # s that the last messages may come after the result
@@ -48,14 +49,27 @@ class CrosscheckShell(Shell):
         node, run: where it lives.
         robot: name; the scenario comes with `/R/scenario`.
         tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
+        reference: whether the reference runs free, too, and is published as a second robot.
+        controller: of that, `package.module:Class` in place of the scenario's.
     """
 
     name = "crosscheck"
 
-    def __init__(self, node: Node, robot: str, tolerance: float, run: Run) -> None:
+    def __init__(
+        self,
+        node: Node,
+        robot: str,
+        tolerance: float,
+        run: Run,
+        *,
+        reference: bool = False,
+        controller: str = "",
+    ) -> None:
         super().__init__(node, robot, run)
         self._tolerance = tolerance
+        self._reference, self._controller = reference, controller
         self.check: StepCheck | None = None  # once the scenario is known
+        self.second: SecondRobot | None = None  # likewise
         self._states: deque[RobotState] = deque()
         # By the time of the state that they answer.
         self._vectors: dict[str, dict[float, Array]] = {name: {} for name in VECTORS}
@@ -72,8 +86,10 @@ class CrosscheckShell(Shell):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the cross-check that the parameters of a node ask for."""
-        values = declare(node, "robot", "tolerance", needs=["robot"])
-        return cls(node, values["robot"], values["tolerance"], run)
+        own = ("reference", "controller")
+        values = declare(node, "robot", "tolerance", *own, needs=["robot"])
+        given = {name: values[name] for name in own}
+        return cls(node, values["robot"], values["tolerance"], run, **given)
 
     @property
     def verdict(self) -> RecordedReport | None:
@@ -91,13 +107,17 @@ class CrosscheckShell(Shell):
             return
         self._closed = True
         if self.check is not None:
-            self._compare(behind=1, until=time.monotonic() + ENDING)
+            until = time.monotonic() + ENDING
+            self._compare(behind=1, until=until)
             self.check.skipped += max(len(self._states) - 1, 0)
             self._publish(self.check.settle())
+            if self.second:
+                self.second.close(until)
             self.publish_verdict()
             verdict = self.check.verdict()
             sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
-        graph.deliver(self._diagnostics, self._errors_out)
+        second = self.second.publishers if self.second else []
+        graph.deliver(self._diagnostics, self._errors_out, *second)
         self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
     def _on_scenario(self, data: bytes) -> None:
@@ -110,6 +130,9 @@ class CrosscheckShell(Shell):
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
         self._make = partial(StepCheck, setup, *ran)
         self._initial = setup.initial.switches
+        if self._reference:
+            run = facts["engine"], facts["transport"]
+            self.second = SecondRobot(self, setup, *run, self._controller)
         self._begin()
         for name in VECTORS:
             self.subscribe(name, partial(self._note, name), graph.DEEP)
@@ -133,6 +156,8 @@ class CrosscheckShell(Shell):
         self.check, self._switches = self._make(), SwitchLog(self._initial)
         self._begun = False
         self._states.clear()
+        if self.second:
+            self.second.begin(self.check)
 
     def _note(self, name: str, data: bytes) -> None:
         at, vector = decode_wrench(data)
@@ -144,6 +169,8 @@ class CrosscheckShell(Shell):
         self._events += len(events)
         if self.check:
             self.check.note(events)
+        if self.second:
+            self.second.note(events)
         for event in events:
             self._switches.note(event)
 
@@ -182,6 +209,8 @@ class CrosscheckShell(Shell):
                 for name, known in self._vectors.items()
             }
             self._publish(check.take(before, after, *given))
+            if self.second:
+                self.second.take(before, after, given[0])
 
     def _publish(self, errors: Sequence[RobotState]) -> None:
         for error in errors:
@@ -190,7 +219,10 @@ class CrosscheckShell(Shell):
     def _look(self) -> None:
         """Compare for a while; after the result, end once all has come, or has not for long."""
         self._listen()
-        self._compare(behind=BEHIND, until=time.monotonic() + SLICE)
+        until = time.monotonic() + SLICE
+        self._compare(behind=BEHIND, until=until)
+        if self.second:
+            self.second.follow(until)
         if self._end == math.inf:
             return
         self._looks += 1
@@ -217,6 +249,8 @@ class CrosscheckShell(Shell):
         self._diagnostics.publish(message)
         if verdict.ok is not self._ok:
             self._ok = verdict.ok
+            if self.second and not verdict.ok:  # which gives the cause, too
+                return
             _log.log(logging.INFO if verdict.ok else logging.WARNING, "%s", status.message)
 
 

@@ -7,6 +7,7 @@ import json
 import logging
 import struct
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -14,7 +15,15 @@ from typing import NamedTuple, Self
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
-from roboaccord.bag.topics import TF, Topic, input_topics, optional_topics, switch_topic
+from roboaccord.bag.topics import (
+    REFERENCE,
+    TF,
+    TF_STATIC,
+    Topic,
+    input_topics,
+    optional_topics,
+    switch_topic,
+)
 from roboaccord.bag.transforms import RobotTransforms
 from roboaccord.bag.writer import TF_PERIOD, BagWriter
 from roboaccord.cdr import decode_events, decode_string
@@ -57,12 +66,51 @@ class Beside(NamedTuple):
 
 def topics_beside(robot: Robot) -> list[Beside]:
     """Return the topics recorded beside those of the simulator and the controller."""
-    inputs = input_topics(robot).items()
+    inputs, second = input_topics(robot).items(), f"{robot.name}/{REFERENCE}"
     return [
         *(Beside(f"{robot.name}/{name}", kind, qos=graph.LIVE) for name, kind in inputs),
         Beside(f"{robot.name}/{graph.ERROR}", graph.KINDS[graph.ERROR], True, graph.DEEP),
         Beside(graph.DIAGNOSTICS, graph.KINDS[graph.EVENTS]),
+        Beside(f"{second}/{graph.DESCRIPTION}", graph.KINDS[graph.DESCRIPTION], qos=graph.LATCHED),
+        Beside(f"{second}/{graph.ODOMETRY}", graph.KINDS[graph.ODOMETRY], True, graph.DEEP),
+        Beside(f"{second}/{graph.STATES}", graph.KINDS[graph.STATES], True, graph.DEEP),
     ]
+
+
+class FrameLog:
+    """Add the transforms of a robot to a bag at 50 Hz; nobody publishes them where tf2 is missing.
+
+    Args:
+        setup: robot and scenario.
+        write: takes topic, time [ns] and bytes.
+        prefix: of the names of the frames; with one, those that never change are added, too.
+    """
+
+    def __init__(
+        self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str = ""
+    ) -> None:
+        self._inlet, self._write = Inlet(setup.joints), write
+        self._transforms = RobotTransforms(setup.tree, setup.joints, prefix)
+        self._static = self._transforms.static() if prefix else b""
+        self._odom, self._next, self._last = b"", 0, 0
+
+    def take_odometry(self, _: int, data: bytes) -> None:
+        """Take odometry."""
+        self._odom = data
+
+    def take_states(self, now: int, data: bytes) -> None:
+        """Take joint states of a time [ns], and add their transforms if they are due."""
+        due, self._last = now >= self._next or now < self._last, now
+        if not (due and self._odom):
+            return
+        if self._static:
+            self._write(TF_STATIC, now, self._static)
+            self._static = b""
+        self._inlet.take_odometry(self._odom)
+        state = self._inlet.take_joint_states(data)
+        if state is not None:
+            self._next = now + round(TF_PERIOD * NANOSECONDS)
+            self._write(TF, now, self._transforms.encode(state))
 
 
 class RecorderShell(Shell):
@@ -84,7 +132,6 @@ class RecorderShell(Shell):
         self._ledger = Ledger(0)
         self._subscriptions: dict[str, Subscription] = {}
         self._beside: dict[str, Subscription] = {}
-        self._odom = b""
         self._end = -1  # time of the last state, once the result says so [ns]
         self._events, self._sent = 0, 0  # that came, and that the result speaks of
         self._listening, self._over, self._finished = False, False, False
@@ -132,10 +179,12 @@ class RecorderShell(Shell):
             graph.subscribe_switch(self.node, self.robot, name, take)
         self._period = round(setup.scenario.control_period * NANOSECONDS)
         self._ledger = Ledger(self._period)
-        self._inlet = Inlet(setup.joints)
-        self._transforms = RobotTransforms(setup.tree, setup.joints)
-        self._next_tf = 0
         self._bag, self._write = bag, bag.write_raw
+        self._frames = dict[str, Callable[[int, bytes], None]]()
+        for part in ("", f"{REFERENCE}/"):
+            frames = FrameLog(setup, bag.write_raw, part)
+            self._frames[f"{part}{graph.ODOMETRY}"] = frames.take_odometry
+            self._frames[f"{part}{graph.STATES}"] = frames.take_states
         self._topics = {name: f"/{self.robot}/{name}" for name in STAMPED}
         for beside in topics_beside(setup.robot):
             self._record_beside(beside)
@@ -145,12 +194,15 @@ class RecorderShell(Shell):
     def _record_beside(self, beside: Beside) -> None:
         name, kind, stamped, qos = beside
         topic = Topic(f"/{name}", kind, qos is graph.LATCHED)
+        frames = self._frames.get(name.removeprefix(f"{self.robot}/"))
 
         def take(data: bytes) -> None:
             assert self._bag is not None
             self._bag.add_topic(topic)
             now = _time_of(data) if stamped else self._ledger.now
             self._write(topic.name, now, data)
+            if frames:
+                frames(now, data)
 
         guarded = self.run.guard(take)
         self._beside[name] = self.node.create_subscription(
@@ -167,7 +219,6 @@ class RecorderShell(Shell):
     def _take(self, name: str, data: bytes) -> None:
         self._count += 1
         now = _time_of(data, FIRST_STAMP if name == graph.CONTACTS else STAMP)
-        back = now < self._ledger.now
         if name in IN_STEP and not self._ledger.note(name, now) and name != graph.EFFORTS:
             self._refuse_rival(name)
             return
@@ -177,10 +228,8 @@ class RecorderShell(Shell):
             self._end_if_complete()
         if name not in IN_STEP:
             return
-        if name == graph.ODOMETRY:
-            self._odom = data
-        elif name == graph.STATES and (now >= self._next_tf or back) and self._odom:
-            self._add_transforms(now, data)
+        if name in self._frames:
+            self._frames[name](now, data)
         if not self._listening and self._ledger.complete(0):
             self._listen()
         if now == self._end:
@@ -214,14 +263,6 @@ class RecorderShell(Shell):
     def _is_checked(self) -> bool:
         """Return whether a live cross-check has more to say."""
         return bool(self._beside[f"{self.robot}/{graph.ERROR}"].get_publisher_count())
-
-    def _add_transforms(self, now: int, data: bytes) -> None:
-        """Add the transforms at 50 Hz; nobody publishes them where tf2 is missing."""
-        self._inlet.take_odometry(self._odom)
-        state = self._inlet.take_joint_states(data)
-        if state is not None:
-            self._next_tf = now + round(TF_PERIOD * NANOSECONDS)
-            self._write(TF, now, self._transforms.encode(state))
 
     def _take_unstamped(self, topic: str, data: bytes) -> None:
         self._write(topic, self._ledger.now, data)

@@ -1,0 +1,101 @@
+"""The reference as a second robot, in the bag of a run: its motion, and how it is to look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from roboaccord.bag import topics as names
+from roboaccord.bag.content import Content
+from roboaccord.bag.reader import BagRun, checked_run, run_of
+from roboaccord.cdr import Status, decode_statuses, encode_statuses
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.materials import OPACITY, translucent
+
+FULL = OPACITY
+
+
+@dataclass(frozen=True)
+class Look:
+    """Hold how a second robot looks from a time on.
+
+    Args:
+        time: [s].
+        opacity: 0 to 1; it falls as the horizon of the motion comes nearer.
+        anew: how often it was set anew past that.
+        link: that is red; "" for none.
+        since: when its error began to count [s].
+        line: the cause, in one line.
+    """
+
+    time: float = 0.0
+    opacity: float = FULL
+    anew: int = 0
+    link: str = ""
+    since: float = 0.0
+    line: str = ""
+
+    def paint(self, urdf: str) -> str:
+        """Return a description in the colours of the second robot."""
+        return translucent(urdf, self.opacity, [self.link])
+
+    def encode(self, robot: str) -> bytes:
+        """Return it as a message of `/diagnostics`."""
+        values = {name: str(getattr(self, name)) for name in ("opacity", "anew", "link", "since")}
+        status = Status(_name(robot), self.line, robot, values, int(bool(self.line)))
+        return encode_statuses(self.time, [status])
+
+
+@dataclass(frozen=True)
+class Second:
+    """Hold a second robot: its motion, and how it looks from a time on, in order of time."""
+
+    trajectory: Trajectory
+    urdf: str
+    looks: Sequence[Look] = (Look(),)
+
+    def look(self, moment: float) -> Look:
+        """Return how it looks at a time [s]: the link that is found in the end is red before."""
+        now = next((each for each in reversed(self.looks) if each.time <= moment), self.looks[0])
+        last = self.looks[-1]
+        if not last.link or moment < last.since:
+            return replace(now, link="", line="")
+        return replace(now, link=last.link, line=last.line)
+
+
+def decode_looks(data: bytes, robot: str) -> list[Look]:
+    """Return how the second robot looks by a message of `/diagnostics`, if it says that.
+
+    Raises:
+        AccordError: for a message that is not what it should be.
+    """
+    time, statuses = decode_statuses(data)
+    return [_look(time, status) for status in statuses if status.name == _name(robot)]
+
+
+def _look(time: float, status: Status) -> Look:
+    try:
+        opacity, since, anew = (float(status.values[name]) for name in ("opacity", "since", "anew"))
+        return Look(time, opacity, int(anew), status.values["link"], since, status.message)
+    except (KeyError, ValueError):
+        raise AccordError(f"{status.name} has values {dict(status.values)!r}") from None
+
+
+def read_pair(bag: Path) -> tuple[BagRun, Second | None]:
+    """Read a run as `read_run` does, and the second robot where the bag holds one."""
+    content = Content.of(bag)
+    run = checked_run(content)
+    topic = f"{content.namespace}/{names.REFERENCE_STATES}"
+    if not content.raw(topic):
+        return run, None
+    within = f"{content.namespace}/{names.REFERENCE}".strip("/")
+    motion = run_of(replace(content, custom={**content.custom, "robot": within})).trajectory
+    messages = content.raw(f"/{names.DIAGNOSTICS}")
+    looks = [look for data in messages for look in decode_looks(data, run.robot)]
+    return run, Second(motion, run.urdf, looks or (Look(),))
+
+
+def _name(robot: str) -> str:
+    return f"{robot}: {names.REFERENCE}"

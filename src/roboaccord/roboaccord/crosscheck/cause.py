@@ -1,0 +1,156 @@
+"""The cause of a run that is outside at the level of single control periods.
+
+Recent control periods are kept. Once the verdict turns, they are compared with the engine's twin,
+whose regression names what is off; that takes seconds, and has a thread of its own.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.recorded import StepCheck, check_twin
+from roboaccord.crosscheck.scheme import NoTwin
+from roboaccord.engines import engine_names
+from roboaccord.scenario.setup import Setup
+
+RECENT = 200  # control periods that are kept
+JUDGED_EVERY = 20  # control periods
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Hold why a run is outside.
+
+    Args:
+        since: time at which the verdict turned [s].
+        how_far: error and what is allowed, in words.
+        link: that is off.
+        text: what is off, in words.
+        named: whether that is known.
+    """
+
+    since: float
+    how_far: str
+    link: str
+    text: str
+    named: bool = False
+
+    def line(self) -> str:
+        """Return it in one line."""
+        return f"outside since t = {self.since:g} s, {self.how_far}: {self.link}: {self.text}"
+
+
+class CauseFinder:
+    """Keep recent control periods, and look for the cause once the verdict turns outside.
+
+    Args:
+        setup: robot and scenario.
+        engine, transport: of the run.
+        check: judges the control periods.
+    """
+
+    def __init__(self, setup: Setup, engine: str, transport: str, check: StepCheck) -> None:
+        self._setup, self._run, self._check = setup, (engine, transport), check
+        self._states = deque[RobotState](maxlen=RECENT + 1)
+        self._commands = deque[Command](maxlen=RECENT)
+        self._events = deque[Event]()
+        self._count, self._ok, self._since = 0, True, 0.0
+        self._thread = ThreadPoolExecutor(1)
+        self._pending: Future[Cause] | None = None
+        self._worst: Cause | None = None
+        self.cause: Cause | None = None
+
+    def note(self, events: Iterable[Event]) -> None:
+        """Take events, in order of time."""
+        self._events.extend(events)
+
+    def take(self, before: RobotState, after: RobotState, wrench: Array | None = None) -> None:
+        """Take a control period that was judged, and its command; look for the cause if due."""
+        if not self._states or before.time != self._states[-1].time:
+            self._states.clear()
+            self._commands.clear()
+            self._states.append(before)
+        self._states.append(after)
+        self._commands.append(Command(after.effort, wrench=wrench))
+        while self._events and self._events[0].time < self._states[0].time:
+            self._events.popleft()
+        self._count += 1
+        if self._count % JUDGED_EVERY == 0:
+            self._judge()
+
+    def look(self) -> Cause | None:
+        """Return a cause that was found since the last look."""
+        if self._pending is None or not self._pending.done():
+            return None
+        found, self._pending = self._pending.result(), None
+        if self._ok or (self.cause and self.cause.link == found.link):
+            return None
+        self.cause = found
+        return found
+
+    def settle(self, timeout: float) -> Cause | None:
+        """Return the cause at the end of the run, where none is known by now; see `look`.
+
+        Args:
+            timeout: that it may take [s of wall time].
+        """
+        self._judge()
+        if self._ok or (self.cause and self.cause.named):
+            return None
+        if self._pending is None and len(self._states) > 1:
+            self._ask()
+        if self._pending and self._worst and not wait([self._pending], timeout).done:
+            self._pending = Future()
+            self._pending.set_result(self._worst)
+        return self.look()
+
+    def _judge(self) -> None:
+        ok = self._check.verdict().ok
+        if self._ok and not ok:
+            self._since = self._states[-1].time
+            self._ask()
+        elif ok:
+            self.cause = None
+        self._ok = ok
+
+    def _ask(self) -> None:
+        """Begin to look for the cause, from where the error is largest beside what is explained."""
+        verdict, states, events = self._check.verdict(), list(self._states), list(self._events)
+        recent = Trajectory.from_states(self._setup.joints, states, events, list(self._commands))
+        share, allowed = 100 * verdict.relative, 100 * verdict.allowed
+        self._worst = Cause(
+            since=self._since,
+            how_far=f"{share:.3g} % of the change of a step where {allowed:.3g} % are allowed",
+            link=self._link(self._check.worst),
+            text="largest error beside what the time step explains",
+        )
+        self._pending = self._thread.submit(self._find, recent, self._worst, verdict.delay)
+
+    def _find(self, recent: Trajectory, worst: Cause, delay: int) -> Cause:
+        """Return the cause that the engine's twin names, the worst joint where none does."""
+        engine, transport = self._run
+        if engine not in engine_names():
+            return worst
+        try:
+            found = check_twin(self._setup, engine, transport, recent, delay, resolved=False)
+        except AccordError as error:
+            found = NoTwin(str(error))
+        if isinstance(found, NoTwin):
+            return replace(worst, text=f"{worst.text}; no twin names it: {found.reason}")
+        name = found.name
+        if not name.text:
+            return replace(worst, text=f"{worst.text}; its equations of motion are ours")
+        link = self._link(name.where) or self._link(found.where)
+        return replace(worst, link=link, text=name.text, named=bool(name.quantity))
+
+    def _link(self, where: str) -> str:
+        """Return the link that a link or a joint stands for, "" for neither."""
+        children = {joint.name: joint.child for joint in self._setup.tree.joints}
+        links = {link.name for link in self._setup.tree.links}
+        return where if where in links else children.get(where, "")

@@ -1,0 +1,146 @@
+"""The reference as a second robot: what the cross-check publishes of it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from diagnostic_msgs.msg import DiagnosticArray
+from roboaccord.bag.second import Look
+from roboaccord.bag.topics import REFERENCE
+from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.trajectory import Event
+from roboaccord.crosscheck.cause import Cause, CauseFinder
+from roboaccord.crosscheck.companion import Companion
+from roboaccord.crosscheck.recorded import StepCheck
+from roboaccord.run.inputs import HeardInputs
+from roboaccord.scenario.setup import Setup
+
+from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.outlet import TransformOutlet
+from roboaccord_ros.graph.shell import Shell
+
+LONGEST = 50_000  # states that may wait; then the reference goes on by itself
+FADE_PERIOD = 0.2  # s of simulated time between changes of opacity: RViz loads the robot anew
+_log = logging.getLogger(__name__)
+
+
+class SecondRobot:
+    """Let the reference follow the states of a run in its own time, and publish it.
+
+    Args:
+        shell: where it lives.
+        setup: robot and scenario.
+        engine, transport: of the run.
+        controller: `package.module:Class` in place of the scenario's.
+
+    Attributes:
+        companion: the reference; None before the start, and where it could not go on.
+        finder: of the cause of a run that is outside.
+        publishers: whose messages must arrive.
+    """
+
+    def __init__(
+        self, shell: Shell, setup: Setup, engine: str, transport: str, controller: str
+    ) -> None:
+        self._shell, self._setup, self._controller = shell, setup, controller
+        self._run = engine, transport
+        self._inputs = HeardInputs(setup.joints)
+        self._waiting = deque[RobotState](maxlen=LONGEST)
+        self.companion: Companion | None = None
+        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec(
+            child_frame_id=f"{REFERENCE}/base_link"
+        )
+        names = (graph.REFERENCE_DESCRIPTION, graph.REFERENCE_ODOMETRY, graph.REFERENCE_STATES)
+        made = [shell.advertise(name) for name in names]
+        self._send_description, self._send_odometry, self._send_states = (s for _, s in made)
+        told = shell.node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
+        self._tell = told.handle.publish_raw
+        self.publishers = [*(publisher for publisher, _ in made), told]
+        self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
+        for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
+            shell.subscribe(name, partial(self._inputs.note, name), graph.DEEP)
+
+    def begin(self, check: StepCheck) -> None:
+        """Begin at the start of a run, whose control periods are judged."""
+        self._waiting.clear()
+        self._check, self._simulated = check, check.setup
+        self.finder = CauseFinder(self._setup, *self._run, check)
+        self.companion = Companion(self._setup, check.setup, self._inputs, self._controller)
+        self._look: Look | None = None
+
+    def note(self, events: Sequence[Event]) -> None:
+        """Take events of the run."""
+        self.finder.note(events)
+
+    def take(self, before: RobotState, after: RobotState, wrench: Array | None) -> None:
+        """Take a control period that was judged."""
+        self.finder.take(before, after, wrench)
+        self._waiting.append(after)
+
+    def follow(self, until: float) -> None:
+        """Follow the states that wait, while there is time [s of the steady clock]."""
+        while self._waiting and self.companion and time.monotonic() < until:
+            self._advance(self.companion, self._waiting.popleft())
+        self._report(self.finder.look())
+
+    def close(self, until: float) -> None:
+        """Follow what is left, and give the cause of a run that is outside."""
+        self.follow(until)
+        self._report(self.finder.settle(max(until - time.monotonic(), 0.0)))
+
+    def _advance(self, companion: Companion, state: RobotState) -> None:
+        if self._look is None:  # now a recorder listens
+            self._publish(companion.state)
+            self._show(Look(opacity=companion.opacity))
+        if self._check.setup is not self._simulated:  # a joint has failed
+            self._simulated = self._check.setup
+            companion.change(self._simulated)
+        if self._setup.scenario.driven:
+            self._inputs.asked = state.switches
+        try:
+            anew = companion.advance(state)
+        except AccordError as error:
+            _log.warning("%s: the second robot stops: %s", self._shell.robot, error)
+            self.companion = None
+            return
+        self._publish(companion.state)
+        self._look_again()
+
+    def _look_again(self) -> None:
+        """Show it with another look if that has changed; its fading can wait."""
+        companion, cause = self.companion, self.finder.cause
+        look = old = self._look or Look()
+        if companion:
+            now, opacity, anew = companion.state.time, companion.opacity, companion.anew
+            look = replace(old, time=now, opacity=opacity, anew=anew)
+        look = replace(look, link="", since=0.0, line="")
+        if cause:
+            look = replace(look, link=cause.link, since=cause.since, line=cause.line())
+        at_once = (look.link, look.line, look.anew) != (old.link, old.line, old.anew)
+        faded = look.opacity != old.opacity and look.time >= old.time + FADE_PERIOD
+        if at_once or faded:
+            self._show(look)
+
+    def _publish(self, state: RobotState) -> None:
+        self._send_odometry(self._odometry.encode(state))
+        self._send_states(self._states.encode(state))
+        self._transforms.publish(state)
+
+    def _show(self, look: Look) -> None:
+        self._look = look
+        self._send_description(encode_string(look.paint(self._setup.urdf())))
+        self._tell(look.encode(self._shell.robot))
+
+    def _report(self, cause: Cause | None) -> None:
+        """Tell of a cause that was found, once."""
+        if cause is None:
+            return
+        _log.warning("%s: %s", self._shell.robot, cause.line())
+        self._look_again()
