@@ -25,6 +25,7 @@ ARGUMENTS: dict[str, tuple[str | None, str]] = {
     "inputs": ("", "bag of a driven run to repeat, instead of what people send"),
     "record": ("true", "true: a bag in ./runs; or the folder of the bag; false: none"),
     "crosscheck": ("auto", "compare each step with the reference, live; auto: in Gazebo"),
+    "reference": ("true", "with the cross-check, show the reference as a second robot"),
     "rviz": ("auto", "show the robot in RViz; auto: where Gazebo shows no window"),
     "view": ("auto", "the robot in the browser; auto: where neither Gazebo's window nor RViz is"),
     "foxglove": ("false", "serve the topics to Foxglove by foxglove_bridge"),
@@ -37,7 +38,7 @@ ARGUMENTS: dict[str, tuple[str | None, str]] = {
 CHOICES: dict[str, tuple[str, ...]] = {
     "pace": ("auto", "real", "fast"),
     "log_level": ("debug", "info", "warning", "error"),
-    **dict.fromkeys(("lockstep", "foxglove", "headless"), ("true", "false")),
+    **dict.fromkeys(("lockstep", "reference", "foxglove", "headless"), ("true", "false")),
     **dict.fromkeys(("crosscheck", "rviz", "view"), ("auto", "true", "false")),
 }
 

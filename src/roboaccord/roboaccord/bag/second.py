@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +14,6 @@ from roboaccord.cdr import Status, decode_statuses, encode_statuses
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.materials import OPACITY, translucent
-
-FULL = OPACITY
 
 
 @dataclass(frozen=True)
@@ -31,11 +30,16 @@ class Look:
     """
 
     time: float = 0.0
-    opacity: float = FULL
+    opacity: float = OPACITY
     anew: int = 0
     link: str = ""
     since: float = 0.0
     line: str = ""
+
+    @property
+    def colours(self) -> tuple[float, str]:
+        """What its colours follow from."""
+        return self.opacity, self.link
 
     def paint(self, urdf: str) -> str:
         """Return a description in the colours of the second robot."""
@@ -58,8 +62,8 @@ class Second:
 
     def look(self, moment: float) -> Look:
         """Return how it looks at a time [s]: the link that is found in the end is red before."""
-        now = next((each for each in reversed(self.looks) if each.time <= moment), self.looks[0])
-        last = self.looks[-1]
+        at = bisect_right(self.looks, moment, key=lambda each: each.time)
+        now, last = self.looks[max(at - 1, 0)], self.looks[-1]
         if not last.link or moment < last.since:
             return replace(now, link="", line="")
         return replace(now, link=last.link, line=last.line)

@@ -78,9 +78,7 @@ def decode_change(name: str, data: bytes, joints: Sequence[str]) -> tuple[float,
     return time, dict(zip(_JOINTS, values, strict=True))
 
 
-def add_change(
-    targets: list[tuple[float, Target]], time: float, change: Mapping[str, Any]
-) -> None:
+def add_change(targets: list[tuple[float, Target]], time: float, change: Mapping[str, Any]) -> None:
     """Add what changes at a tick to the targets so far; it may come in several parts."""
     last = targets[-1] if targets else (-1.0, Target())
     if last[0] == time:

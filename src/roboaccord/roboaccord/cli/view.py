@@ -169,7 +169,7 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
     Raises:
         AccordError: if it is no bag, or holds no description to draw; or for wrong options.
     """
-    from roboaccord.bag.reader import read_run
+    from roboaccord.bag.second import read_pair
     from roboaccord.view import film as films
     from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
 
@@ -182,7 +182,7 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
         check_target(file)
     if film.mp4:
         find_ffmpeg(pixels)
-    run = read_run(path)
+    run, second = read_pair(path)
     with progress() as bar:
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
 
@@ -199,6 +199,7 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
             speed=speed,
             terrain=(relief.vertices, relief.faces) if relief else None,
             surroundings=[(s.vertices, s.faces) for s in surfaces if s.name not in BACKDROPS],
+            second=second,
         )
         if film.gif:
             write_gif(pictures, film.gif, drawn)
@@ -210,19 +211,21 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
 
 
 def view_run(path: Path, beside: Path | None, speed: float, page: Page) -> None:
-    """Show a bag in the browser, and a second one translucent, until interrupted.
+    """Show a bag in the browser, and a second one or its reference translucent.
 
     Raises:
         AccordError: if one is no bag, or holds no description to draw.
     """
     from roboaccord.bag.contact_markers import read_arrows
     from roboaccord.bag.reader import read_run
+    from roboaccord.bag.second import Second, read_pair
     from roboaccord.view.player import Player
     from roboaccord.view.stage import Stage
 
-    run = read_run(path)
-    other = read_run(beside) if beside else None
-    second = (described(other, beside), other.trajectory) if other and beside else None
+    run, second = read_pair(path)
+    if beside:
+        other = read_run(beside)
+        second = Second(other.trajectory, described(other, beside))
     stage = Stage(described(run, path), page.port, page.host, around(run))
     player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), second)
     with page.shown(stage):

@@ -45,4 +45,6 @@ def _enlarge(form: ET.Element) -> None:
         form.attrib.setdefault("scale", "1 1 1")
     for name in SIZES:
         if name in form.attrib:
-            form.set(name, " ".join(f"{SKIN * float(word):.9g}" for word in form.get(name, "").split()))
+            form.set(
+                name, " ".join(f"{SKIN * float(word):.9g}" for word in form.get(name, "").split())
+            )

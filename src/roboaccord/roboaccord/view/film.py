@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from roboaccord.bag.second import Second
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -17,6 +19,7 @@ from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.scenario.surroundings import EARTH
 from roboaccord.view.camera import Camera
 from roboaccord.view.ground import Relief, draw_ground, draw_path, shade_ground
+from roboaccord.view.layers import Layers
 from roboaccord.view.raster import OVERSAMPLING, Canvas, Mesh, Picture
 from roboaccord.view.scene import Scene, resample, speeds
 from roboaccord.view.stance import VIEW, over_terrain, stance_of
@@ -24,7 +27,7 @@ from roboaccord.view.stance import VIEW, over_terrain, stance_of
 FPS = 25
 SIZE = 720, 404  # pixels
 LEAST, MOST = 64, 4096  # pixels of a side
-INK, MUTED = (45, 52, 62), (110, 120, 132)
+INK, MUTED, WARNING = (45, 52, 62), (110, 120, 132), (190, 20, 20)
 
 Terrain = tuple[Array, Faces]
 Progress = Callable[[int, int], None]
@@ -41,6 +44,7 @@ class Film:
         speed: how many seconds of motion a second of film shows.
         terrain: vertices (v, 3) [m] and faces of what the robot is on; instead of a level ground.
         surroundings: convex solids that stand around on it, likewise.
+        second: a robot that is drawn translucent beside it.
 
     Raises:
         AccordError: for figures out of range, or what cannot be drawn.
@@ -56,6 +60,7 @@ class Film:
         speed: float = 1.0,
         terrain: Terrain | None = None,
         surroundings: Sequence[Terrain] = (),
+        second: Second | None = None,
     ) -> None:
         check(fps, size, speed)
         if not len(trajectory):
@@ -74,6 +79,7 @@ class Film:
         turn = self._stance.turn.T
         self._mesh = Mesh.join([(b[0], *look) for b, look in zip(bodies, looks, strict=True)])
         self._points, self._trace = np.concatenate(bodies, axis=1) @ turn, centre @ turn
+        self._layers = Layers(second, speed / fps, turn) if second else None
         self._relief: Relief | None = None
         self._still: tuple[Array, Picture] | None = None
         self._canvas = Canvas(self._camera(0).scaled(OVERSAMPLING))
@@ -114,8 +120,10 @@ class Film:
             shade_ground(picture, self._spare, mesh, self._stance.floor)
         self._canvas.draw(mesh)
         self._canvas.lay_over(picture)
+        line = self._layers.draw(picture, self._canvas, i) if self._layers else ""
         slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
         left = f"t = {self._motion.time[i]:.2f} s   {self._rates[i]:.2f} m/s{slow}"
+        _headed(picture, line)
         return _captioned(picture, left, f"{self._scene.name}   grid {self._stance.grid:g} m")
 
     def _camera(self, i: int) -> Camera:
@@ -175,6 +183,17 @@ def _bodies(
 @cache
 def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
+
+
+def _headed(picture: Picture, line: str) -> None:
+    """Write a line at the upper edge of a picture, in as many as it takes."""
+    size = max(10, picture.shape[1] // 50)
+    words = textwrap.wrap(line, 2 * picture.shape[1] // size - 8)
+    if words:
+        strip = Image.fromarray(picture[: (len(words) + 2) * size * 5 // 4])
+        pen = ImageDraw.Draw(strip)
+        pen.multiline_text((size, size), "\n".join(words), fill=WARNING, font=_font(size))
+        picture[: strip.height] = np.asarray(strip)
 
 
 def _captioned(picture: Picture, left: str, right: str) -> Picture:

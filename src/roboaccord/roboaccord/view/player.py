@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -9,17 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roboaccord.bag.contact_markers import PERIOD
+from roboaccord.bag.second import Second
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.scene import Scene
-from roboaccord.view.stage import Figure, Ghost, Stage
+from roboaccord.view.stage import Figure, Stage
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
 
 RATE = 30.0  # pictures a second
 SLOWEST, FASTEST = 0.05, 20.0  # of real time
-GHOST: Ghost = ((70, 110, 220), 0.35)
 MOST_EVENTS, MOST_MARKS = 400, 40  # in the list, and on the time line
 PATH = 2000  # points of it
 STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
@@ -50,6 +51,28 @@ class Recording:
         return dict(zip(t.joints, t.q[i], strict=True)), t.position[i], t.orientation[i]
 
 
+class SecondRecording(Recording):
+    """A second motion, and a translucent figure that shows it.
+
+    Args:
+        stage: to which the figure is added.
+        second: the motion, and how it looks.
+    """
+
+    def __init__(self, stage: Stage, second: Second) -> None:
+        self._second, self._look = second, second.look(-math.inf)
+        figure = stage.add_robot(self._look.paint(second.urdf), "second")
+        super().__init__(figure, second.trajectory)
+
+    def paint(self, moment: float) -> str:
+        """Show the look of a time [s], and return the line that goes with it."""
+        look = self._second.look(moment)
+        if look.colours != self._look.colours:
+            self.figure.paint(look.paint(self._second.urdf))
+        self._look = look
+        return look.line
+
+
 class Player:
     """Play a motion on a stage: play and pause, steps, time, speed, events, and a second motion.
 
@@ -59,7 +82,7 @@ class Player:
         speed: seconds of motion a second.
         contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.contact_markers.read_arrows`
             returns them.
-        second: description and motion of what is shown translucent beside it, at the same time.
+        second: what is shown translucent beside it, at the same time.
     """
 
     def __init__(
@@ -68,11 +91,11 @@ class Player:
         trajectory: Trajectory,
         speed: float = 1.0,
         contacts: tuple[Array, Sequence[Array]] = (np.empty(0), ()),
-        second: tuple[str, Trajectory] | None = None,
+        second: Second | None = None,
     ) -> None:
         self.stage = stage
         self._main = Recording(stage.robot, trajectory)
-        self._ghost = Recording(stage.add_robot(second[0], GHOST), second[1]) if second else None
+        self._ghost = SecondRecording(stage, second) if second else None
         self._contacts = contacts
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
         if self._ghost:
@@ -98,6 +121,7 @@ class Player:
         )  # fmt: skip
         if self._ghost:
             self._distance = gui.add_text("centres apart [m]", "", disabled=True)
+            self._cause = gui.add_markdown("")
         if events:
             self._events = {told(event): event.time for event in events[:MOST_EVENTS]}
             title = f"event ({len(events)})"
@@ -116,6 +140,9 @@ class Player:
             k = self._ghost.index(moment)
             with self.stage.server.atomic():
                 self._ghost.figure.pose(*self._ghost.pose(k))
+                line = self._ghost.paint(moment)
+            if line != self._cause.content:
+                self._cause.content = line
             if telling:
                 apart = np.linalg.norm(self._main.centre[i] - self._ghost.centre[k])
                 self._distance.value = f"{apart:.6f}"

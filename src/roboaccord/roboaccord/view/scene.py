@@ -33,7 +33,7 @@ from roboaccord.description.solids import (
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 
-GREY = (0.55, 0.60, 0.66)
+GREY = (0.55, 0.60, 0.66, 1.0)
 FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
 MOST = 10_000_000  # vertices times triangles of a mesh that may be asked whether it is convex
 MOMENT = 1e-6  # s: of the difference that makes a speed of velocities
@@ -49,12 +49,14 @@ class Shape:
         vertices: in the link's frame (v, 3) [m].
         faces: indices of vertices, counter-clockwise seen from outside.
         colour: red, green, blue in 0..1 (3,).
+        opacity: 0..1.
     """
 
     link: int
     vertices: Array
     faces: Faces
     colour: Array
+    opacity: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,7 @@ def _shape(element: ET.Element, link: int, colour: Array, convex: bool) -> Shape
         if mesh is None:
             return None
         vertices, faces = mesh
-    return Shape(link, form.placed(vertices), faces, colour)
+    return Shape(link, form.placed(vertices), faces, colour[:3], float(colour[3]))
 
 
 def _hull(shape: Shape | None) -> Shape | None:
@@ -190,7 +192,7 @@ def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
         return np.array(GREY)
     colour = material.find("color")
     if colour is not None:
-        return np.array([float(word) for word in colour.get("rgba", "0 0 0 1").split()])[:3]
+        return np.array([float(word) for word in colour.get("rgba", "0 0 0 1").split()])
     return palette.get(material.get("name", ""), np.array(GREY))
 
 

@@ -28,7 +28,6 @@ from roboaccord.view.stance import ASIDE, AZIMUTH, ELEVATION, STEEP, VIEW
 if TYPE_CHECKING:
     from viser import FrameHandle, MeshHandle, SceneApi, SceneNodeHandle
 
-Ghost = tuple[tuple[int, int, int], float]  # colour and opacity
 PORT = 8080
 HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
 FOLLOW = 0.08  # of the way to the robot, a picture: the view glides after it
@@ -46,7 +45,6 @@ class Figure:
         scene: viser's.
         path: name of its node in the scene.
         urdf: description of the robot.
-        ghost: colour and opacity instead of the description's colours.
 
     Attributes:
         tree: of the description.
@@ -57,19 +55,26 @@ class Figure:
         AccordError: if the description is broken, or has nothing that can be drawn.
     """
 
-    def __init__(self, scene: SceneApi, path: str, urdf: str, ghost: Ghost | None = None) -> None:
+    def __init__(self, scene: SceneApi, path: str, urdf: str) -> None:
         parsed = Scene.parse(urdf, convex=False)
         self.tree = parsed.tree
         self.meshes: list[tuple[int, Array, Index]] = []
         self._joints = tuple(joint.name for joint in self.tree.moving)
         self.frames: dict[int, FrameHandle] = {}
+        self._handles: list[MeshHandle] = []
         for number, shape in enumerate(parsed.shapes):
             name = f"{path}/{self.tree.links[shape.link].name}"
             if shape.link not in self.frames:
                 self.frames[shape.link] = scene.add_frame(name, show_axes=False)
             surface = Surface(f"{name}/{number}", shape.vertices, shape.faces, shape.colour)
-            add_surface(scene, surface.name, surface, ghost)
+            self._handles.append(add_surface(scene, surface.name, surface, shape.opacity))
             self.meshes.append((shape.link, shape.vertices, surface.triangles))
+
+    def paint(self, urdf: str) -> None:
+        """Take the colours of another description of the same shapes."""
+        shapes = Scene.parse(urdf, convex=False).shapes
+        for handle, shape in zip(self._handles, shapes, strict=True):
+            handle.color, handle.opacity = _bytes(shape.colour), shape.opacity
 
     def forward(
         self, angles: Mapping[str, float], position: Array, orientation: Array
@@ -91,15 +96,18 @@ class Figure:
         return np.concatenate([v @ rotations[i].T + origins[i] for i, v, _ in self.meshes])
 
 
-def add_surface(
-    scene: SceneApi, path: str, surface: Surface, ghost: Ghost | None = None
-) -> MeshHandle:
+def add_surface(scene: SceneApi, path: str, surface: Surface, opacity: float = 1.0) -> MeshHandle:
     """Add a surface to viser's scene, and return its node."""
-    colour, opacity = ghost or (tuple(round(255 * part) for part in surface.colour), None)
+    opaque = opacity == 1.0
     return scene.add_mesh_simple(
-        path, surface.vertices, surface.triangles, color=colour, opacity=opacity,
-        flat_shading=True, cast_shadow=ghost is None,
+        path, surface.vertices, surface.triangles, color=_bytes(surface.colour),
+        opacity=None if opaque else opacity, flat_shading=True, cast_shadow=opaque,
     )  # fmt: skip
+
+
+def _bytes(colour: Array) -> tuple[int, int, int]:
+    """Return a colour of 0..1 (3,) in bytes."""
+    return _rgb(255.0 * colour)
 
 
 class Stage:
@@ -162,10 +170,9 @@ class Stage:
         host = f"[{self._host}]" if ":" in self._host else self._host
         return f"http://{host}:{self.server.get_port()}"
 
-    def add_robot(self, urdf: str, ghost: Ghost | None = None) -> Figure:
-        """Add a robot; with `ghost`, in one colour that is translucent."""
-        path = "/world/ghost" if ghost else "/world/robot"
-        return Figure(self.server.scene, path, urdf, ghost)
+    def add_robot(self, urdf: str, name: str = "robot") -> Figure:
+        """Add a robot."""
+        return Figure(self.server.scene, f"/world/{name}", urdf)
 
     def aim(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
         """Point the camera of pages that open at the robot in a pose, or at all of the terrain."""
@@ -246,7 +253,7 @@ class Stage:
 
 
 def _rgb(colour: Array) -> tuple[int, int, int]:
-    red, green, blue = colour.astype(int).tolist()
+    red, green, blue = np.rint(colour).astype(int).tolist()
     return red, green, blue
 
 

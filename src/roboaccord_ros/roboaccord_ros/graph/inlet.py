@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from rclpy.node import Node
@@ -80,16 +81,18 @@ class LatestState:
     Args:
         node: that is not spun.
         setup: robot and scenario.
+        part: of the names of the topics, `reference/` say.
 
     Attributes:
         source: subscription to the joint states.
     """
 
-    def __init__(self, node: Node, setup: Setup) -> None:
+    def __init__(self, node: Node, setup: Setup, part: str = "") -> None:
         self._state = setup.initial
         self._joint_states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
         robot = setup.robot.name
-        self.source, self._base = (watch(node, robot, n) for n in (graph.STATES, graph.ODOMETRY))
+        names = (f"{part}{name}" for name in (graph.STATES, graph.ODOMETRY))
+        self.source, self._base = (watch(node, robot, name) for name in names)
         self._switches = {
             name: graph.subscribe_switch(node, robot, name, print)
             for name in setup.initial.switches
@@ -123,10 +126,13 @@ def watch(node: Node, robot: str, name: str) -> Subscription:
 
 def newest(subscription: Subscription) -> bytes | None:
     """Return the last message that came since the last call, if any did."""
-    data = None
+    return next(iter(deque(taken(subscription), maxlen=1)), None)
+
+
+def taken(subscription: Subscription) -> Iterator[bytes]:
+    """Yield the messages that came since the last call."""
     while found := subscription.handle.take_message(subscription.msg_type, True):
-        data = found[0]
-    return data
+        yield found[0]
 
 
 IN_STEP = (graph.ODOMETRY, graph.EFFORTS, graph.STATES)

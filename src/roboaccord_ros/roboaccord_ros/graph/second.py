@@ -54,8 +54,9 @@ class SecondRobot:
         self._inputs = HeardInputs(setup.joints)
         self._waiting = deque[RobotState](maxlen=LONGEST)
         self.companion: Companion | None = None
-        self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec(
-            child_frame_id=f"{REFERENCE}/base_link"
+        self._states, self._odometry = (
+            JointStateCodec(setup.joints),
+            OdometryCodec(child_frame_id=f"{REFERENCE}/base_link"),
         )
         names = (graph.REFERENCE_DESCRIPTION, graph.REFERENCE_ODOMETRY, graph.REFERENCE_STATES)
         made = [shell.advertise(name) for name in names]
@@ -90,6 +91,12 @@ class SecondRobot:
             self._advance(self.companion, self._waiting.popleft())
         self._report(self.finder.look())
 
+    def repeat(self) -> None:
+        """Tell again how it looks, for whoever came later."""
+        if self._look and self.companion:
+            look = replace(self._look, time=self.companion.state.time)
+            self._tell(look.encode(self._shell.robot))
+
     def close(self, until: float) -> None:
         """Follow what is left, and give the cause of a run that is outside."""
         self.follow(until)
@@ -105,7 +112,7 @@ class SecondRobot:
         if self._setup.scenario.driven:
             self._inputs.asked = state.switches
         try:
-            anew = companion.advance(state)
+            companion.advance(state)
         except AccordError as error:
             _log.warning("%s: the second robot stops: %s", self._shell.robot, error)
             self.companion = None

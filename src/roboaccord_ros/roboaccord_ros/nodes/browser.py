@@ -7,17 +7,57 @@ import sys
 from typing import Self
 
 import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from roboaccord.bag.contact_markers import read_arrows
+from roboaccord.bag.second import Look, decode_looks
+from roboaccord.bag.topics import REFERENCE
 from roboaccord.scenario.setup import Setup
 from roboaccord.view.live import StateDisplay, open_stage, pose_of
+from roboaccord.view.stage import Figure, Stage
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.inlet import LatestState, newest, watch
+from roboaccord_ros.graph.inlet import LatestState, newest, taken, watch
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.shell import Run, Shell
 
 PERIOD = 0.05  # s of wall time between pictures
+
+
+class SecondDisplay:
+    """Show the reference as a second robot, once its states come.
+
+    Args:
+        node: that is not spun.
+        setup: robot and scenario.
+        stage: that shows the robot.
+    """
+
+    def __init__(self, node: Node, setup: Setup, stage: Stage) -> None:
+        self._setup, self._stage = setup, stage
+        self._latest = LatestState(node, setup, f"{REFERENCE}/")
+        self._told = node.create_subscription(
+            DiagnosticArray, graph.DIAGNOSTICS, print, graph.LIVE, raw=True
+        )
+        self._line = stage.server.gui.add_markdown("")
+        self._look = Look()
+        self.figure: Figure | None = None
+
+    def show(self) -> None:
+        """Show the newest state, in the newest look."""
+        state, look = self._latest.take(), self._look
+        for data in taken(self._told):
+            look = next(iter(decode_looks(data, self._setup.robot.name)), look)
+        if state is self._setup.initial:
+            return
+        if self.figure is None:
+            self.figure = self._stage.add_robot(look.paint(self._setup.urdf()), "second")
+        elif look.colours != self._look.colours:
+            self.figure.paint(look.paint(self._setup.urdf()))
+            self._line.content = look.line
+        self._look = look
+        with self._stage.server.atomic():
+            self.figure.pose(*pose_of(self._setup, state))
 
 
 class BrowserShell(Shell):
@@ -46,6 +86,7 @@ class BrowserShell(Shell):
         self._arrows, self._watched = np.empty((0, 2, 3)), False
         self.stage = open_stage(setup)
         clock = self.stage.server.gui.add_text("at", "", disabled=True)
+        self._second = SecondDisplay(self._source, setup, self.stage)
         self._display = StateDisplay(setup, self.stage, clock)
         self.every(PERIOD, self.look)
 
@@ -72,6 +113,7 @@ class BrowserShell(Shell):
             if found := newest(self._contacts):
                 self._arrows = read_arrows([found])[1][-1]
             self._display.show(state, self._arrows)
+            self._second.show()
         self._shown, self._watched = state, watched
 
     def close(self) -> None:

@@ -247,6 +247,8 @@ class CrosscheckShell(Shell):
         message = DiagnosticArray(status=[status])
         message.header.stamp.sec, message.header.stamp.nanosec = stamp(self._states[-1].time)
         self._diagnostics.publish(message)
+        if self.second:
+            self.second.repeat()
         if verdict.ok is not self._ok:
             self._ok = verdict.ok
             if self.second and not verdict.ok:  # which gives the cause, too

@@ -136,11 +136,19 @@ class Sight:
 
     def where(self, bag: str) -> str:
         """Return where to look at the run."""
+        window = ["Gazebo's window"] if self.gazebo else []
+        return ", ".join([*window, *self._with_reference(bag)])
+
+    def where_reference(self, bag: str) -> str:
+        """Return where the reference is seen as a second robot."""
+        places = ", ".join(self._with_reference(bag)) or "rviz:=true or view:=true shows it"
+        return f"reference: {places}{', not in Gazebo' if self.gazebo else ''}"
+
+    def _with_reference(self, bag: str) -> list[str]:
         places = {
-            "Gazebo's window": self.gazebo,
             "RViz": self.rviz,
             "the browser, at the address below": bool(self.view),
             "Foxglove at ws://localhost:8765": self.foxglove,
             f"accord view {bag}": bool(bag),
         }
-        return ", ".join(place for place, is_there in places.items() if is_there)
+        return [place for place, is_there in places.items() if is_there]

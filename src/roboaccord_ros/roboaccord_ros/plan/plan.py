@@ -45,13 +45,16 @@ def make_plan(request: Request) -> Json:
     bag = _bag(request, choice.sim)
     env = partition() if choice.sim == GAZEBO else {}
     pace = _pace(request, sight)
-    beside = {"recorder": {"bag": bag}} if bag else {}
-    beside |= {"crosscheck": {}} if crosscheck else {}
+    beside: dict[str, dict[str, Value]] = {"recorder": {"bag": bag}} if bag else {}
+    second = crosscheck and request.on("reference") and custom != "none"
+    if crosscheck:
+        own: dict[str, Value] = {"controller": custom} if second and custom else {}
+        beside["crosscheck"] = {"reference": second, **own}
     processes = _nodes(request, choice, sight, pace, beside, env)
     processes += _viewers(request, sight)
     return {
         "namespace": request["namespace"],
-        "messages": _messages(request, choice, sight, pace, bag, env),
+        "messages": _messages(request, choice, sight, pace, bag, env, second=second),
         "processes": [asdict(process) for process in processes],
     }
 
@@ -98,7 +101,7 @@ def _nodes(
     choice: Choice,
     sight: Sight,
     pace: float,
-    beside: dict[str, dict[str, str]],
+    beside: Mapping[str, Mapping[str, Value]],
     env: dict[str, str],
 ) -> list[Process]:
     """Return simulator or Gazebo, controller, and the nodes beside them with their parameters."""
@@ -159,7 +162,14 @@ def _viewers(request: Request, sight: Sight) -> list[Process]:
 
 
 def _messages(
-    request: Request, choice: Choice, sight: Sight, pace: float, bag: str, env: dict[str, str]
+    request: Request,
+    choice: Choice,
+    sight: Sight,
+    pace: float,
+    bag: str,
+    env: dict[str, str],
+    *,
+    second: bool,
 ) -> list[str]:
     setup = request.setup
     reason = f" ({choice.reason})" if choice.reason else ""
@@ -169,6 +179,8 @@ def _messages(
         f"look: {sight.where(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
         f"bag: {bag}" if bag else "no bag (record:=false)",
     ]
+    if second:
+        words.insert(3, sight.where_reference(bag))
     if choice.sim == GAZEBO:
         factor = speed(request)
         known = "not known yet" if factor is None else f"{factor:.2g} in the last run"

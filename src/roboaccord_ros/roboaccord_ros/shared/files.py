@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import yaml
-from roboaccord.bag.topics import input_topics, optional_topics, switch_topic, topics
+from roboaccord.bag.topics import (
+    input_topics,
+    optional_topics,
+    reference_topics,
+    switch_topic,
+    topics,
+)
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 from roboaccord.scenario.files import load_scenario, scenario_names
@@ -96,7 +102,7 @@ def recorder_qos(setups: Sequence[Setup]) -> str:
     for setup in setups:
         robot = setup.robot.name
         switches = [switch_topic(robot, name) for name in setup.initial.switches]
-        for topic in (*topics(robot), *optional_topics(robot), *switches):
+        for topic in (*topics(robot), *optional_topics(robot), *reference_topics(robot), *switches):
             found[topic.name] = dict(LATCHED if topic.latched else EVERY)
         found[f"/{robot}/{names.RESULT}"] = dict(LATCHED)
         found[f"/{robot}/{names.ERROR}"] = dict(EVERY)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import yaml
+from roboaccord.bag.topics import REFERENCE
 from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Setup
 from roboaccord.view.camera import View, start_view
@@ -34,6 +35,11 @@ Visualization Manager:
   - {{Class: rviz_default_plugins/RobotModel, Name: RobotModel, Enabled: true, Value: true,
      Description Source: Topic, TF Prefix: "", Visual Enabled: true, Collision Enabled: false,
      Description Topic: {{Value: /ROBOT/{names.DESCRIPTION}, Depth: 1,
+                         Durability Policy: Transient Local, {POLICIES}}}}}
+  - {{Class: rviz_default_plugins/RobotModel, Name: Reference, Enabled: true, Value: true,
+     Description Source: Topic, TF Prefix: {REFERENCE}, Visual Enabled: true,
+     Collision Enabled: false,
+     Description Topic: {{Value: /ROBOT/{names.REFERENCE_DESCRIPTION}, Depth: 1,
                          Durability Policy: Transient Local, {POLICIES}}}}}
   - {{Class: rviz_default_plugins/Odometry, Name: Path, Enabled: true, Value: true, Keep: 1000,
      Position Tolerance: 0.02, Angle Tolerance: 0.1, Covariance: {{Value: false}},
@@ -103,6 +109,11 @@ def foxglove(setup: Setup) -> str:
     layers: dict[str, dict[str, Json]] = {
         "grid": {"layerId": "foxglove.Grid", "frameId": "odom", "size": 10, "visible": True},
         "robot": {**urdf, "topic": f"{robot}/{names.DESCRIPTION}"},
+        REFERENCE: {
+            **urdf,
+            "topic": f"{robot}/{names.REFERENCE_DESCRIPTION}",
+            "framePrefix": f"{REFERENCE}/",
+        },
     }
     shown = (names.CONTACTS, names.SURROUNDINGS, names.ODOMETRY)
     panels: dict[str, Json] = {
