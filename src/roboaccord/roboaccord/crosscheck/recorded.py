@@ -49,7 +49,6 @@ SAFETY = 2.0  # on the leading term of the error of a step, as at the other leve
 PYRAMID = np.sqrt(2.0) - 1.0
 """Of the friction force: the corner of a pyramid of friction lies that far outside its cone."""
 FALLING = 9.81  # rad/s^2; of a link of 1 m, whose tolerance at level 1 is the floor of a rest
-LEAST = 1e-2  # of the largest error: smaller explained ones do not make it conspicuous
 _ROUND_OFF = 1e-9  # s
 
 
@@ -153,7 +152,7 @@ class StepCheck:
         self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
         self._trials: list[list[_Step]] = []
         self._delay = None if engine == GAZEBO else 0
-        self._sums, self._by_rate = np.zeros((5, 2)), np.zeros((2, len(setup.joints) + 3))
+        self._sums, self._by_rate = np.zeros((5, 2)), np.zeros((3, len(setup.joints) + 3))
         self.compared = self.left_out = self.skipped = 0
         self._sizes = np.ones(2)
         self._max = 0.0
@@ -263,10 +262,9 @@ class StepCheck:
 
     @property
     def worst(self) -> str:
-        """The joint whose error is largest beside what time stepping explains, or `base_link`."""
-        error, explained = np.sqrt(self._by_rate)
-        least = error.max() * LEAST  # a joint that hardly moves has neither
-        found = int(np.argmax(error / np.maximum(explained, least or 1.0)))
+        """The joint whose error exceeds most what time stepping explains, or `base_link`."""
+        error, euler, friction = np.sqrt(self._by_rate)
+        found = int(np.argmax(error - SAFETY * euler - self._pyramid * friction))
         return [*self._setup.joints, *3 * ["base_link"]][found]
 
     def _compare(
@@ -326,7 +324,7 @@ class StepCheck:
         self._sizes = np.array([n or 3, 3])
         arrays = (step.error, step.change, step.recorded, step.euler, step.friction)
         self._sums += [[float(a[part] @ a[part]) for part in parts] for a in arrays]
-        self._by_rate += [step.error**2, step.euler**2 + (self._pyramid * step.friction) ** 2]
+        self._by_rate += np.square([step.error, step.euler, step.friction])
         self._max = max(self._max, float(np.abs(step.error[parts[0]]).max()))
         self.compared += 1
         return RobotState(step.time, step.position, step.error[:n], np.zeros(n))

@@ -1,0 +1,138 @@
+"""The reference as a second robot: how it follows a simulation, and what turns red."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from roboaccord import Setup, load_scenario
+from roboaccord.bag.second import Look, decode_looks
+from roboaccord.crosscheck.cause import CauseFinder
+from roboaccord.crosscheck.companion import HORIZON, Companion, farthest
+from roboaccord.crosscheck.recorded import StepCheck
+from roboaccord.description.materials import OPACITY, RED, SKIN
+from roboaccord.falsify import parse_perturbation, wrap
+from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.inputs import Hold
+from roboaccord.view.scene import Scene
+
+PATIENCE = 60.0  # s of wall time
+
+
+def setup_of(scenario, *changes):
+    return Setup.of(load_scenario("snake", "snake", scenario, changes))
+
+
+def followed(setup, run):
+    """Yield a companion as it was before, and is after, each state of a run but the first."""
+    companion = Companion(setup, setup, Hold())
+    for i in range(1, len(run)):
+        before = companion.apart, companion.anew, companion.opacity
+        companion.advance(run.state(i))
+        yield run.state(i), companion, before
+
+
+def test_beside_a_run_of_the_reference_it_is_equal_to_the_last_bit():
+    setup = setup_of("serpenoid", "duration=0.1")
+    run = run_setup(setup, make_simulator(setup))
+    for state, companion, _ in followed(setup, run):
+        for name in ("q", "qd", "effort", "position", "orientation", "twist"):
+            assert np.array_equal(getattr(companion.state, name), getattr(state, name))
+        assert companion.state.time == state.time
+
+
+def test_a_regular_motion_is_never_set_anew_and_parts_by_the_engines_time_stepping_alone():
+    """DART's error is of the first order: half the physics step, half the distance."""
+    pytest.importorskip("dartpy", reason="DART is not installed")
+    most = []
+    for step in (1e-3, 5e-4):
+        setup = setup_of("serpenoid", "duration=0.5", f"physics_step={step}")
+        run = run_setup(setup, make_simulator(setup, "dart"))
+        *_, (_, companion, _) = followed(setup, run)
+        assert companion.anew == 0 and companion.opacity == OPACITY
+        most.append(farthest(setup.tree, setup.joints, run.state(-1), companion.state))
+    assert most[0] / most[1] == pytest.approx(2.0, rel=0.2)
+    assert most[0] < 5e-3
+
+
+def test_a_chaotic_motion_is_followed_piece_by_piece():
+    """The two copies are never further apart than the horizon; past it both begin anew."""
+    pytest.importorskip("dartpy", reason="DART is not installed")
+    setup = setup_of("lateral_undulation", "duration=0.7")
+    run = run_setup(setup, make_simulator(setup, "dart"))
+    faded = OPACITY
+    for state, companion, (_, anew, opacity) in followed(setup, run):
+        assert companion.apart < HORIZON
+        faded = min(faded, opacity)
+        if companion.anew > anew:
+            np.testing.assert_allclose(companion.state.q, state.q, atol=1e-6)  # at a stop
+            assert companion.apart == 0.0 and companion.opacity == OPACITY
+    assert companion.anew >= 1 and faded < 0.5 * OPACITY
+
+
+def cause_of(setup, engine, *perturbations):
+    """Return the cause that is found of a run in an engine with errors."""
+    found = [parse_perturbation(text) for text in perturbations]
+    simulator = make_simulator(setup, wrap(engine, perturbations=found))
+    run = run_setup(setup, simulator)
+    check = StepCheck(setup, engine, simulator.version)
+    finder = CauseFinder(setup, engine, "direct", check)
+    for before, after in pairwise(map(run.state, range(len(run)))):
+        check.take(before, after)
+        finder.take(before, after)
+    finder.settle(PATIENCE)
+    return finder.cause
+
+
+@pytest.mark.parametrize(
+    ("engine", "robot", "link"),
+    [("mujoco", "snake serpenoid", "segment_11_link"), ("dart", "monkeybot swing", "arm_b_link")],
+)
+def test_the_link_whose_mass_is_one_percent_off_is_named(engine, robot, link):
+    """In DART by a physics step at which the time step does not explain as much."""
+    pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
+    package, scenario = robot.split()
+    pytest.importorskip(package)
+    changes = {"dart": ["duration=0.3", "physics_step=1e-4"], "mujoco": ["duration=0.06"]}[engine]
+    setup = Setup.of(load_scenario(package, package, scenario, changes))
+    cause = cause_of(setup, engine, f"{engine}:mass:{link}=1.01")
+    assert (cause.link, cause.named) == (link, True)
+    assert f"mass of {link} is +1 % off" in cause.line()
+    assert f"outside since t = {cause.since:g} s" in cause.line() and "allowed" in cause.line()
+    assert 0.0 < cause.since <= setup.scenario.duration
+
+
+def test_a_sound_run_has_no_cause():
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    assert cause_of(setup_of("serpenoid", "duration=0.05"), "mujoco") is None
+
+
+def test_without_a_twin_the_link_behind_the_worst_joint_is_taken():
+    """An effort that is too large at one joint is largest there, of a simulator that nobody knows."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    setup = setup_of("serpenoid", "duration=0.05")
+    wrong = wrap("mujoco", perturbations=[parse_perturbation("mujoco:gear:joint_08=1.2")])
+    run = run_setup(setup, make_simulator(setup, wrong))
+    check = StepCheck(setup, "somebody", "")
+    finder = CauseFinder(setup, "somebody", "", check)
+    for before, after in pairwise(map(run.state, range(len(run)))):
+        check.take(before, after)
+        finder.take(before, after)
+    cause = finder.settle(PATIENCE)
+    (child,) = [joint.child for joint in setup.tree.joints if joint.name == "joint_08"]
+    assert (cause.link, cause.named) == (child, False)
+
+
+def test_a_look_is_told_by_a_message_and_by_the_colours_of_the_description():
+    """Links, joints and masses stay; visuals are larger by a skin, and the link that is off is red."""
+    setup = setup_of("serpenoid")
+    look = Look(1.25, 0.2, 3, "segment_11_link", 0.5, "segment_11_link: mass")
+    assert decode_looks(look.encode("snake"), "snake") == [look]
+    assert not decode_looks(look.encode("snake"), "packbot")
+    plain, painted = setup.urdf(), look.paint(setup.urdf())
+    ours, theirs = Scene.parse(plain), Scene.parse(painted)
+    for one, other in zip(ours.shapes, theirs.shapes, strict=True):
+        red = theirs.tree.links[other.link].name == look.link
+        assert (tuple(other.colour) == RED) is red
+        assert red or other.opacity == look.opacity
+        np.testing.assert_allclose(np.ptp(other.vertices, 0), SKIN * np.ptp(one.vertices, 0))
+    assert [link.mass for link in ours.tree.links] == [link.mass for link in theirs.tree.links]
