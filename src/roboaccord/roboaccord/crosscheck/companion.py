@@ -34,11 +34,11 @@ class Companion:
     Args:
         setup: robot and scenario, as the controller knows them.
         simulated: as the reference simulates them; another ground in Gazebo.
-        inputs: targets of the controller, and switches.
+        inputs: targets of the controller, switches, and joints that fail.
         controller: `package.module:Class` in place of the scenario's.
 
     Attributes:
-        state: of the reference.
+        simulated: as given; replaced where joints have failed, with which it is set anew.
         apart: largest distance between links of the two copies at the last look [m].
         anew: how often it was set anew.
     """
@@ -51,8 +51,8 @@ class Companion:
         self._look = max(round(LOOK_PERIOD / self._period), 1)
         self._controllers = [_ready(setup, controller) for _ in range(2)]
         self.apart, self.anew, self._tick = 0.0, 0, 0
-        self._setup, self._states = simulated, [setup.initial, nudged(setup.initial)]
-        self._simulators = self._made()
+        self.simulated = simulated
+        self._start(setup.initial)
 
     @property
     def state(self) -> RobotState:
@@ -65,11 +65,6 @@ class Companion:
         used = math.log(max(self.apart / NUDGE, 1.0)) / math.log(HORIZON / NUDGE)
         return OPACITY * (1.0 - min(int(LEVELS * used), LEVELS - 1) / LEVELS)
 
-    def change(self, simulated: Setup) -> None:
-        """Go on with another setup, in which a joint has failed."""
-        self._setup = simulated
-        self._simulators = self._made()
-
     def advance(self, state: RobotState) -> bool:
         """Advance to the time of a state of the simulation; return whether it was set anew."""
         for _ in range(round((state.time - self.state.time) / self._period)):
@@ -79,23 +74,25 @@ class Companion:
         self._tick, self.apart = 0, farthest(self._tree, self._joints, *self._states)
         if self.apart < HORIZON:
             return False
-        starts = state, nudged(state)
-        self._states = [s.reset(x) for s, x in zip(self._simulators, starts, strict=True)]
+        self._start(state)
         self.apart, self.anew = 0.0, self.anew + 1
         return True
 
+    def _start(self, state: RobotState) -> None:
+        """Put both copies into a state, one of them nearly."""
+        self._simulators = [make_simulator(self.simulated) for _ in self._controllers]
+        starts = zip(self._simulators, (state, nudged(state)), strict=True)
+        self._states = [simulator.reset(start) for simulator, start in starts]
+
     def _step(self) -> None:
         self._tick += 1
+        faults = self._inputs.faults(self.state)
         for i, (simulator, controller) in enumerate(zip(self._simulators, self._controllers)):
             command = answer(controller, self._states[i], self._inputs, self._joints)
+            for fault in faults:
+                simulator.fail(fault)
             self._states[i] = simulator.step(command, self._period)
             simulator.take_events()
-
-    def _made(self) -> list[Simulator]:
-        """Make the two copies, in their states."""
-        made = [make_simulator(self._setup) for _ in self._states]
-        self._states = [s.reset(x) for s, x in zip(made, self._states, strict=True)]
-        return made
 
 
 def _ready(setup: Setup, custom: str) -> Controller:

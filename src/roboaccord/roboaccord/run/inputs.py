@@ -216,13 +216,14 @@ class RecordedInputs(Inputs):
 
 
 class HeardInputs(Inputs):
-    """Give the targets and the switches of a run that goes on elsewhere, as they are heard.
+    """Give the targets, switches and faults of a run that goes on elsewhere, as they are heard.
 
     Args:
         joints: joint names, in the order of the arrays.
 
     Attributes:
         asked: switches to set at the next tick.
+        failed: faults that are to come.
     """
 
     over = False
@@ -230,6 +231,7 @@ class HeardInputs(Inputs):
     def __init__(self, joints: Sequence[str]) -> None:
         self._joints, self._targets = joints, list[tuple[float, Target]]()
         self.asked: Mapping[str, bool] = NO_SWITCHES
+        self.failed = list[Fault]()
 
     def note(self, name: str, data: bytes) -> None:
         """Take a message of a topic of targets; a jump back in time is a reset of the run."""
@@ -244,6 +246,11 @@ class HeardInputs(Inputs):
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
         return self.asked
+
+    def faults(self, state: RobotState) -> Sequence[Fault]:
+        due = [fault for fault in self.failed if fault.time <= state.time + _ROUND_OFF]
+        self.failed = [fault for fault in self.failed if fault not in due]
+        return due
 
 
 def _plain(value: Json) -> str:

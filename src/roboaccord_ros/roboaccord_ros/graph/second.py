@@ -14,6 +14,7 @@ from roboaccord.bag.second import Look
 from roboaccord.bag.topics import REFERENCE
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import fault_of
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.cause import Cause, CauseFinder
@@ -71,7 +72,8 @@ class SecondRobot:
     def begin(self, check: StepCheck) -> None:
         """Begin at the start of a run, whose control periods are judged."""
         self._waiting.clear()
-        self._check, self._simulated = check, check.setup
+        self._inputs.failed.clear()
+        self._check = check
         self.finder = CauseFinder(self._setup, *self._run, check)
         self.companion = Companion(self._setup, check.setup, self._inputs, self._controller)
         self._look: Look | None = None
@@ -79,6 +81,7 @@ class SecondRobot:
     def note(self, events: Sequence[Event]) -> None:
         """Take events of the run."""
         self.finder.note(events)
+        self._inputs.failed += filter(None, map(fault_of, events))
 
     def take(self, before: RobotState, after: RobotState, wrench: Array | None) -> None:
         """Take a control period that was judged."""
@@ -106,9 +109,7 @@ class SecondRobot:
         if self._look is None:  # now a recorder listens
             self._publish(companion.state)
             self._show(Look(opacity=companion.opacity))
-        if self._check.setup is not self._simulated:  # a joint has failed
-            self._simulated = self._check.setup
-            companion.change(self._simulated)
+        companion.simulated = self._check.setup
         if self._setup.scenario.driven:
             self._inputs.asked = state.switches
         try:

@@ -1,0 +1,125 @@
+"""The reference as a second robot over ROS: it follows, is recorded, and never changes a run."""
+
+from __future__ import annotations
+
+import logging
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
+
+from geometry_msgs.msg import Twist
+from roboaccord.bag.content import Content
+from roboaccord.bag.second import read_pair
+from roboaccord.crosscheck.recorded import check_bag
+from roboaccord.description.materials import OPACITY, translucent
+from roboaccord.falsify import parse_perturbation, wrap
+from roboaccord.run.factory import make_simulator
+from roboaccord.run.runner import run_direct
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
+from roboaccord_ros.nodes.pacing import SimulatorOptions
+from roboaccord_ros.nodes.recorder import RecorderShell
+from roboaccord_ros.nodes.simulator import SimulatorShell
+from std_msgs.msg import String
+
+PEERS = ("controller", "crosscheck", "recorder")
+
+
+def setup_of(robot, scenario, *changes):
+    return Setup.of(load_scenario(robot, robot, scenario, changes))
+
+
+class Checked:
+    """A run with a cross-check and a recorder beside it."""
+
+    def __init__(self, graph, folder, setup, engine="reference", made=None):
+        robot, self.bag = setup.robot.name, folder / "bag"
+        for _ in PEERS[1:]:
+            graph.run.expect()
+        args = robot, 0.0, graph.run
+        self.check = CrosscheckShell(graph.node("crosscheck"), *args, reference=True)
+        self.recorder = RecorderShell(graph.node("recorder"), robot, self.bag, graph.run)
+        options, made = SimulatorOptions(engine=engine, peers=PEERS), made or make_simulator(setup)
+        node = graph.node("simulator")
+        self.shell = SimulatorShell(node, setup, made, graph.run, options)
+        graph.controller(setup)
+
+    def read(self, graph):
+        """Run to the end, and return the run and the second robot of its bag."""
+        graph.spin()
+        self.recorder.close()
+        return read_pair(self.bag)
+
+
+def assert_same(run, second):
+    """Check that the second robot is the first, to the last bit."""
+    assert np.array_equal(run.trajectory.rows(), second.trajectory.rows())
+
+
+@pytest.mark.parametrize("namespace", ["", "/lab"])
+def test_beside_a_run_of_the_reference_the_bag_holds_it_twice(
+    graph, setup_for, request_for, tmp_path, namespace
+):
+    """And the run is the one without it; in colours of its own, with frames of its own."""
+    graph.namespace = namespace
+    setup = setup_for(duration=0.1)
+    run, second = Checked(graph, tmp_path, setup).read(graph)
+    assert_same(run, second)
+    assert run.sha256 == run_direct(request_for(setup)).trajectory.sha256()
+    content = Content.of(tmp_path / "bag")
+    (painted,) = content.raw("/snake/reference/robot_description")
+    assert translucent(setup.urdf()).encode() in painted
+    assert second.look(0.1).colours == (OPACITY, "")
+    frames = b"".join(content.raw("/tf"))
+    assert len(content.raw("/tf")) == 2 * 6  # at 50 Hz
+    assert b"reference/segment_03_link" in frames and b"\0segment_03_link" in frames
+    assert check_bag(run).ok and run.robot == "snake"
+
+
+def test_the_link_that_is_one_percent_too_heavy_is_red_in_the_bag(graph, tmp_path, caplog):
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
+    setup = setup_of("monkeybot", "swing", "duration=0.3")
+    wrong = wrap("mujoco", perturbations=[parse_perturbation("mujoco:mass:arm_b_link=1.01")])
+    checked = Checked(graph, tmp_path, setup, "mujoco", make_simulator(setup, wrong))
+    with caplog.at_level(logging.WARNING):
+        _, second = checked.read(graph)
+    look = second.look(0.3)
+    assert checked.check.status == STATUS_OUTSIDE and look.link == "arm_b_link"
+    assert "mass of arm_b_link is +1 % off" in look.line
+    assert [r.message for r in caplog.records if "outside" in r.message] == [
+        f"monkeybot: {look.line}"
+    ]
+    assert not second.look(look.since - 1e-3).link and second.look(look.since).link
+    painted = Content.of(tmp_path / "bag").raw("/monkeybot/reference/robot_description")
+    assert look.paint(setup.urdf()).encode() in painted[-1]
+
+
+def test_where_a_person_drives_it_is_driven_alike(graph, tmp_path):
+    """Targets, and joints that fail while it runs, act on both at the same tick."""
+    setup = setup_of("snake", "teleop", "duration=0.4")
+    checked = Checked(graph, tmp_path, setup)
+    person = graph.node("person")
+    drive = person.create_publisher(Twist, "snake/cmd_vel", 5)
+    breaks = person.create_publisher(String, "snake/fault", 5)
+    done = []
+
+    def act():
+        time = checked.shell.stepper.state.time
+        twist = Twist()
+        twist.linear.x, twist.angular.z = 0.3, 0.5 * time
+        if time > 0.05:
+            drive.publish(twist)
+        if time > 0.2 and not done:
+            done.append(time)
+            breaks.publish(String(data="joint_07=frozen"))
+
+    person.create_timer(0.01, act)
+    run, second = checked.read(graph)
+    kinds = [event.kind for event in run.trajectory.events]
+    assert done and "joint_frozen" in kinds
+    assert_same(run, second)
