@@ -60,12 +60,11 @@ def assert_same(run, second):
     assert np.array_equal(run.trajectory.rows(), second.trajectory.rows())
 
 
-@pytest.mark.parametrize("namespace", ["", "/lab"])
 def test_beside_a_run_of_the_reference_the_bag_holds_it_twice(
-    graph, setup_for, request_for, tmp_path, namespace
+    graph, setup_for, request_for, tmp_path
 ):
     """And the run is the one without it; in colours of its own, with frames of its own."""
-    graph.namespace = namespace
+    graph.namespace = "/lab"
     setup = setup_for(duration=0.1)
     run, second = Checked(graph, tmp_path, setup).read(graph)
     assert_same(run, second)
@@ -80,6 +79,7 @@ def test_beside_a_run_of_the_reference_the_bag_holds_it_twice(
     assert check_bag(run).ok and run.robot == "snake"
 
 
+@pytest.mark.slow
 def test_the_link_that_is_one_percent_too_heavy_is_red_in_the_bag(graph, tmp_path, caplog):
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
@@ -99,6 +99,7 @@ def test_the_link_that_is_one_percent_too_heavy_is_red_in_the_bag(graph, tmp_pat
     assert look.paint(setup.urdf()).encode() in painted[-1]
 
 
+@pytest.mark.slow
 def test_where_a_person_drives_it_is_driven_alike(graph, tmp_path):
     """Targets, and joints that fail while it runs, act on both at the same tick."""
     setup = setup_of("snake", "teleop", "duration=0.4")

@@ -21,7 +21,6 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import answer, reset_controller
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
 
 HORIZON = 1e-3  # m, between the two copies
 LOOK_PERIOD = 0.02  # s of simulated time between looks at how far they are apart
