@@ -12,7 +12,7 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.recorded import StepCheck, check_twin
 from roboaccord.crosscheck.scheme import NoTwin
@@ -58,9 +58,8 @@ class CauseFinder:
     def __init__(self, setup: Setup, engine: str, transport: str, check: StepCheck) -> None:
         self._setup, self._run, self._check = setup, (engine, transport), check
         self._states = deque[RobotState](maxlen=RECENT + 1)
-        self._commands = deque[Command](maxlen=RECENT)
         self._events = deque[Event]()
-        self._count, self._ok, self._since = 0, True, 0.0
+        self._count, self._ok, self._since, self._driven = 0, True, 0.0, False
         self._thread = ThreadPoolExecutor(1)
         self._pending: Future[Cause] | None = None
         self._worst: Cause | None = None
@@ -70,14 +69,18 @@ class CauseFinder:
         """Take events, in order of time."""
         self._events.extend(events)
 
-    def take(self, before: RobotState, after: RobotState, wrench: Array | None = None) -> None:
-        """Take a control period that was judged, and its command; look for the cause if due."""
+    def take(self, before: RobotState, after: RobotState, *, driven: bool = False) -> None:
+        """Take a control period that was judged; look for the cause if due.
+
+        Args:
+            before, after: samples.
+            driven: whether a wrench or a twist was commanded, which no twin has.
+        """
+        self._driven |= driven
         if not self._states or before.time != self._states[-1].time:
             self._states.clear()
-            self._commands.clear()
             self._states.append(before)
         self._states.append(after)
-        self._commands.append(Command(after.effort, wrench=wrench))
         while self._events and self._events[0].time < self._states[0].time:
             self._events.popleft()
         self._count += 1
@@ -88,8 +91,12 @@ class CauseFinder:
         """Return a cause that was found since the last look."""
         if self._pending is None or not self._pending.done():
             return None
-        found, self._pending = self._pending.result(), None
-        if self._ok or (self.cause and self.cause.link == found.link):
+        error = self._pending.exception()
+        found = self._worst if error else self._pending.result()
+        self._pending = None
+        if self._ok or found is None:
+            return None
+        if self.cause and (self.cause.link, self.cause.named) == (found.link, found.named):
             return None
         self.cause = found
         return found
@@ -106,7 +113,7 @@ class CauseFinder:
         if self._pending is None and len(self._states) > 1:
             self._ask()
         if self._pending and self._worst and not wait([self._pending], timeout).done:
-            self._pending = Future()
+            self._pending = Future()  # the thread is left alone
             self._pending.set_result(self._worst)
         return self.look()
 
@@ -122,7 +129,7 @@ class CauseFinder:
     def _ask(self) -> None:
         """Begin to look for the cause, from where the error is largest beside what is explained."""
         verdict, states, events = self._check.verdict(), list(self._states), list(self._events)
-        recent = Trajectory.from_states(self._setup.joints, states, events, list(self._commands))
+        recent = Trajectory.from_states(self._setup.joints, states, events)
         share, allowed = 100 * verdict.relative, 100 * verdict.allowed
         self._worst = Cause(
             since=self._since,
@@ -135,7 +142,7 @@ class CauseFinder:
     def _find(self, recent: Trajectory, worst: Cause, delay: int) -> Cause:
         """Return the cause that the engine's twin names, the worst joint where none does."""
         engine, transport = self._run
-        if engine not in engine_names():
+        if engine not in engine_names() or self._driven:
             return worst
         try:
             found = check_twin(self._setup, engine, transport, recent, delay, resolved=False)

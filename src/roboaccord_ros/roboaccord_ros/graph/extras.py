@@ -15,7 +15,6 @@ from rclpy.task import Future
 from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import NO_SWITCHES, Array, Command
-from roboaccord.contract.trajectory import Event
 from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
@@ -169,33 +168,3 @@ class SwitchServices:
         self._asked[name] = bool(request.data)
         response.success = True
         return response
-
-
-class SwitchLog:
-    """Follow the switches of a robot through a run.
-
-    Args:
-        initial: the switches at the start.
-    """
-
-    def __init__(self, initial: Mapping[str, bool]) -> None:
-        self._initial = initial
-        self._to_come: list[Event] = []
-        self.now = dict(initial)
-
-    def reset(self) -> None:
-        """Go back to the start."""
-        self._to_come, self.now = [], dict(self._initial)
-
-    def note(self, event: Event) -> None:
-        """Take an event, if it is one of a switch."""
-        if event.subject in self.now:
-            self._to_come.append(event)
-
-    def advance(self, until: float) -> Mapping[str, bool]:
-        """Follow the events before a time [s], and return the switches that they set."""
-        due = [event for event in self._to_come if event.time < until]
-        self._to_come = [event for event in self._to_come if event.time >= until]
-        changes = {event.subject: event.kind.endswith("_on") for event in due}
-        self.now = {**self.now, **changes}
-        return changes

@@ -15,10 +15,11 @@ from roboaccord.bag.topics import REFERENCE
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import fault_of
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.cause import Cause, CauseFinder
 from roboaccord.crosscheck.companion import Companion
+from roboaccord.crosscheck.live import Step
 from roboaccord.crosscheck.recorded import StepCheck
 from roboaccord.run.inputs import HeardInputs
 from roboaccord.scenario.setup import Setup
@@ -27,7 +28,7 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.shell import Shell
 
-LONGEST = 50_000  # states that may wait; then the reference goes on by itself
+LONGEST = 50_000  # states that may wait
 FADE_PERIOD = 0.2  # s of simulated time between changes of opacity: RViz loads the robot anew
 _log = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ class SecondRobot:
         self._shell, self._setup, self._controller = shell, setup, controller
         self._run = engine, transport
         self._inputs = HeardInputs(setup.joints)
-        self._waiting = deque[RobotState](maxlen=LONGEST)
+        self._waiting = deque[RobotState]()
         self.companion: Companion | None = None
         self._states, self._odometry = (
             JointStateCodec(setup.joints),
@@ -83,10 +84,12 @@ class SecondRobot:
         self.finder.note(events)
         self._inputs.failed += filter(None, map(fault_of, events))
 
-    def take(self, before: RobotState, after: RobotState, wrench: Array | None) -> None:
+    def take(self, step: Step) -> None:
         """Take a control period that was judged."""
-        self.finder.take(before, after, wrench)
-        self._waiting.append(after)
+        self.finder.take(step.before, step.after, driven=step.driven)
+        self._waiting.append(step.after)
+        if len(self._waiting) > LONGEST:
+            self._stop("it falls too far behind")
 
     def follow(self, until: float) -> None:
         """Follow the states that wait, while there is time [s of the steady clock]."""
@@ -115,11 +118,16 @@ class SecondRobot:
         try:
             companion.advance(state)
         except AccordError as error:
-            _log.warning("%s: the second robot stops: %s", self._shell.robot, error)
-            self.companion = None
+            self._stop(str(error))
             return
         self._publish(companion.state)
         self._look_again()
+
+    def _stop(self, why: str) -> None:
+        if self.companion:
+            _log.warning("%s: the reference is shown no longer: %s", self._shell.robot, why)
+        self.companion = None
+        self._waiting.clear()
 
     def _look_again(self) -> None:
         """Show it with another look if that has changed; its fading can wait."""
