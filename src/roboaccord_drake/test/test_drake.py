@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from roboaccord.cli.crosscheck import choose_engines
+from roboaccord.cli.options import choose_engines
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.table import Table
-from rich.text import Text
 
-from roboaccord.bag.reader import read_run
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
+from roboaccord.cli.console import COMPILING, command_line, log, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.manufactured import manufactured_result
 from roboaccord.cli.options import (
     Base,
     Changes,
@@ -27,50 +20,19 @@ from roboaccord.cli.options import (
     Out,
     Packages,
     ScenarioIfAny,
+    choose_engines,
     complete_robot,
-    listed,
     load_setup,
     refuse_missing_bag,
 )
-from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.outcome import Outcome, Verdict
-from roboaccord.contract.results import quantities
-from roboaccord.crosscheck.acceleration import AccelerationCheck
-from roboaccord.crosscheck.convergence import ConvergenceCheck
-from roboaccord.crosscheck.hypotheses import summary_of
-from roboaccord.crosscheck.noise import Noise
-from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.crosscheck.report import Report
-from roboaccord.crosscheck.run import run_crosscheck
-from roboaccord.crosscheck.runs import Progress
-from roboaccord.engines import REFERENCE, check_engine, default_names, name_of, spec
-from roboaccord.engines.spec import Missing
+from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.falsify import parse_perturbation, wrap
-from roboaccord.report import render_report
-from roboaccord.report.tables import number, statistics_cells
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import model_of
 from roboaccord.scenario.files import apply_change, load_scenario
 from roboaccord.scenario.setup import find_robot, is_file, robot_names
-
-VERDICTS: dict[Verdict | None, str] = {
-    "pass": "green",
-    "fail": "red",
-    "undecided": "yellow",
-    None: "default",
-}
-OUTCOMES: dict[Outcome, Text] = {
-    "within": Text("within", "green"),
-    "outside": Text("outside", "red"),
-    "not_judged": Text("not judged", "yellow"),
-    "excused": Text("excused", "yellow"),
-    "does_not_apply": Text("–", "dim"),
-}
-ACCELERATION = f"accel.: {quantities(AccelerationCheck)['max'].meaning}"
-FINEST = 3  # physics steps of the table; the report has all
 
 
 class Profile(StrEnum):
@@ -79,22 +41,6 @@ class Profile(StrEnum):
     DEFAULT = "default"
     EXPERT = "expert"
     BOTH = "both"
-
-
-@dataclass(frozen=True)
-class Distance:
-    """Hold how far an engine is from the reference at all levels."""
-
-    acceleration: AccelerationCheck | None
-    one_step: OneStepCheck | None
-    trajectory: ConvergenceCheck
-    noise: Noise
-
-
-DISTANCES = (
-    "acceleration.max", "one_step.rms", "trajectory.error", "trajectory.order", "noise.floor",
-    "noise.horizon",
-)  # fmt: skip
 
 
 def crosscheck_command(
@@ -179,7 +125,14 @@ def crosscheck_command(
     chosen = choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     if manufactured:
+        from roboaccord.cli.manufactured import manufactured_result
+
         return manufactured_result(setup, falsified, refine, folder)
+    from roboaccord.cli.levels import shown_of
+    from roboaccord.crosscheck.run import run_crosscheck
+    from roboaccord.crosscheck.runs import Progress
+    from roboaccord.report import render_report
+
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=None)
@@ -204,6 +157,9 @@ def crosscheck_command(
 
 def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
     """Compare every control period of a bag with the reference."""
+    from roboaccord.bag.reader import read_run
+    from roboaccord.crosscheck.recorded import check_bag
+
     run = read_run(bag)
     data = dict(run.scenario)
     if scenario:
@@ -214,22 +170,6 @@ def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
     report = check_bag(run, data)
     used = {"engines": run.engine}
     return Result(report.to_json(), [report.line()], used=used, ok=report.ok)
-
-
-def choose_engines(names: str) -> list[str]:
-    """Return the engines named, or the defaults, with a line for each that cannot be had."""
-    if names:
-        for name in listed(names):
-            check_engine(name)
-        return listed(names)
-    usable = [REFERENCE]
-    for name in default_names():
-        match spec(name).look():
-            case Missing(reason):
-                note(f"left out: {reason}")
-            case _:
-                usable.append(name)
-    return usable
 
 
 def leave_out(name: str, error: AccordError) -> None:
@@ -261,74 +201,3 @@ def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
         both = [engine, engine if engine == REFERENCE else spec(engine).as_expert()]
         found |= {name_of(e): e for e in both[profile == Profile.EXPERT :]}
     return [*found.values()]
-
-
-def shown_of(report: Report, page: Path) -> list[RenderableType]:
-    """Return the levels as a table, and the verdict."""
-    versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
-    verdict = Text(report.describe(), VERDICTS[report.verdict])
-    return [
-        *(statistics_tables(report) if report.statistics else distance_tables(report)),
-        Text(versions),
-        *outcome_tables(report),
-        Text.assemble("verdict: ", verdict),
-        *(Padding(Text(line), (0, 0, 0, 2)) for line in [*report.reasons, *report.remarks]),
-        *(
-            Padding(Text(f"{engine}: would have seen {summary_of(found)}"), (0, 0, 0, 2))
-            for engine, found in report.resolution.items()
-        ),
-        f"report: {page}",
-    ]
-
-
-def outcome_tables(report: Report) -> list[Table]:
-    """Return the outcome of each level, a row for each; no table where there is none."""
-    levels, engines = report.levels.checked(), report.engines[1:]
-    table = make_table("level", *engines, words=engines)
-    for level, found in levels.items():
-        table.add_row(level.replace("_", " "), *(OUTCOMES[found[e].outcome] for e in engines))
-    return [table] if levels else []
-
-
-def distance_tables(report: Report) -> list[RenderableType]:
-    """Return the distances, a row for each engine, and what the columns are."""
-    runs = report.trajectory
-    steps = ", ".join(f"{1e3 * dt:g}" for dt in next(iter(runs.values())).dt[-FINEST:])
-    rows = [
-        Distance(
-            report.acceleration.get(engine),
-            report.one_step.get(engine),
-            replace(run, error=run.error[-FINEST:]),
-            report.noise[engine],
-        )
-        for engine, run in runs.items()
-    ]
-    title = f"{report.robot} {report.scenario}: distance from the reference at steps of {steps} ms"
-    return tables_of(rows, *DISTANCES, title=title, labels=runs)
-
-
-def statistics_tables(report: Report) -> list[RenderableType]:
-    """Return accelerations and the statistics over seeds, a row for each engine."""
-    first = next(iter(report.statistics.values()))
-    unit = f" [{first.unit}]" if first.unit else ""
-    table = make_table(
-        "engine",
-        *("accel.\nrel.", "mean", "median", "above\n0", "difference", "allowed\n+-"),
-        title=f"{report.robot} {report.scenario}: {first.figure}{unit} over seeds",
-    )
-    for engine, check in report.statistics.items():
-        mean, median, _, _, positive, difference, allowed = statistics_cells(check)
-        mean = mean.split()[0]  # its interval is in the report: the table fits 80 columns
-        cells = (acceleration_of(report, engine), mean, median, positive, difference, allowed)
-        table.add_row(engine, *cells)
-    explained = (
-        f"{ACCELERATION}; above 0: share of the runs; difference "
-        "of medians, 95 % confidence; allowed: what twice the step does"
-    )
-    return [table, Text(explained)]
-
-
-def acceleration_of(report: Report, engine: str) -> str:
-    """Return the error of level 1 as text, nothing where there is none."""
-    check = report.acceleration.get(engine)
-    return number(check.max if check else None, ".1e", "")

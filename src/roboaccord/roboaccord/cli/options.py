@@ -13,7 +13,8 @@ from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Ratio, Seconds
 from roboaccord.contract.shown import visible
-from roboaccord.engines import REFERENCE, default_names, simulator_names
+from roboaccord.engines import REFERENCE, check_engine, default_names, simulator_names, spec
+from roboaccord.engines.spec import Missing
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import (
     RELEASED,
@@ -169,6 +170,22 @@ Packages = Annotated[
         "folder of that name beside the file or above it, or the package as installed.",
     ),
 ]
+
+
+def choose_engines(names: str) -> list[str]:
+    """Return the engines named, or the defaults, with a line for each that cannot be had."""
+    if names:
+        for name in listed(names):
+            check_engine(name)
+        return listed(names)
+    usable = [REFERENCE]
+    for name in default_names():
+        match spec(name).look():
+            case Missing(reason):
+                note(f"left out: {reason}")
+            case _:
+                usable.append(name)
+    return usable
 
 
 def load_setup(

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import make_table, named
-from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Changes,
@@ -20,6 +19,7 @@ from roboaccord.cli.options import (
     Force,
     RobotName,
     ScenarioName,
+    choose_engines,
     listed,
     load_setup,
 )

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, make_table, named
-from roboaccord.cli.crosscheck import choose_engines
 from roboaccord.cli.folder import results
 from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import (
@@ -24,6 +23,7 @@ from roboaccord.cli.options import (
     Out,
     RobotName,
     ScenarioName,
+    choose_engines,
     complete_engines,
     listed,
     load_setup,
@@ -32,7 +32,6 @@ from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity, to_json
-from roboaccord.report.plots import render_sweep
 from roboaccord.run.output import write_text
 from roboaccord.run.sweep import Study, sweep
 
@@ -118,6 +117,8 @@ def parse_steps(text: str) -> list[float]:
 
 def write_study(study: Study, place: Path) -> Path:
     """Write summary.json and report.html, and return the latter."""
+    from roboaccord.report.plots import render_sweep
+
     write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
     report = place / "report.html"
     write_text(report, render_sweep(study))

@@ -47,9 +47,14 @@ class ReferencePredictor(Predictor):
     """Predict ticks by a reference, which has parameters of its own.
 
     What links and gears do is an effort on the joints; of links that is known on a fixed base.
+
+    Args:
+        setup: robot and scenario.
+        only: how the scenario's keys of its own parameters begin.
     """
 
     setup: Setup | None = None
+    only: str = ""
 
     def _parameters(self) -> Iterator[Hypothesis]:
         assert self.setup
@@ -64,7 +69,7 @@ class ReferencePredictor(Predictor):
 
     @cached_property
     def _numbers(self) -> dict[str, float]:
-        return parameters_of(self.setup) if self.setup else {}
+        return parameters_of(self.setup, self.only) if self.setup else {}
 
     @cached_property
     def _bodies(self) -> TreeDynamics | None:
@@ -199,6 +204,7 @@ def resolve(
     bound[:n] = np.inf  # the level judges rates
     known = {(each.parameter, each.where) for each in found}
     only = "friction." if found else ""
+    predictor = replace(predictor, only=only)
     asked = [h for h in predictor.hypotheses if h.quantity.startswith(only)]
     effects = {
         one: float((rms(slope) / bound).max()) for one, slope in predictor.slopes(asked).items()
@@ -265,10 +271,15 @@ def _enough(most: Resolved, asked: float, setup: Setup, order: int) -> str:
     return f"set physics_step={shorter:.6g} or smaller"
 
 
-def parameters_of(setup: Setup) -> dict[str, float]:
-    """Return the numbers of a setup that level 1 does not show, by scenario key."""
+def parameters_of(setup: Setup, only: str = "") -> dict[str, float]:
+    """Return the numbers of a setup that level 1 does not show, by scenario key.
+
+    Those whose key begins with `only`: each is a description to expand.
+    """
     seen, found = _compared(setup), {}
     for key, value in numbers_of(setup).items():
+        if not key.startswith(only):
+            continue
         changed = with_parameter(setup, key, value * 1.001)
         if changed is not None and np.array_equal(_compared(changed), seen):
             found[key] = value

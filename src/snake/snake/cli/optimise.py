@@ -12,8 +12,7 @@ import typer
 from rich.progress import Progress
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import progress
-from roboaccord.cli.crosscheck import choose_engines
-from roboaccord.cli.options import Seed
+from roboaccord.cli.options import Seed, choose_engines
 from roboaccord.contract.results import (
     BESIDE,
     INLINE,
