@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,12 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from PIL import Image
+from roboaccord.bag.second import Look, Second
 from roboaccord.cli.main import run
 from roboaccord.cli.view import FilmOptions, tell, write_files
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.description.materials import BLUE
 from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report import space
 from roboaccord.report.drawing import picture
@@ -189,6 +192,25 @@ def test_terrain_hides_what_is_behind_it_and_nothing_else(z: float, seen: bool) 
     film = Film(BALL, still((0.0, 0.0, z)), terrain=(slab - [0.0, 0.0, 0.1], faces))
     picture = film.picture(0).astype(int)
     assert ((picture[..., 0] - picture[..., 2] > 100).sum() > 50) == seen
+
+
+def test_a_second_robot_is_translucent_and_its_link_red_from_when_it_was() -> None:
+    """Over light ground it takes the red of the picture while it is blue, and then the blue."""
+    ball = replace(still((0.0, 0.0, 0.1)), time=np.zeros(1))
+    motion = Trajectory.from_states((), [replace(ball.state(0), time=t) for t in (0.0, 0.5, 1.0)])
+    looks = [Look(), Look(1.0, 0.2, link="base_link", since=0.5, line="base_link: mass")]
+    aside = replace(motion, position=motion.position + np.array([0.3, 0.0, 0.0]))
+    plain = Film(BALL, motion, fps=2, size=(160, 90))
+    film = Film(BALL, motion, fps=2, size=(160, 90), second=Second(aside, BALL, looks))
+    for i, red in ((0, False), (1, True), (2, True)):
+        alone, both = (each.picture(i).astype(float)[25:] for each in (plain, film))
+        changed = np.abs(both - alone).max(axis=-1) > 25.0
+        assert changed.sum() > 50
+        lost = (alone - both)[changed].mean(axis=0)
+        assert (lost[2] > 2.0 * lost[0]) == red and (lost[0] > 2.0 * lost[2]) != red
+    urdf = Look(opacity=0.4).paint(BALL)
+    (shape,) = Scene.parse(urdf).shapes
+    assert (tuple(shape.colour), shape.opacity) == (BLUE, 0.4)
 
 
 def test_a_ball_throws_its_shadow_on_terrain_where_the_light_says() -> None:

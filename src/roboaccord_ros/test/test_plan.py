@@ -197,6 +197,25 @@ def test_the_users_partition_is_kept(install, monkeypatch):
     assert plan["messages"][1].endswith("GZ_PARTITION=mine")
 
 
+def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
+    """It has the controller of the run; with none of this launch, or if asked, there is none."""
+    install("rviz2", *GAZEBO)
+    words = ("controller:=monkeybot:Own", "sim:=reference", "crosscheck:=true")
+    monkeypatch.setattr("roboaccord_ros.plan.plan.check_controller", lambda *_: None)
+    parameters = plan_of(*words)["by_name"]["crosscheck"]["parameters"]
+    assert (parameters["reference"], parameters["controller"]) == (True, "monkeybot:Own")
+    for word in ("reference:=false", "controller:=none"):
+        plan = plan_of("sim:=reference", "crosscheck:=true", word)
+        assert plan["by_name"]["crosscheck"]["parameters"]["reference"] is False
+        assert "reference:" not in plan["messages"][0]
+    assert "; reference: accord view runs/" in plan_of("headless:=true")["messages"][0]
+    assert "reference:" not in plan_of("sim:=reference")["messages"][0]
+    monkeypatch.setenv("DISPLAY", ":0")
+    assert ", not in Gazebo;" in plan_of()["messages"][0]
+    shown = plan_of("sim:=reference", "crosscheck:=true", "record:=false")["messages"][0]
+    assert "; reference: RViz;" in shown
+
+
 def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
     install("rviz2")
     headless = plan_of("sim:=reference", "headless:=true")["by_name"]

@@ -124,3 +124,28 @@ def test_where_a_person_drives_it_is_driven_alike(graph, tmp_path):
     kinds = [event.kind for event in run.trajectory.events]
     assert done and "joint_frozen" in kinds
     assert_same(run, second)
+
+
+def test_a_page_shows_it_where_the_reference_has_it(graph, setup_for):
+    """With the look that the cross-check tells; before its first state there is none."""
+    pytest.importorskip("viser", reason="viser is not installed")
+    from roboaccord_ros.nodes.browser import BrowserShell
+
+    setup = setup_for(duration=0.3)
+    view = BrowserShell(graph.node("browser"), setup, graph.run)
+    graph.run.expect()
+    check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run, reference=True)
+    graph.simulator(setup, peers=("controller", "crosscheck"))
+    graph.controller(setup)
+    view._second.show()
+    assert view._second.figure is None
+    graph.spin()
+    try:
+        view._second.show()
+        last, figure = check.second.companion.state, view._second.figure
+        links, _ = setup.tree.forward(setup.joints, last.q, last.position, last.orientation)
+        seen = np.array([frame.position for frame in figure.frames.values()])
+        np.testing.assert_allclose(seen, links[list(figure.frames)], atol=1e-6)
+        assert {handle.opacity for handle in figure._handles} == {OPACITY}
+    finally:
+        view.close()
