@@ -25,6 +25,7 @@ from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from std_msgs.msg import String
+from std_srvs.srv import SetBool, Trigger
 
 PEERS = ("controller", "crosscheck", "recorder")
 
@@ -123,6 +124,37 @@ def test_where_a_person_drives_it_is_driven_alike(graph, tmp_path):
     run, second = checked.read(graph)
     kinds = [event.kind for event in run.trajectory.events]
     assert done and "joint_frozen" in kinds
+    assert_same(run, second)
+
+
+@pytest.mark.slow
+def test_a_magnet_that_a_person_switches_is_switched_on_both(graph, tmp_path):
+    pytest.importorskip("monkeybot", reason="the MonkeyBot, which has switches, is not installed")
+    checked = Checked(graph, tmp_path, setup_of("monkeybot", "teleop", "duration=0.4"))
+    client, done = graph.node("person").create_client(SetBool, "monkeybot/magnet_a/set"), []
+
+    def act():
+        if checked.shell.stepper.state.time > 0.2 and not done:
+            done.append(client.call_async(SetBool.Request(data=False)))
+
+    graph.nodes[-1].create_timer(0.01, act)
+    run, second = checked.read(graph)
+    assert [event.kind for event in run.trajectory.events] == ["magnet_off"]
+    assert_same(run, second)
+
+
+@pytest.mark.slow
+def test_a_reset_begins_anew_with_both(graph, setup_for, tmp_path):
+    checked = Checked(graph, tmp_path, setup_for(duration=0.3))
+    client, done = graph.node("person").create_client(Trigger, "/sim/reset"), []
+
+    def act():
+        if checked.shell.stepper.state.time > 0.1 and not done:
+            done.append(client.call_async(Trigger.Request()))
+
+    graph.nodes[-1].create_timer(0.01, act)
+    run, second = checked.read(graph)
+    assert done and run.trajectory.time[-1] == 0.3
     assert_same(run, second)
 
 

@@ -96,8 +96,12 @@ def read_pair(bag: Path) -> tuple[BagRun, Second | None]:
         return run, None
     within = f"{content.namespace}/{names.REFERENCE}".strip("/")
     motion = run_of(replace(content, custom={**content.custom, "robot": within})).trajectory
-    messages = content.raw(f"/{names.DIAGNOSTICS}")
-    looks = [look for data in messages for look in decode_looks(data, run.robot)]
+    looks = list[Look]()
+    for data in content.raw(f"{content.namespace.rpartition('/')[0]}/{names.DIAGNOSTICS}"):
+        for look in decode_looks(data, run.robot):
+            if looks and look.time < looks[-1].time:  # the run was reset
+                looks.clear()
+            looks.append(look)
     return run, Second(motion, run.urdf, looks or (Look(),))
 
 
