@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
-from roboaccord.bag.second import Second
+from roboaccord.bag.second import SecondRun
 from roboaccord.contract.state import IDENTITY
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import KIND
@@ -205,7 +205,7 @@ def test_two_motions_are_shown_at_one_time_with_their_distance(tmp_path: Path) -
     """A ghost 0.3 m ahead covers the pixels of the robot moved there."""
     setup = setup_of("snake", "serpenoid")
     stage = open_stage(setup, 18510)
-    second = Second(resting(setup, 0.3), setup.urdf())
+    second = SecondRun(resting(setup, 0.3), setup.urdf())
     player = Player(stage, resting(setup), second=second)
     player.show(0.5)
     assert player._distance.value == "0.300000"

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from PIL import Image
-from roboaccord.bag.second import Look, Second
+from roboaccord.bag.second import Look, SecondRun
 from roboaccord.cli.main import run
 from roboaccord.cli.view import FilmOptions, tell, write_files
 from roboaccord.contract.errors import AccordError
@@ -201,7 +201,7 @@ def test_a_second_robot_is_translucent_and_its_link_red_from_when_it_was() -> No
     looks = [Look(), Look(1.0, 0.2, link="base_link", since=0.5, line="base_link: mass")]
     aside = replace(motion, position=motion.position + np.array([0.3, 0.0, 0.0]))
     plain = Film(BALL, motion, fps=2, size=(160, 90))
-    film = Film(BALL, motion, fps=2, size=(160, 90), second=Second(aside, BALL, looks))
+    film = Film(BALL, motion, fps=2, size=(160, 90), second=SecondRun(aside, BALL, looks))
     for i, red in ((0, False), (1, True), (2, True)):
         alone, both = (each.picture(i).astype(float)[25:] for each in (plain, film))
         changed = np.abs(both - alone).max(axis=-1) > 25.0

@@ -208,12 +208,13 @@ def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
         plan = plan_of("sim:=reference", "crosscheck:=true", word)
         assert plan["by_name"]["crosscheck"]["parameters"]["reference"] is False
         assert "reference:" not in plan["messages"][0]
-    assert "; reference: accord view runs/" in plan_of("headless:=true")["messages"][0]
+    assert "; reference: there, too;" in plan_of("headless:=true")["messages"][0]
     assert "reference:" not in plan_of("sim:=reference")["messages"][0]
+    nowhere = ("headless:=true", "record:=false")
+    assert "; reference: by view:=true;" in plan_of(*nowhere)["messages"][0]
     monkeypatch.setenv("DISPLAY", ":0")
-    assert ", not in Gazebo;" in plan_of()["messages"][0]
-    shown = plan_of("sim:=reference", "crosscheck:=true", "record:=false")["messages"][0]
-    assert "; reference: RViz;" in shown
+    told = "; reference: not in Gazebo's window, but accord view runs/"
+    assert told in plan_of()["messages"][0]
 
 
 def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):

@@ -159,7 +159,7 @@ def test_a_reset_begins_anew_with_both(graph, setup_for, tmp_path):
 
 
 def test_a_page_shows_it_where_the_reference_has_it(graph, setup_for):
-    """With the look that the cross-check tells; before its first state there is none."""
+    """With the look of the cross-check; before its first state there is none."""
     pytest.importorskip("viser", reason="viser is not installed")
     from roboaccord_ros.nodes.browser import BrowserShell
 

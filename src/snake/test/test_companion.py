@@ -70,6 +70,7 @@ def cause_of(setup, engine, *perturbations):
     for before, after in pairwise(map(run.state, range(len(run)))):
         check.take(before, after)
         finder.take(before, after)
+    finder.conclude()
     finder.settle(PATIENCE)
     return finder.cause
 
@@ -111,6 +112,7 @@ def test_without_a_twin_the_link_behind_the_worst_joint_is_taken():
     for before, after in pairwise(map(run.state, range(len(run)))):
         check.take(before, after)
         finder.take(before, after)
+    finder.conclude()
     cause = finder.settle(PATIENCE)
     (child,) = [joint.child for joint in setup.tree.joints if joint.name == "joint_08"]
     assert (cause.link, cause.named) == (child, False)

@@ -53,7 +53,7 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Second:
+class SecondRun:
     """Hold a second robot: its motion, and how it looks from a time on, in order of time."""
 
     trajectory: Trajectory
@@ -70,7 +70,7 @@ class Second:
 
 
 def decode_looks(data: bytes, robot: str) -> list[Look]:
-    """Return how the second robot looks by a message of `/diagnostics`, if it says that.
+    """Return how the second robot looks by a message of `/diagnostics`; nothing of others.
 
     Raises:
         AccordError: for a message that is not what it should be.
@@ -87,7 +87,7 @@ def _look(time: float, status: Status) -> Look:
         raise AccordError(f"{status.name} has values {dict(status.values)!r}") from None
 
 
-def read_pair(bag: Path) -> tuple[BagRun, Second | None]:
+def read_pair(bag: Path) -> tuple[BagRun, SecondRun | None]:
     """Read a run as `read_run` does, and the second robot where the bag holds one."""
     content = Content.of(bag)
     run = checked_run(content)
@@ -102,7 +102,7 @@ def read_pair(bag: Path) -> tuple[BagRun, Second | None]:
             if looks and look.time < looks[-1].time:  # the run was reset
                 looks.clear()
             looks.append(look)
-    return run, Second(motion, run.urdf, looks or (Look(),))
+    return run, SecondRun(motion, run.urdf, looks or (Look(),))
 
 
 def _name(robot: str) -> str:

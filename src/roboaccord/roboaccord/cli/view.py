@@ -218,14 +218,14 @@ def view_run(path: Path, beside: Path | None, speed: float, page: Page) -> None:
     """
     from roboaccord.bag.contact_markers import read_arrows
     from roboaccord.bag.reader import read_run
-    from roboaccord.bag.second import Second, read_pair
+    from roboaccord.bag.second import SecondRun, read_pair
     from roboaccord.view.player import Player
     from roboaccord.view.stage import Stage
 
     run, second = read_pair(path)
     if beside:
         other = read_run(beside)
-        second = Second(other.trajectory, described(other, beside))
+        second = SecondRun(other.trajectory, described(other, beside))
     stage = Stage(described(run, path), page.port, page.host, around(run))
     player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), second)
     with page.shown(stage):

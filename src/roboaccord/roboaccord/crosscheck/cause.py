@@ -101,17 +101,19 @@ class CauseFinder:
         self.cause = found
         return found
 
+    def conclude(self) -> None:
+        """Look for the cause at the end of the run, where none is known by now."""
+        self._judge()
+        known = self._ok or self._pending or (self.cause and self.cause.named)
+        if not known and self._states:
+            self._ask()
+
     def settle(self, timeout: float) -> Cause | None:
-        """Return the cause at the end of the run, where none is known by now; see `look`.
+        """Return what was found at the end, the worst joint where that takes longer; see `look`.
 
         Args:
-            timeout: that it may take [s of wall time].
+            timeout: [s of wall time].
         """
-        self._judge()
-        if self._ok or (self.cause and self.cause.named):
-            return None
-        if self._pending is None and len(self._states) > 1:
-            self._ask()
         if self._pending and self._worst and not wait([self._pending], timeout).done:
             self._pending = Future()  # the thread is left alone
             self._pending.set_result(self._worst)
@@ -119,7 +121,7 @@ class CauseFinder:
 
     def _judge(self) -> None:
         ok = self._check.verdict().ok
-        if self._ok and not ok:
+        if self._ok and not ok and self._states:
             self._since = self._states[-1].time
             self._ask()
         elif ok:

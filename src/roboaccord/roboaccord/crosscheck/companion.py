@@ -1,4 +1,4 @@
-"""The reference as a second robot: it runs free beside a simulation, as far as that can be told.
+"""The reference as a second robot: it runs free beside a simulation, up to its horizon.
 
 Two copies of the reference go from states that differ by `NUDGE`. Where they have parted by
 `HORIZON`, nothing of the motion follows from its start any more [Lighthill 1986, "The recently

@@ -131,7 +131,7 @@ def check_scheme(
         engine: to compare.
         run: of it.
         named: whether a difference gets a name.
-        resolved: whether it is said what would have been found, which takes a third of the time.
+        resolved: whether the resolution is found, which takes a third of the time.
     """
     misread = np.zeros(0)
     if not setup.joints and not setup.base.moves:

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from roboaccord.bag.second import Second
+from roboaccord.bag.second import SecondRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
@@ -60,7 +60,7 @@ class Film:
         speed: float = 1.0,
         terrain: Terrain | None = None,
         surroundings: Sequence[Terrain] = (),
-        second: Second | None = None,
+        second: SecondRun | None = None,
     ) -> None:
         check(fps, size, speed)
         if not len(trajectory):

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from roboaccord.bag.second import Second
+from roboaccord.bag.second import SecondRun
 from roboaccord.contract.state import Array
 from roboaccord.view.raster import Canvas, Mesh, Picture
 from roboaccord.view.scene import Scene, Shape, resample
@@ -21,7 +21,7 @@ class Layers:
         turn: from the world to the axes of the pictures, transposed (3, 3).
     """
 
-    def __init__(self, second: Second, step: float, turn: Array) -> None:
+    def __init__(self, second: SecondRun, step: float, turn: Array) -> None:
         self._second, self._motion, self._turn = second, resample(second.trajectory, step), turn
         self._parsed = cache(Scene.parse)
         scene = self._parsed(second.look(0.0).paint(second.urdf))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roboaccord.bag.contact_markers import PERIOD
-from roboaccord.bag.second import Second
+from roboaccord.bag.second import SecondRun
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.scene import Scene
@@ -59,7 +59,7 @@ class SecondRecording(Recording):
         second: the motion, and how it looks.
     """
 
-    def __init__(self, stage: Stage, second: Second) -> None:
+    def __init__(self, stage: Stage, second: SecondRun) -> None:
         self._second, self._look = second, second.look(-math.inf)
         figure = stage.add_robot(self._look.paint(second.urdf), "second")
         super().__init__(figure, second.trajectory)
@@ -91,7 +91,7 @@ class Player:
         trajectory: Trajectory,
         speed: float = 1.0,
         contacts: tuple[Array, Sequence[Array]] = (np.empty(0), ()),
-        second: Second | None = None,
+        second: SecondRun | None = None,
     ) -> None:
         self.stage = stage
         self._main = Recording(stage.robot, trajectory)

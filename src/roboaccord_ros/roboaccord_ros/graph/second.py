@@ -29,6 +29,7 @@ from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.shell import Shell
 
 LONGEST = 50_000  # states that may wait
+NAMING = 0.5  # s of wall time that is left for the cause at the end
 FADE_PERIOD = 0.2  # s of simulated time between changes of opacity: RViz loads the robot anew
 _log = logging.getLogger(__name__)
 
@@ -56,16 +57,14 @@ class SecondRobot:
         self._inputs = HeardInputs(setup.joints)
         self._waiting = deque[RobotState]()
         self.companion: Companion | None = None
-        self._states, self._odometry = (
-            JointStateCodec(setup.joints),
-            OdometryCodec(child_frame_id=f"{REFERENCE}/base_link"),
-        )
+        self._states = JointStateCodec(setup.joints)
+        self._odometry = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link")
         names = (graph.REFERENCE_DESCRIPTION, graph.REFERENCE_ODOMETRY, graph.REFERENCE_STATES)
         made = [shell.advertise(name) for name in names]
         self._send_description, self._send_odometry, self._send_states = (s for _, s in made)
-        told = shell.node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
-        self._tell = told.handle.publish_raw
-        self.publishers = [*(publisher for publisher, _ in made), told]
+        statuses = shell.node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
+        self._send_status = statuses.handle.publish_raw
+        self.publishers = [*(publisher for publisher, _ in made), statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
             shell.subscribe(name, partial(self._inputs.note, name), graph.DEEP)
@@ -98,15 +97,16 @@ class SecondRobot:
         self._report(self.finder.look())
 
     def repeat(self) -> None:
-        """Tell again how it looks, for whoever came later."""
+        """Send its look again, for whoever came later."""
         if self._look and self.companion:
             look = replace(self._look, time=self.companion.state.time)
-            self._tell(look.encode(self._shell.robot))
+            self._send_status(look.encode(self._shell.robot))
 
     def close(self, until: float) -> None:
         """Follow what is left, and give the cause of a run that is outside."""
+        self.finder.conclude()
         self.follow(until)
-        self._report(self.finder.settle(max(until - time.monotonic(), 0.0)))
+        self._report(self.finder.settle(max(until - time.monotonic(), NAMING)))
 
     def _advance(self, companion: Companion, state: RobotState) -> None:
         if self._look is None:  # now a recorder listens
@@ -131,18 +131,16 @@ class SecondRobot:
 
     def _look_again(self) -> None:
         """Show it with another look if that has changed; its fading can wait."""
-        companion, cause = self.companion, self.finder.cause
-        look = old = self._look or Look()
+        companion, cause, old = self.companion, self.finder.cause, self._look or Look()
+        now, opacity, anew = old.time, old.opacity, old.anew
         if companion:
             now, opacity, anew = companion.state.time, companion.opacity, companion.anew
-            look = replace(old, time=now, opacity=opacity, anew=anew)
-        look = replace(look, link="", since=0.0, line="")
-        if cause:
-            look = replace(look, link=cause.link, since=cause.since, line=cause.line())
-        at_once = (look.link, look.line, look.anew) != (old.link, old.line, old.anew)
-        faded = look.opacity != old.opacity and look.time >= old.time + FADE_PERIOD
+        line = cause.line() if cause else ""
+        at_once = (anew, line) != (old.anew, old.line)
+        faded = opacity != old.opacity and now >= old.time + FADE_PERIOD
         if at_once or faded:
-            self._show(look)
+            link, since = (cause.link, cause.since) if cause else ("", 0.0)
+            self._show(Look(now, opacity, anew, link, since, line))
 
     def _publish(self, state: RobotState) -> None:
         self._send_odometry(self._odometry.encode(state))
@@ -152,10 +150,10 @@ class SecondRobot:
     def _show(self, look: Look) -> None:
         self._look = look
         self._send_description(encode_string(look.paint(self._setup.urdf())))
-        self._tell(look.encode(self._shell.robot))
+        self._send_status(look.encode(self._shell.robot))
 
     def _report(self, cause: Cause | None) -> None:
-        """Tell of a cause that was found, once."""
+        """Report a cause that was found."""
         if cause is None:
             return
         _log.warning("%s: %s", self._shell.robot, cause.line())

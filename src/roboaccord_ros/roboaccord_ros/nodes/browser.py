@@ -36,7 +36,7 @@ class SecondDisplay:
     def __init__(self, node: Node, setup: Setup, stage: Stage) -> None:
         self._setup, self._stage = setup, stage
         self._latest = LatestState(node, setup, f"{REFERENCE}/")
-        self._told = node.create_subscription(
+        self._statuses = node.create_subscription(
             DiagnosticArray, graph.DIAGNOSTICS, print, graph.LIVE, raw=True
         )
         self._line = stage.server.gui.add_markdown("")
@@ -46,7 +46,7 @@ class SecondDisplay:
     def show(self) -> None:
         """Show the newest state, in the newest look."""
         state, look = self._latest.take(), self._look
-        for data in taken(self._told):
+        for data in taken(self._statuses):
             look = next(iter(decode_looks(data, self._setup.robot.name)), look)
         if state is self._setup.initial:
             return

@@ -79,7 +79,7 @@ class CrosscheckShell(Shell):
         self._sources: list[Subscription] = []  # must be connected before the start
         self._errors_out, self._send = self.advertise(graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
-        self._tell: graph.Send = self._diagnostics.handle.publish_raw
+        self._send_status: graph.Send = self._diagnostics.handle.publish_raw
         self.subscribe(graph.SCENARIO, self._on_scenario)
         self.every(POLL, self._look)
         self.every(REPORT_PERIOD, self.publish_verdict)
@@ -208,7 +208,7 @@ class CrosscheckShell(Shell):
         values = {key: str(value) for key, value in verdict.to_json().items()}
         name, level = f"{self.robot}: crosscheck", 0 if verdict.ok else 1
         status = Status(name, line, self.robot, values, level)
-        self._tell(encode_statuses(self._steps.latest, [status]))
+        self._send_status(encode_statuses(self._steps.latest, [status]))
         if self.second:
             self.second.repeat()
         if verdict.ok is not self._ok:

@@ -141,8 +141,11 @@ class Sight:
 
     def where_reference(self, bag: str) -> str:
         """Return where the reference is seen as a second robot."""
-        places = ", ".join(self._with_reference(bag)) or "rviz:=true or view:=true shows it"
-        return f"reference: {places}{', not in Gazebo' if self.gazebo else ''}"
+        places = ", ".join(self._with_reference(bag))
+        if places and not self.gazebo:
+            return "reference: there, too"
+        window = "not in Gazebo's window, but " if self.gazebo else ""
+        return f"reference: {window}{places or 'by view:=true'}"
 
     def _with_reference(self, bag: str) -> list[str]:
         places = {
