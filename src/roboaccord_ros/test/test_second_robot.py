@@ -158,6 +158,7 @@ def test_a_reset_begins_anew_with_both(graph, setup_for, tmp_path):
     assert_same(run, second)
 
 
+@pytest.mark.slow
 def test_a_page_shows_it_where_the_reference_has_it(graph, setup_for):
     """With the look of the cross-check; before its first state there is none."""
     pytest.importorskip("viser", reason="viser is not installed")
