@@ -1,25 +1,28 @@
 """The cause of a run that is outside at the level of single control periods.
 
 Recent control periods are kept. Once the verdict turns, they are compared with the engine's twin,
-whose regression names what is off; that takes seconds, and has a thread of its own.
+whose regression names what is off; that takes seconds, and has a process of its own.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.recorded import StepCheck, check_twin
-from roboaccord.crosscheck.scheme import NoTwin
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.engines import engine_names
+from roboaccord.numerics.isolation import isolated
+from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
 RECENT = 200  # control periods that are kept
+PATIENCE = 60.0  # s of wall time that a cause may take
 JUDGED_EVERY = 20  # control periods
 
 
@@ -91,10 +94,8 @@ class CauseFinder:
         """Return a cause that was found since the last look."""
         if self._pending is None or not self._pending.done():
             return None
-        error = self._pending.exception()
-        found = self._worst if error else self._pending.result()
-        self._pending = None
-        if self._ok or found is None:
+        found, self._pending = self._pending.result(), None
+        if self._ok:
             return None
         if self.cause and (self.cause.link, self.cause.named) == (found.link, found.named):
             return None
@@ -115,7 +116,7 @@ class CauseFinder:
             timeout: [s of wall time].
         """
         if self._pending and self._worst and not wait([self._pending], timeout).done:
-            self._pending = Future()  # the thread is left alone
+            self._pending = Future()  # the process is left alone
             self._pending.set_result(self._worst)
         return self.look()
 
@@ -146,11 +147,9 @@ class CauseFinder:
         engine, transport = self._run
         if engine not in engine_names() or self._driven:
             return worst
-        try:
-            found = check_twin(self._setup, engine, transport, recent, delay, resolved=False)
-        except AccordError as error:
-            found = NoTwin(str(error))
-        if isinstance(found, NoTwin):
+        job = self._setup.scenario.data(), engine, transport, recent, delay
+        ((_, found),) = isolated(compare_twin, [job], timeout=PATIENCE, workers=1)
+        if not isinstance(found, SchemeCheck):
             return replace(worst, text=f"{worst.text}; no twin names it: {found.reason}")
         name = found.name
         if not name.text:
@@ -163,3 +162,11 @@ class CauseFinder:
         children = {joint.name: joint.child for joint in self._setup.tree.joints}
         links = {link.name for link in self._setup.tree.links}
         return where if where in links else children.get(where, "")
+
+
+def compare_twin(
+    scenario: Mapping[str, Json], engine: str, transport: str, recent: Trajectory, delay: int
+) -> SchemeCheck | NoTwin:
+    """Compare recent control periods with the twin of an engine; see `check_twin`."""
+    setup = Setup.of(make_scenario(scenario))
+    return check_twin(setup, engine, transport, recent, delay, resolved=False)
