@@ -20,6 +20,7 @@ from roboaccord.run.factory import make_simulator
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_ros.nodes import crosscheck
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
 from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
@@ -81,9 +82,12 @@ def test_beside_a_run_of_the_reference_the_bag_holds_it_twice(
 
 
 @pytest.mark.slow
-def test_the_link_that_is_one_percent_too_heavy_is_red_in_the_bag(graph, tmp_path, caplog):
+def test_the_link_that_is_one_percent_too_heavy_is_red_in_the_bag(
+    graph, tmp_path, caplog, monkeypatch
+):
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
+    monkeypatch.setattr(crosscheck, "ENDING", 60.0)  # the run is shorter than the search
     setup = setup_of("monkeybot", "swing", "duration=0.3")
     wrong = wrap("mujoco", perturbations=[parse_perturbation("mujoco:mass:arm_b_link=1.01")])
     checked = Checked(graph, tmp_path, setup, "mujoco", make_simulator(setup, wrong))

@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.publisher import Publisher
 from roboaccord.bag.second import Look
 from roboaccord.bag.topics import REFERENCE
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
@@ -39,6 +40,7 @@ class SecondRobot:
 
     Args:
         shell: where it lives.
+        outs: publishers of the topics `SECOND`, and how to send bytes by them.
         setup: robot and scenario.
         engine, transport: of the run.
         controller: `package.module:Class` in place of the scenario's.
@@ -50,7 +52,13 @@ class SecondRobot:
     """
 
     def __init__(
-        self, shell: Shell, setup: Setup, engine: str, transport: str, controller: str
+        self,
+        shell: Shell,
+        outs: Sequence[tuple[Publisher, graph.Send]],
+        setup: Setup,
+        engine: str,
+        transport: str,
+        controller: str,
     ) -> None:
         self._shell, self._setup, self._controller = shell, setup, controller
         self._run = engine, transport
@@ -59,12 +67,10 @@ class SecondRobot:
         self.companion: Companion | None = None
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec(child_frame_id=f"{REFERENCE}/base_link")
-        names = (graph.REFERENCE_DESCRIPTION, graph.REFERENCE_ODOMETRY, graph.REFERENCE_STATES)
-        made = [shell.advertise(name) for name in names]
-        self._send_description, self._send_odometry, self._send_states = (s for _, s in made)
+        self._send_description, self._send_odometry, self._send_states = (s for _, s in outs)
         statuses = shell.node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         self._send_status = statuses.handle.publish_raw
-        self.publishers = [*(publisher for publisher, _ in made), statuses]
+        self.publishers = [*(publisher for publisher, _ in outs), statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
             shell.subscribe(name, partial(self._inputs.note, name), graph.DEEP)
@@ -91,9 +97,12 @@ class SecondRobot:
             self._stop("it falls too far behind")
 
     def follow(self, until: float) -> None:
-        """Follow the states that wait, while there is time [s of the steady clock]."""
-        while self._waiting and self.companion and time.monotonic() < until:
-            self._advance(self.companion, self._waiting.popleft())
+        """Follow the states that wait, while there is time [s of the steady clock].
+
+        The first one waits until every subscriber is connected.
+        """
+        if self._look or not graph.unreached(self._shell.node, self.publishers):
+            self._catch_up(until)
         self._report(self.finder.look())
 
     def repeat(self) -> None:
@@ -105,8 +114,12 @@ class SecondRobot:
     def close(self, until: float) -> None:
         """Follow what is left, and give the cause of a run that is outside."""
         self.finder.conclude()
-        self.follow(until)
+        self._catch_up(until)
         self._report(self.finder.settle(max(until - time.monotonic(), NAMING)))
+
+    def _catch_up(self, until: float) -> None:
+        while self._waiting and self.companion and time.monotonic() < until:
+            self._advance(self.companion, self._waiting.popleft())
 
     def _advance(self, companion: Companion, state: RobotState) -> None:
         if self._look is None:  # now a recorder listens

@@ -14,6 +14,7 @@ from typing import Self
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.subscription import Subscription
+from roboaccord.bag.topics import SECOND
 from roboaccord.cdr import (
     JointStateCodec,
     Status,
@@ -71,7 +72,8 @@ class CrosscheckShell(Shell):
     ) -> None:
         super().__init__(node, robot, run)
         self._tolerance = tolerance
-        self._reference, self._controller = reference, controller
+        self._outs = [self.advertise(name) for name in SECOND] if reference else []
+        self._controller = controller
         self._steps: LiveSteps | None = None  # once the scenario is known
         self.second: SecondRobot | None = None  # likewise
         self._end, self._looks, self._closed = math.inf, 0, False
@@ -134,9 +136,9 @@ class CrosscheckShell(Shell):
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
         self._steps = LiveSteps(setup, partial(StepCheck, setup, *ran))
-        if self._reference:
+        if self._outs:
             run = facts["engine"], facts["transport"]
-            self.second = SecondRobot(self, setup, *run, self._controller)
+            self.second = SecondRobot(self, self._outs, setup, *run, self._controller)
             self.second.begin(self._steps.check)
         for name in VECTORS:
             self.subscribe(name, partial(self._on_vector, self._steps, name), graph.DEEP)
