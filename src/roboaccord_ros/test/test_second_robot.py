@@ -76,7 +76,7 @@ def test_beside_a_run_of_the_reference_the_bag_holds_it_twice(
     assert translucent(setup.urdf()).encode() in painted
     assert second.look(0.1).colours == (OPACITY, "")
     frames = b"".join(content.raw("/tf"))
-    assert len(content.raw("/tf")) == 2 * 6  # at 50 Hz
+    assert 2 * 5 <= len(content.raw("/tf")) <= 2 * 6  # at 50 Hz, from where both halves are there
     assert b"reference/segment_03_link" in frames and b"\0segment_03_link" in frames
     assert check_bag(run).ok and run.robot == "snake"
 
