@@ -17,8 +17,8 @@ HEAVY = set(
     "scipy.stats skimage trimesh viser xacro".split()
 )
 BUILT_ON = "import numpy, pydantic, rich.console, typer, yaml"
-# Times the CPU time that importing these takes, here and now: 2.0 to 2.7 are taken, and each of HEAVY
-# would add 0.5 to 4.
+# Times the CPU time that importing these takes, here and now: 2.0 to 2.7 are taken, and each of
+# HEAVY would add 0.5 to 4.
 LIMIT = 4.0
 
 MISTAKES = [
