@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import MappingProxyType
@@ -118,7 +118,10 @@ class Robot(ABC):
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
         """Return the URDF of a setup, and the name of its file; see `Setup.urdf`."""
         path = share(self.package) / "urdf" / f"{self.name}.urdf.xacro"
-        return expand_xacro(path, {**setup.xacro_arguments, "base": base, **more}), path.name
+        arguments = {**setup.xacro_arguments, "base": base, **more}
+        files = sorted([*path.parent.iterdir(), *(path.parents[1] / "config").glob("*.yaml")])
+        changed = tuple(file.stat().st_mtime_ns for file in files)
+        return _expanded(path, tuple(arguments.items()), changed), path.name
 
     def remarks(self, setup: Setup) -> Mapping[str, str]:
         """Return what a user is to know of the model, by subject; by default nothing."""
@@ -445,6 +448,12 @@ def package_of(name: str) -> str:
     """Return the ROS package of a robot without importing it, "" for an unknown one."""
     entry = _entries(GROUP).get(name.replace("-", "_"))
     return entry.module.partition(".")[0] if entry else ""
+
+
+@lru_cache(maxsize=64)
+def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], changed: tuple[int, ...]) -> str:
+    """Return a URDF; `changed` says when each of its files was, so that an edit is read anew."""
+    return expand_xacro(path, dict(arguments))
 
 
 @cache
