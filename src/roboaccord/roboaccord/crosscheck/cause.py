@@ -134,9 +134,11 @@ class CauseFinder:
         verdict, states, events = self._check.verdict(), list(self._states), list(self._events)
         recent = Trajectory.from_states(self._setup.joints, states, events)
         share, allowed = 100 * verdict.relative, 100 * verdict.allowed
+        far = f"{share:.3g} % of the change of a step where {allowed:.3g} % are allowed"
+        schemes = [each.reason for each in verdict.levels.scheme.values()]
         self._worst = Cause(
             since=self._since,
-            how_far=f"{share:.3g} % of the change of a step where {allowed:.3g} % are allowed",
+            how_far=far if verdict.finding.outcome == "outside" else "; ".join(schemes),
             link=self._link(self._check.worst),
             text="largest error beside what the time step explains",
         )

@@ -7,7 +7,8 @@ it follows from the reference, in the very states of the run. With accelerations
 after a control period, under the same command, the forward Euler step at the physics step h misses
 the rates by -(b - a) h / 2, the backward one by as much the other way, to first order, and whatever
 treats some forces so and others so lies between [Hairer, Norsett and Wanner 1993, II.1]. All else
-is judged as in a fresh run, by `judge_one_step`.
+is judged as in a fresh run, by `judge_one_step`. Where the engine has a twin, that has made the
+error of the scheme itself, and what is left beside it is judged.
 """
 
 from __future__ import annotations
@@ -32,16 +33,22 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
-from roboaccord.crosscheck.verdict import SEEDS, Rates, judge_one_step
+from roboaccord.crosscheck.twin_ticks import TwinTicks
+from roboaccord.crosscheck.verdict import Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
+from roboaccord.engines.spec import EngineSpec
 from roboaccord.gazebo.twin import GAZEBO_ENGINE, by_contacts, gazebo_case
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.joints import RELEASE
 
 GAZEBO, BRIDGED = "gz", "ros_gz"  # engine, and the transport of a launch
 FROZEN = "joint_frozen"  # event
+TOUCHES = "something touches, of which only the contact solver knows the loads"
+HELD = "in Gazebo efforts hold a frozen joint"
+COARSE = 0.1  # share of the change: where time stepping explains more, too much could hide
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
 FINER = 8  # times the physics step is finer by which accelerations are measured
@@ -63,8 +70,8 @@ class RecordedReport:
         skipped: of which a sample is missing.
         delay: control periods by which efforts act late.
         rms, max: error of the joints' rates, or without joints of the base's turning.
-        relative: rms error over the rms change of the rates, of the joints or of the base's
-            turning, whichever exceeds what is allowed by more.
+        relative: rms error, less that of the engine's twin, over the rms change of the rates, of
+            the joints or of the base's turning, whichever exceeds what is allowed by more.
         allowed: of that.
         resolution: smallest errors that level `scheme` would have found.
     """
@@ -113,15 +120,29 @@ class RecordedReport:
 
 
 class _Step(NamedTuple):
-    """Hold one comparison: error, change, recorded change, Euler term, friction (2, m) each."""
+    """Hold one comparison, the rates of joints and of the base's turning (m,) each.
 
-    time: float
+    Args:
+        before, after, command: what is compared.
+        error: of the reference.
+        left: of that, beside the twin's where it says anything.
+        change, recorded: of the rates, in the reference and in the run.
+        euler, friction: what makes of the rest what time stepping explains.
+        position: error (n,).
+        apart: difference from the twin (2 n + 12,), None where it says nothing.
+    """
+
+    before: RobotState
+    after: RobotState
+    command: Command
     error: Array
+    left: Array
     change: Array
     recorded: Array
     euler: Array
     friction: Array
     position: Array
+    apart: Array | None
 
 
 class StepCheck:
@@ -139,6 +160,7 @@ class StepCheck:
         self, setup: Setup, engine: str, version: str, tolerance: float = 0.0, transport: str = ""
     ) -> None:
         contacts = contacts_of(setup, transport) if engine == GAZEBO else ""
+        self._plain, self._transport = setup, transport
         setup, known = by_contacts(setup, contacts)
         self._engine = engine
         scenario = setup.scenario
@@ -146,6 +168,7 @@ class StepCheck:
         self._small = scenario.physics_step / FINER
         self._exact = engine == "reference" or "(rk4)" in version or known
         dynamic = self._follow(setup)
+        self._twin, self._rough = self._find_twin(), 0
         touches = not known and (setup.force_law is not None or setup.contact is not None)
         self._pyramid = PYRAMID if engine == GAZEBO and touches and dynamic is not None else 0.0
         self._events: list[tuple[float, str]] = []
@@ -155,7 +178,7 @@ class StepCheck:
         self._sums, self._by_rate = np.zeros((5, 2)), np.zeros((3, len(setup.joints) + 3))
         self.compared = self.left_out = self.skipped = 0
         self._sizes = np.ones(2)
-        self._max = 0.0
+        self._max = self._rms = 0.0
 
     def _follow(self, setup: Setup) -> Acceleration | None:
         """Make the references of a setup; return their acceleration, None if kinematic."""
@@ -164,6 +187,13 @@ class StepCheck:
         exact = self._exact or dynamic is None
         self._fine = None if exact else make_simulator(setup, physics_step=self._small)
         return dynamic
+
+    def _find_twin(self) -> TwinTicks | None:
+        if self._engine not in engine_names():
+            return None
+        faults = self._setup.faults
+        setup = self._plain if faults == self._plain.faults else self._plain.failing(faults)
+        return TwinTicks(setup, twin_engine(setup, self._engine, self._transport))
 
     @property
     def setup(self) -> Setup:
@@ -178,6 +208,9 @@ class StepCheck:
         faults = [fault for fault in map(fault_of, events) if fault]
         if came := [fault for fault in faults if not self._foreseen(fault)]:
             self._follow(self._setup.failing([*self._setup.faults, *came]))
+            self._twin = self._find_twin()
+        if self._engine == GAZEBO and self._twin and any(e.kind == FROZEN for e in events):
+            self._twin.stop(HELD)
 
     def _foreseen(self, fault: Fault) -> bool:
         """Return whether a fault that happened is the scenario's."""
@@ -213,9 +246,14 @@ class StepCheck:
             self.skipped += 1
             return []
         commands = (Command(self._efforts[d], after.switches, wrench, twist) for d in delays)
+        if self._twin and not (wrench is None and twist is None):
+            self._twin.stop("a wrench or a twist is commanded")
         made = [self._compare(before, after, command) for command in commands]
         happened += [event.kind for _, seen in made for event in seen]
-        if happened and self._engine != "reference":
+        self._rough = 2 if happened else max(self._rough - 1, 0)
+        stops = self._setup.scenario.crosscheck.statistics and made[0][0].apart is None
+        stops = stops and self._is_at_stop(before, after)
+        if (happened or stops) and self._engine != "reference":
             self.left_out += 1
             return []
         steps = [step for step, _ in made]
@@ -238,23 +276,30 @@ class StepCheck:
             for part in (error, stepping)
         )
         whose = "joints'" if self._setup.joints else "base's", "base's"
-        why = [f"time stepping explains {100 * part:.3g} %" for part in explained]
+        own = " beside the engine's own scheme" if self._twin else ""
+        why = [f"time stepping explains {100 * part:.3g} %{own}" for part in explained]
         rates = [*map(Rates, whose, share, explained, why)]
         rates.sort(key=lambda each: each.share / each.allowed(tolerance), reverse=True)
         if not self.compared:
             finding = Finding("one_step", self._engine, "not_judged", "no step could be compared")
-        elif spec.statistics:
-            finding = Finding("one_step", self._engine, "not_judged", SEEDS)
         else:
             below = error.max() <= spec.tolerances.acceleration * FALLING * self._period
             finding = judge_one_step(self._engine, tolerance, rates, below=bool(below))
+            least = min((e for e, size in zip(explained, moved) if size), default=0.0)
+            if finding.outcome == "within" and not finding.reason and least > COARSE:
+                text = f"time stepping explains {100 * least:.3g} % of the change, which hides "
+                text += "what is smaller: halve the physics step"
+                finding = Finding("one_step", self._engine, "not_judged", text)
+        findings = [finding]
+        if self._twin is not None:
+            findings.append(self._twin.finding(self.left_out))
         return RecordedReport(
-            levels=Levels.of(excuse([finding], spec.excuse)),
+            levels=Levels.of(excuse(findings, spec.excuse)),
             compared=self.compared,
             left_out=self.left_out,
             skipped=self.skipped,
             delay=self._delay or 0,
-            rms=float(error[0]),
+            rms=math.sqrt(self._rms / (max(self.compared, 1) * self._sizes[0])),
             max=self._max,
             relative=rates[0].share,
             allowed=rates[0].allowed(tolerance),
@@ -274,16 +319,49 @@ class StepCheck:
         predicted = self._reference.step(command, self._period)
         events = [*self._reference.take_events()]
         old, new, now = _rates(before), _rates(predicted), _rates(after)
-        euler = friction = np.zeros_like(new)
-        if self._fine is not None:
+        left, euler, friction = new - now, np.zeros_like(new), np.zeros_like(new)
+        apart = None
+        if self._twin and not self._rough and not self._meets():
+            apart = self._twin.differ(before, after, command)
+        if apart is not None:
+            n = len(self._setup.joints)
+            left = np.concatenate([apart[n : 2 * n], apart[-3:]])
+        elif self._fine is not None:
             a, b = (self._acceleration(state, command, events) for state in (start, predicted))
             euler = 0.5 * self._setup.scenario.physics_step * (b - a)
-        if self._pyramid and self._touches():
+        if apart is None and self._pyramid and self._touches():
             friction = new - old - self._period * self._free(before, command.effort)
         step = _Step(
-            after.time, new - now, new - old, now - old, euler, friction, predicted.q - after.q
+            before=before,
+            after=after,
+            command=command,
+            error=new - now,
+            left=left,
+            change=new - old,
+            recorded=now - old,
+            euler=euler,
+            friction=friction,
+            position=predicted.q - after.q,
+            apart=apart,
         )
         return step, events
+
+    def _meets(self) -> bool:
+        """Return whether something touches in the reference; a twin says nothing from then on."""
+        if self._setup.contact is None:
+            return False
+        found = self._reference.contacts()
+        if self._twin and (found is None or found):
+            self._twin.stop(
+                f"nobody tells what touches in {self._engine}" if found is None else TOUCHES
+            )
+        return not self._twin
+
+    def _is_at_stop(self, *ends: RobotState) -> bool:
+        """Return whether a joint is at its stop in a state."""
+        limits = {joint.name: (joint.lower, joint.upper) for joint in self._setup.tree.moving}
+        lower, upper = np.array([limits[name] for name in self._setup.joints]).T
+        return any(((e.q < lower + RELEASE) | (e.q > upper - RELEASE)).any() for e in ends)
 
     def _touches(self) -> bool:
         """Return whether anything touches in the reference, as far as it reports it."""
@@ -312,7 +390,7 @@ class StepCheck:
         """
         if self._delay is not None or not self._trials:
             return []
-        left = np.array([[s.error - s.euler for s in steps] for steps in self._trials])
+        left = np.array([[s.left - s.euler for s in steps] for steps in self._trials])
         total = (left**2).sum(axis=(0, 2))
         self._delay = int(np.flatnonzero(total <= 2.0 * total.min())[0])
         trials, self._trials = self._trials, []
@@ -322,12 +400,15 @@ class StepCheck:
         n = len(self._setup.joints)
         parts = (slice(n) if n else slice(None), slice(n, None))
         self._sizes = np.array([n or 3, 3])
-        arrays = (step.error, step.change, step.recorded, step.euler, step.friction)
+        arrays = (step.left, step.change, step.recorded, step.euler, step.friction)
         self._sums += [[float(a[part] @ a[part]) for part in parts] for a in arrays]
-        self._by_rate += np.square([step.error, step.euler, step.friction])
+        self._by_rate += np.square([step.left, step.euler, step.friction])
+        self._rms += float(step.error[parts[0]] @ step.error[parts[0]])
+        if self._twin is not None and step.apart is not None:
+            self._twin.add(step.before, step.after, step.command, step.apart)
         self._max = max(self._max, float(np.abs(step.error[parts[0]]).max()))
         self.compared += 1
-        return RobotState(step.time, step.position, step.error[:n], np.zeros(n))
+        return RobotState(step.after.time, step.position, step.error[:n], np.zeros(n))
 
 
 def check_bag(
@@ -383,14 +464,22 @@ def check_twin(
         delay: of commands.
         resolved: as of `check_scheme`.
     """
+    found = twin_engine(setup, engine, transport)
     if engine != GAZEBO:
-        return check_scheme(setup, spec(engine), motion, resolved=resolved)
-    case = partial(gazebo_case, contacts=contacts_of(setup, transport))
+        return check_scheme(setup, found, motion, resolved=resolved)
     frozen = [event.time for event in motion.events if event.kind == FROZEN]
     late = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(late) < 2:
-        return NoTwin("in Gazebo efforts hold a frozen joint")
-    return check_scheme(setup, replace(GAZEBO_ENGINE, case=case), late, resolved=resolved)
+        return NoTwin(HELD)
+    return check_scheme(setup, found, late, resolved=resolved)
+
+
+def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:
+    """Return the engine of a recorded run, which has a twin if any has; arguments as above."""
+    if engine != GAZEBO:
+        return spec(engine)
+    case = partial(gazebo_case, contacts=contacts_of(setup, transport))
+    return replace(GAZEBO_ENGINE, case=case)
 
 
 def contacts_of(setup: Setup, transport: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Annotated, NamedTuple, TypeGuard
 
 import numpy as np
@@ -107,6 +108,62 @@ class Ticks(NamedTuple):
     errors: Array
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """Hold an engine's twin, and measure what round-off makes of its ticks.
+
+    Args:
+        setup: robot and scenario, as the twin has them.
+        engine: to compare.
+        misread: errors of the joints' origins in the engine (n,) [rad].
+    """
+
+    setup: Setup
+    engine: EngineSpec
+    misread: Array
+    twin: Simulator
+
+    @classmethod
+    def of(cls, setup: Setup, engine: EngineSpec) -> Comparison:
+        """Make the twin of an engine.
+
+        Raises:
+            AccordError: with the reason why there is none.
+        """
+        misread = np.zeros(0)
+        if not setup.joints and not setup.base.moves:
+            raise AccordError("nothing can move")
+        if engine.case:
+            setup, engine, misread = engine.case(setup)
+        return cls(setup, engine, misread, make_simulator(setup, twin_of(engine)))
+
+    @cached_property
+    def _shaken(self) -> list[Simulator]:
+        return [make_simulator(self.setup, twin_of(self.engine, seed)) for seed in SHAKEN]
+
+    @cached_property
+    def _reader(self) -> Simulator | None:
+        """The engine, where states are what it reads; else they are recorded as they were."""
+        return make_simulator(self.setup, self.engine) if self.engine.simulator else None
+
+    def floor(self, run: Trajectory, ticks: Index, read: Index) -> Array:
+        """Return what round-off explains of a tick, by group of coordinates (6,).
+
+        Args:
+            run: of the engine.
+            ticks: whose round-off is measured.
+            read: whose states the engine reads back.
+        """
+        found = measure_floor(self.twin, self._shaken, run, ticks)
+        if self.misread.any():
+            found = found + spread_of(self.twin, run, ticks, self.misread)
+        if self._reader:
+            most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
+            lost = SAFETY * read_back(self._reader, run, read)
+            found = found + np.minimum(lost, most)
+        return found
+
+
 def is_twin(check: SchemeCheck | NoTwin | None) -> TypeGuard[SchemeCheck]:
     """Return whether every tick without an event is one of the engine's twin, and none touches.
 
@@ -133,15 +190,11 @@ def check_scheme(
         named: whether a difference gets a name.
         resolved: whether the resolution is found, which takes a third of the time.
     """
-    misread = np.zeros(0)
-    if not setup.joints and not setup.base.moves:
-        return NoTwin("nothing can move")
     try:
-        if engine.case:
-            setup, engine, misread = engine.case(setup)
-        twin = make_simulator(setup, twin_of(engine))
+        made = Comparison.of(setup, engine)
     except AccordError as error:
         return NoTwin(str(error))
+    setup, engine, twin = made.setup, made.engine, made.twin
     touched = touching(setup, engine, run)
     if touched is None:
         return NoTwin(f"nobody tells what touches in {engine.name}")
@@ -149,18 +202,11 @@ def check_scheme(
     found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):
         return NoTwin("no tick is without an event, a contact or a joint at its stop")
-    shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
     sizes = by_group(np.abs(found.errors))
     worst = np.argsort(-(sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    floor = measure_floor(twin, shaken, run, found.chosen[sampled])
-    if misread.any():
-        floor = floor + spread_of(twin, run, found.chosen[sampled], misread)
-    if engine.simulator:  # else the states are recorded as they were
-        most = LOSS * np.maximum(by_group(np.abs(vector(run))).max(axis=0), 1.0)
-        lost = SAFETY * read_back(make_simulator(setup, engine), run, found.chosen[even])
-        floor = floor + np.minimum(lost, most)
+    floor = made.floor(run, found.chosen[sampled], found.chosen[even])
     floors = spread(floor, found.errors.shape[1])
     ratios = np.abs(found.errors) / floors
     tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)

@@ -1,0 +1,104 @@
+"""Level `scheme` of a run as it comes: each control period against the engine's twin.
+
+What round-off explains is measured where a difference exceeds what it has explained so far, so that
+a sound run costs a step of the twin for each control period, and little more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.outcome import Finding
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.hypotheses import parts_of, spread
+from roboaccord.crosscheck.scheme import Comparison, NoTwin, SchemeCheck, judge_scheme
+from roboaccord.crosscheck.ticks import difference, names
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.scenario.setup import Setup
+
+MEASURED = 100  # ticks at most whose round-off is measured
+FIRST = np.zeros(1, dtype=np.int64)
+
+
+class TwinTicks:
+    """Compare control periods of a run with the engine's twin.
+
+    Args:
+        setup: robot and scenario.
+        engine: of the run.
+    """
+
+    def __init__(self, setup: Setup, engine: EngineSpec) -> None:
+        self._joints, self._period = setup.joints, setup.scenario.control_period
+        self._engine, self._why = engine.name, "no tick was compared"
+        self._floor, self._measured, self._judged = np.zeros(6), 0, 0
+        self._largest, self._times = np.zeros((2, 2 * len(setup.joints) + 12))
+        try:
+            self._made: Comparison | None = Comparison.of(setup, engine)
+        except AccordError as error:
+            self._made, self._why = None, str(error)
+
+    def __bool__(self) -> bool:
+        """Whether there is a twin, by now."""
+        return self._made is not None
+
+    def stop(self, why: str) -> None:
+        """Compare no more; what was compared stays."""
+        self._made, self._why = None, why if not self._judged else self._why
+
+    def differ(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
+        """Return by how much the twin ends a control period elsewhere (2 n + 12,).
+
+        Args:
+            before, after: samples.
+            command: in force between them.
+
+        Returns:
+            None where the twin says nothing: a joint would be at its stop.
+        """
+        if self._made is None:
+            return None
+        twin = self._made.twin
+        twin.reset(before)
+        found = twin.step(command, self._period)
+        twin.take_events()
+        return None if any(p.stopped for p in parts_of(twin)) else difference(after, found)
+
+    def add(self, before: RobotState, after: RobotState, command: Command, error: Array) -> None:
+        """Take the difference of a control period, as `differ` returns it."""
+        self._judged += 1
+        if self._made and self._measured < MEASURED and self._beyond(error).max() > 1.0:
+            self._measured += 1
+            ends = [before, replace(after, effort=command.effort)]
+            run = Trajectory.from_states(self._joints, ends)
+            self._floor = np.maximum(self._floor, self._made.floor(run, FIRST, FIRST))
+        larger = np.abs(error) > self._largest
+        self._largest[larger], self._times[larger] = np.abs(error)[larger], before.time
+
+    def finding(self, left_out: int) -> Finding:
+        """Return the finding so far; `left_out` is the number of the other control periods."""
+        if not self._judged:
+            return judge_scheme(self._engine, NoTwin(self._why))
+        column = int(np.argmax(self._beyond(self._largest)))
+        check = SchemeCheck(
+            error=float(self._largest[column]),
+            floor=float(self._floors[column]),
+            quantity=names(self._joints)[column][0],
+            where=names(self._joints)[column][1],
+            time=float(self._times[column]),
+            judged=self._judged,
+            left_out=left_out,
+        )
+        return judge_scheme(self._engine, check)
+
+    @property
+    def _floors(self) -> Array:
+        return spread(self._floor, len(self._largest))
+
+    def _beyond(self, error: Array) -> Array:
+        """Return differences over what round-off explains so far."""
+        return np.abs(error) / np.maximum(self._floors, np.finfo(float).tiny)
