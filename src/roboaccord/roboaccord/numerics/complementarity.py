@@ -13,7 +13,7 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.jit import kernel
 
 SOLVED, FAILED = 0, 1
-ROUNDS = 50  # of Gauss-Seidel, before the exact method
+ROUNDS = 10  # of Gauss-Seidel, before the exact method
 EXACT = 1e-9  # how far below 0 x and W x + b may be, relative to the terms that they consist of
 
 
