@@ -54,6 +54,7 @@ def bare_machine(monkeypatch, tmp_path):
     """No display, no Gazebo and no RViz, whatever this machine has."""
     for name in ("DISPLAY", "WAYLAND_DISPLAY", "GZ_PARTITION"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setitem(sys.modules, "gz.sim8", None)
     monkeypatch.setenv("AMENT_PREFIX_PATH", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.chdir(tmp_path)
@@ -227,6 +228,34 @@ def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
     assert shown["rviz2"]["meaning"] == "window"
     assert ("/snake/odom", "snake/odom") in shown["rviz2"]["remappings"]
     assert "rviz2" not in plan_of("sim:=reference", "headless:=true")["by_name"]
+
+
+@pytest.mark.parametrize(
+    ("words", "inside"),
+    [
+        (("headless:=true",), True),
+        (("headless:=true", "contacts:=boxes"), True),
+        (("headless:=true", "lockstep:=false"), False),
+        (("headless:=true", "world:=flat"), False),
+        ((), False),
+    ],
+)
+def test_gazebos_server_runs_inside_the_node_that_steps_it(install, monkeypatch, words, inside):
+    """With its bindings, in lockstep, without its window and in the scenario's own world."""
+    install(*GAZEBO)
+    monkeypatch.setenv("DISPLAY", ":7")
+    for name in ("gz.sim8", "gz.math7"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace())
+    names = plan_of("sim:=gz", *words)["by_name"]
+    assert ("simulator" in names, "gazebo" in names) == (inside, not inside)
+    if inside:
+        parameters = names["simulator"]["parameters"]
+        shape = "boxes" if "contacts:=boxes" in words else "spheres"
+        assert parameters["engine"] == "gz"
+        assert parameters["transport"] == f"in_process, {shape}"
+        assert names["simulator"]["env"]["GZ_PARTITION"]
+        changes = parameters.get("set", [])
+        assert ("engine_options.gz.contacts=boxes" in changes) is (shape == "boxes")
 
 
 @pytest.mark.parametrize("has_display", [False, True])

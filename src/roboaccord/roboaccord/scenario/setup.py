@@ -451,8 +451,8 @@ def package_of(name: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], changed: tuple[int, ...]) -> str:
-    """Return a URDF; `changed` says when each of its files was, so that an edit is read anew."""
+def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
+    """Return a URDF; the last says when each of its files was, so that an edit is read anew."""
     return expand_xacro(path, dict(arguments))
 
 

@@ -14,11 +14,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
 from roboaccord.gazebo.form import contact_shapes, expand_for_gazebo
 from roboaccord.numerics.rotations import quaternion_rpy
+from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
 from roboaccord_ros.gazebo.bridge import World, refuse_start
 from roboaccord_ros.gazebo.faults import refuse_hold
-from roboaccord_ros.gazebo.transport import message
+from roboaccord_ros.gazebo.transport import load, message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.launch_data import Process, Value
 
@@ -26,6 +27,7 @@ CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 SERVER, WINDOW = "gazebo", "gazebo_window"  # names of the processes
 UP = 60.0  # s that the server may take to come up and take the robot
+SIMULATING = (SERVER, "simulator")  # whichever there is
 ANSWERING = ("clock_bridge", "bridge", "gz_adapter", "controller")
 
 
@@ -57,6 +59,21 @@ def check_gazebo(setup: Setup, world: str, *, lockstep: bool, contacts: str) -> 
     return found
 
 
+def runs_in_process(setup: Setup) -> bool:
+    """Return whether Gazebo's server can run inside the node that steps it; see `simulator`."""
+    controller = make_controller(setup)
+    controller.reset(setup.scenario.seed)
+    pushed = controller.update(setup.initial, None).wrench is not None
+    if setup.initial.switches or pushed or setup.scenario.driven:
+        return False
+    try:
+        load("gz.sim8")
+        load("gz.math7")
+    except AccordError:
+        return False
+    return True
+
+
 def partition() -> dict[str, str]:
     """Return the environment that keeps this launch's Gazebo apart, unless the user has set it."""
     return {} if os.environ.get(PARTITION) else {PARTITION: f"roboaccord_{uuid.uuid4().hex[:8]}"}
@@ -71,7 +88,7 @@ def on_own_cores(processes: list[Process]) -> list[Process]:
     half = len(cores) // 2
     if not half:
         return processes
-    own = {SERVER: cores[:half], **dict.fromkeys(ANSWERING, cores[half:])}
+    own = {**dict.fromkeys(SIMULATING, cores[:half]), **dict.fromkeys(ANSWERING, cores[half:])}
     return [replace(p, cores=own.get(p.name, ())) for p in processes]
 
 

@@ -32,7 +32,8 @@ class SimulatorOptions:
     """Hold how a simulator is run; see the parameters of the node.
 
     `settle` is how long no other simulator must be seen before the first step [s of wall time];
-    `make_tally` makes what measures the figures of the motion, where they are wanted.
+    `make_tally` makes what measures the figures of the motion, where they are wanted; `keep` keeps
+    the real-time factor.
     """
 
     engine: str
@@ -45,6 +46,7 @@ class SimulatorOptions:
     transport: str = "ros"
     settle: float = 0.0
     make_tally: Callable[[], Tally] | None = None
+    keep: Callable[[float], None] | None = None
 
 
 class Simulation(ResultShell):

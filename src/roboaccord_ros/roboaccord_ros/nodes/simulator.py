@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import ClassVar, Self
 
 from rclpy.node import Node
@@ -18,6 +19,7 @@ from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
+from roboaccord_ros.gazebo.speed import keep_factor
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import Run
@@ -59,6 +61,7 @@ class SimulatorShell(Simulation):
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
         self._version = version = simulator.version
+        self._keep = options.keep
         self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
@@ -70,7 +73,12 @@ class SimulatorShell(Simulation):
         """Make the simulator that the parameters of a node ask for."""
         values = declare(node, "robot", "scenario", "set", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
-        options = SimulatorOptions(**{name: values[name] for name in OPTIONS}, settle=SETTLE)
+        keep = None
+        if values["engine"] == "gz":
+            shapes = values["transport"].partition(", ")[2]
+            keep = partial(keep_factor, setup, contacts=shapes, lockstep=values["lockstep"])
+        given = {name: values[name] for name in OPTIONS}
+        options = SimulatorOptions(**given, settle=SETTLE, keep=keep)
         return cls(node, setup, cls.make(setup, options.engine), run, options)
 
     def start(self) -> None:
@@ -101,6 +109,8 @@ class SimulatorShell(Simulation):
             "wall_time": self.wall_time,
             "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
         }
+        if self._keep and self.wall_time and not error:
+            self._keep(simulated / self.wall_time)
         self.conclude(result, error)
 
     def may_end(self) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Json
 from roboaccord.description.resources import share
+from roboaccord.gazebo.form import contact_shapes
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.controllers import check_controller
 
@@ -19,6 +20,7 @@ from roboaccord_ros.gazebo.prepare import (
     gazebo_processes,
     on_own_cores,
     partition,
+    runs_in_process,
 )
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.launch_data import Meaning, Process, Value
@@ -90,9 +92,18 @@ def _node(name: str, meaning: Meaning, parameters: Mapping[str, Value]) -> Proce
     return Process(name=name, meaning=meaning, module=module, parameters=parameters)
 
 
+def _inside(request: Request, sight: Sight) -> bool:
+    """Return whether Gazebo's server runs inside the simulator node."""
+    plain = request.on("lockstep") and not sight.gazebo and not request["world"]
+    return plain and runs_in_process(request.setup)
+
+
 def _run(request: Request) -> dict[str, Value]:
     """Return the parameters by which a node finds robot and scenario."""
-    changes = {"set": request.changes} if request.changes else {}
+    given = request.changes
+    if request["contacts"]:
+        given = [*given, f"engine_options.gz.contacts={request['contacts']}"]
+    changes = {"set": given} if given else {}
     return {**request.run, **changes, "log": request["log_level"]}
 
 
@@ -112,13 +123,17 @@ def _nodes(
     controller = [] if request["controller"] == "none" else ["controller"]
     peers = [*controller, *beside]
     simulator = {**run, "pace": pace, **({"peers": peers} if peers else {})}
-    if choice.world is not None:
+    if choice.world is not None and not _inside(request, sight):
         shapes = {"contacts": request["contacts"]} if request["contacts"] else {}
         processes = gazebo_processes(
             request.setup, choice.world, {**simulator, **shapes}, env, window=sight.gazebo
         )
     else:
-        processes = [_node("simulator", "ends", {**simulator, "engine": choice.sim})]
+        if choice.world is not None:
+            touching = contact_shapes(request.setup, request["contacts"]).values()
+            simulator["transport"] = ", ".join(["in_process", *touching])
+        node = _node("simulator", "ends", {**simulator, "engine": choice.sim})
+        processes = [replace(node, env=env)]
     if controller:
         one = {"controller": request["controller"], "peers": [processes[-1].name, *recorder]}
         if request.recorded:
