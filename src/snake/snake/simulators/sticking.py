@@ -58,6 +58,28 @@ def response(body, c, s, factor, points, row, du):
 
 
 @kernel
+def _allows(high, speed):
+    """Return whether the stop of a joint allows a rate beside the one that leads up to it."""
+    return speed <= 0.0 if high == 0.0 else speed >= 0.0
+
+
+@kernel
+def solve_rows(by_row, speed, low, high, used, side, impulse):
+    """Fill the impulses of the rows that are used, 0 of the others; arguments as of `advance`."""
+    rows = np.flatnonzero(used)
+    k, first = len(rows), len(used) - len(side)
+    matrix, found = np.empty((k, k)), np.empty(k)
+    for i in range(k):
+        for j in range(k):
+            matrix[i, j] = by_row[rows[i], rows[j]]
+        if rows[i] < first or side[rows[i] - first] != FROZEN:
+            matrix[i, i] *= 1.0 + CFM
+    solve_in_box(matrix, speed[rows], low[rows], high[rows], found)
+    impulse[:] = 0.0
+    impulse[rows] = found
+
+
+@kernel
 def advance(body, y, tau, h, steps, friction, points, limit, side):
     """Advance y in place by `steps` steps of h [s]; arguments as of the integrator.
 
@@ -73,7 +95,8 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
     mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
     du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
     low, high, speed, before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
-    impulse, own, stop = np.empty(rows), np.empty(rows), np.empty(n - 1)
+    impulse, after, stop = np.empty(rows), np.empty(rows), np.empty(n - 1)
+    used = np.ones(rows, np.bool_)
     ax, ay, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     lost = 0.0
     for _ in range(steps):
@@ -102,19 +125,24 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         u[0] += h * ax[-1]
         u[1] += h * ay[-1]
         row_speeds(body, c, s, u, points, speed)
-        for row in range(rows):
-            response(body, c, s, factor, points, row, du[row])
-            row_speeds(body, c, s, du[row], points, by_row[row])
         speed[first:] -= stop
-        for row in range(rows):
-            own[row] = by_row[row, row]
-            if row < first or side[row - first] != FROZEN:
-                by_row[row, row] *= 1.0 + CFM
-        solve_in_box(by_row, speed, low, high, impulse)
+        for row in range(first, rows):  # those far from their stops are left out at first
+            far = abs(speed[row]) > 0.5 * abs(stop[row - first]) > 0.0
+            used[row] = side[row - first] == FROZEN or not (far and _allows(high[row], speed[row]))
+        while True:
+            for row in np.flatnonzero(used):
+                response(body, c, s, factor, points, row, du[row])
+                row_speeds(body, c, s, du[row], points, by_row[row])
+            solve_rows(by_row, speed, low, high, used, side, impulse)
+            after[:] = speed + impulse @ by_row
+            missed = False
+            for row in range(first, rows):
+                missed |= not used[row] and not _allows(high[row], after[row])
+            if not missed:
+                break
+            used[:] = True
+        speed[:] = after
         speed[first:] += stop
-        for row in range(rows):
-            by_row[row, row] = own[row]
-        speed += by_row @ impulse
         u += impulse @ du
         for j in range(n - 1):
             lost -= 0.5 * impulse[first + j] * (before[first + j] + speed[first + j])
