@@ -5,6 +5,7 @@ The twin is predicted in the states of an engine that a proxy, or another descri
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,13 @@ from roboaccord.engines import spec
 from roboaccord.engines.base import PushedLaw, engine_parts
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.falsify import Perturbation, wrap
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.numerics.rotations import (
+    axis_angle_matrix,
+    matrix_quaternion,
+    quaternion_matrix,
+    quaternion_rpy,
+    rpy_matrix,
+)
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
@@ -223,6 +230,35 @@ def is_named(text: str, names: set[tuple[str, str]]) -> bool:
 def test_what_is_off_in_a_file_is_named(error: str) -> None:
     text, names = name_of(FINGER, "dart", error)
     assert is_named(text, names), text
+
+
+@pytest.mark.parametrize(
+    ("what", "turn", "name"),
+    [
+        ((1e-4, 0.0, 0.0), 0.0, "origin of panda_joint4 is x +0.0001 m off"),
+        ((0.0, 0.0, 0.0), 1e-3, "zero of panda_joint4 is -0.001 rad off"),
+    ],
+)
+def test_a_joint_that_is_elsewhere_in_the_engines_file_is_named(
+    tmp_path: Path, what: tuple[float, float, float], turn: float, name: str
+) -> None:
+    """The engine reads another file, whose joint is moved, or turned about its axis."""
+    tree = ET.parse(PANDA)
+    joint = tree.find("joint[@name='panda_joint4']")
+    origin = joint.find("origin") if joint is not None else None
+    assert joint is not None and origin is not None
+    place = np.array(origin.get("xyz", "").split(), float) + what
+    axis = np.array(joint.find("axis").get("xyz", "").split(), float)  # type: ignore[union-attr]
+    turned = rpy_matrix(*map(float, origin.get("rpy", "").split()))
+    turned = turned @ axis_angle_matrix(axis, turn)
+    rpy = quaternion_rpy(matrix_quaternion(turned))
+    origin.set("xyz", " ".join(map(repr, place.tolist())))
+    origin.set("rpy", " ".join(map(repr, map(float, rpy))))
+    tree.write(tmp_path / "panda.urdf")
+    run = run_of(setup_of(str(tmp_path / "panda.urdf")), spec("dart"))
+    found = check_scheme(setup_of(PANDA), spec("dart"), run)
+    assert isinstance(found, SchemeCheck) and found.error > found.floor
+    assert name in found.name.text, found.name.text
 
 
 @pytest.mark.slow

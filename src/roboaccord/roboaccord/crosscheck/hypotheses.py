@@ -34,10 +34,11 @@ UNSEEN = 1e-6  # of the effect of a quantity's other axes
 SHOWN = 10  # parameters of a resolution
 UNITS = {
     "damping": "N m s/rad", "dry friction": "N m", "armature": "kg m^2", "centre": "m",
-    "delay": "ticks", "lag": "ticks",
+    "origin": "m", "zero": "rad", "delay": "ticks", "lag": "ticks",
 }  # fmt: skip
 AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
-AXES["gravity"] = AXES["centre"]
+AXES["gravity"] = AXES["origin"] = AXES["centre"]
+ZERO = "zero"  # of a joint's position, as it is recorded
 
 
 class Hypothesis(NamedTuple):
@@ -60,7 +61,7 @@ class Hypothesis(NamedTuple):
     @property
     def place(self) -> str:
         """What `where` names."""
-        return "joint" if self.quantity in OF_JOINTS else "link"
+        return "joint" if self.quantity in (*OF_JOINTS, ZERO) else "link"
 
     def sized(self, size: float, form: str = "+.2g") -> str:
         """Return a size in words."""
@@ -146,6 +147,9 @@ class Predictor:
             for one, size in sizes.items():
                 if one.quantity in RECORDED:
                     run = RECORDED[one.quantity](run, size)
+                elif one.quantity == ZERO:
+                    turned = size * (np.array(run.joints) == one.where)
+                    run = replace(run, q=run.q - turned)
                 elif one.quantity != "clock":
                     simulator, run = self._change(stack, run, one, size)
             steps = (mix.late, mix.more) if mix else (0, 0)
@@ -193,6 +197,8 @@ class Predictor:
             for quantity in quantities:
                 for where in [*places, *(every if quantity not in AXES else [])]:
                     yield from components(Hypothesis(quantity, where))
+        for where in joints:
+            yield Hypothesis(ZERO, where)
         for quantity in ("gravity", *GROUND):
             yield from components(Hypothesis(quantity))
 

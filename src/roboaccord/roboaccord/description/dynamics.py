@@ -59,6 +59,7 @@ class TreeDynamics:
         parts = _merge(tree, joints)
         self._links = {name: link for part in parts for name, link in part.links.items()}
         columns = {name: i for i, name in enumerate(joints)}
+        self._parents = {joint.name: joint.parent for joint in tree.joints}
         self._tree = np.array([(p.parent, p.kind, columns.get(p.joint, -1)) for p in parts])
         self._body = np.array([part.row() for part in parts])
         self._body[0, ab.GRAVITY] = gravity
@@ -133,6 +134,20 @@ class TreeDynamics:
         finally:
             row[:] = kept
             self._links[link] = part
+
+    @contextmanager
+    def moved(self, joint: int, axis: int, size: float) -> Iterator[None]:
+        """Move the origin of a joint along an axis of its parent link for a while [m]."""
+        row, turn = (
+            self._body[self._rows[joint]],
+            self._links[self._parents[self.joints[joint]]].turn,
+        )
+        kept = row[ab.PLACE : ab.PLACE + 3].copy()
+        row[ab.PLACE : ab.PLACE + 3] += size * turn[:, axis]
+        try:
+            yield
+        finally:
+            row[ab.PLACE : ab.PLACE + 3] = kept
 
     @contextmanager
     def falling(self, part: float) -> Iterator[None]:

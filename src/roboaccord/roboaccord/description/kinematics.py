@@ -179,6 +179,17 @@ class TreeKinematics:
         finally:
             self.centre[at] = kept
 
+    @contextmanager
+    def moved(self, joint: int, axis: int, size: float) -> Iterator[None]:
+        """Move the origin of a joint along an axis of its parent link for a while [m]."""
+        at = int(np.flatnonzero(self.column == joint)[0]), axis
+        kept = self.place[at]
+        self.place[at] += size
+        try:
+            yield
+        finally:
+            self.place[at] = kept
+
     def move(
         self, q: Array, qd: Array, position: Array, rotation: Array, twist: Array
     ) -> LinkMotion:

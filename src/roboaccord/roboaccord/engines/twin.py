@@ -48,7 +48,7 @@ CREEP = 1e-3  # rad/s: below it dry friction falls to 0 where the model has none
 CUT_OFF = 1e-3  # rad: below it DART takes two orders of the exponential (dart/math/Geometry.cpp)
 EVERY = "*"  # joint or link
 GROUND = ("friction along", "friction across", "slip speed")
-OF_JOINTS = ("gear", "damping", "dry friction", "armature")
+OF_JOINTS = ("gear", "damping", "dry friction", "armature", "origin")
 OF_LINKS = ("mass", "centre", "inertia")
 UPWARDS = 2  # axis
 ROUNDING = 2.0**-52
@@ -139,7 +139,7 @@ class Twin(EngineSimulator):
         Args:
             quantity: `gravity`, or one of OF_LINKS, OF_JOINTS or GROUND.
             where: joint or link, EVERY; "" for what there is one of.
-            axis: of a link's centre or of gravity, component of an inertia.
+            axis: of a link's centre, a joint's origin or gravity, component of an inertia.
             size: part of the parameter, or an addend in its unit.
         """
         gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
@@ -153,6 +153,10 @@ class Twin(EngineSimulator):
                         stack.enter_context(self._bodies.changed(name, quantity, axis, size))
                         if quantity == "centre":
                             stack.enter_context(self._kinematics.shifted(name, axis, size))
+            elif quantity == "origin":
+                for column in np.flatnonzero(joint):
+                    stack.enter_context(self._bodies.moved(column, axis, size))
+                    stack.enter_context(self._kinematics.moved(column, axis, size))
             elif quantity == "gear":
                 self._gear = (1.0 if self._gear is None else self._gear) * (1.0 + size * joint)
             elif quantity in ("damping", "dry friction"):
