@@ -27,7 +27,6 @@ CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 SERVER, WINDOW = "gazebo", "gazebo_window"  # names of the processes
 UP = 60.0  # s that the server may take to come up and take the robot
-SIMULATING = (SERVER, "simulator")  # whichever there is
 ANSWERING = ("clock_bridge", "bridge", "gz_adapter", "controller")
 
 
@@ -88,7 +87,7 @@ def on_own_cores(processes: list[Process]) -> list[Process]:
     half = len(cores) // 2
     if not half:
         return processes
-    own = {**dict.fromkeys(SIMULATING, cores[:half]), **dict.fromkeys(ANSWERING, cores[half:])}
+    own = {SERVER: cores[:half], **dict.fromkeys(ANSWERING, cores[half:])}
     return [replace(p, cores=own.get(p.name, ())) for p in processes]
 
 

@@ -123,7 +123,8 @@ def _nodes(
     controller = [] if request["controller"] == "none" else ["controller"]
     peers = [*controller, *beside]
     simulator = {**run, "pace": pace, **({"peers": peers} if peers else {})}
-    if choice.world is not None and not _inside(request, sight):
+    apart = choice.world is not None and not _inside(request, sight)
+    if choice.world is not None and apart:
         shapes = {"contacts": request["contacts"]} if request["contacts"] else {}
         processes = gazebo_processes(
             request.setup, choice.world, {**simulator, **shapes}, env, window=sight.gazebo
@@ -139,7 +140,7 @@ def _nodes(
         if request.recorded:
             one["inputs"] = str(request.recorded.bag)
         processes.append(_node("controller", "part", {**run, **one}))
-    if choice.world is not None and run["lockstep"] and not sight.gazebo:
+    if apart and run["lockstep"] and not sight.gazebo:
         processes = on_own_cores(processes)
     common = {"robot": request.setup.robot.name, "log": request["log_level"]}
     processes += [_node(name, "part", {**common, **own}) for name, own in beside.items()]
