@@ -6,10 +6,12 @@ import importlib.util
 from dataclasses import replace
 from pathlib import Path
 
+import gazebo_answers
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Command
 from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.engines import default_names, engine_names, spec
@@ -18,6 +20,8 @@ from roboaccord.gazebo.twin import by_contacts, on_ground
 from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_ros.gazebo import bridge, transport
+from roboaccord_ros.gazebo import simulator as gazebo_simulator
 
 pytest.importorskip("snake", reason="the snake, which Gazebo runs here, is not installed")
 
@@ -53,6 +57,37 @@ def test_the_reference_gets_gazebo_s_ground_and_the_controller_keeps_its_own() -
     assert laid.scenario.friction != setup.scenario.friction
     assert laid.assumed.scenario.friction == setup.scenario.friction
     assert on_ground(setup, "boxes") is setup
+
+
+@pytest.fixture
+def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let recorded answers stand for Gazebo's server."""
+    monkeypatch.setattr(transport, "load", lambda name: None)
+    monkeypatch.setattr(transport, "message", lambda name: None)
+    monkeypatch.setattr(bridge, "gazebo_version", lambda: gazebo_answers.VERSION)
+    monkeypatch.setattr(gazebo_simulator, "InProcess", gazebo_answers.Replayed)
+    gazebo_answers.replay()
+
+
+@pytest.mark.usefixtures("recorded")
+def test_recorded_answers_of_a_server_are_judged_as_an_engine_s() -> None:
+    """Steps that Gazebo took at 1, 0.5 and 0.25 ms are the reference's under Gazebo's law.
+
+    But for its carriages, which make up to 7e-7 rad/s in a tick (docs/gazebo.md).
+    """
+    found = gazebo_answers.check()
+    assert not gazebo_answers.Replayed.left
+    assert found.max < 7e-7
+    assert make_simulator(gazebo_answers.setup_of(), "gz").version == gazebo_answers.VERSION
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_server_that_is_asked_otherwise_has_no_recorded_answer() -> None:
+    setup = gazebo_answers.setup_of()
+    simulator = make_simulator(setup, "gz")
+    simulator.reset(setup.initial)
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        simulator.step(Command(np.full(len(setup.joints), 0.1)), 1e-3)
 
 
 @needs_gazebo

@@ -28,12 +28,11 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.friction import CFM, EllipseFriction
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
-from roboaccord.description.kinematics import PRISMATIC, REVOLUTE, TreeKinematics
+from roboaccord.description.kinematics import REVOLUTE, TreeKinematics
 from roboaccord.engines.spec import Footing
 from roboaccord.numerics.complementarity import solve_in_box
 
 ERP = 0.01  # of the depth, that DART takes back in a step
-UP = np.array([0.0, 0.0, 1.0])
 
 
 class Grip:
@@ -62,6 +61,9 @@ class Grip:
         self._kinematics, self._rounding = kinematics, rounding
         self._links = np.array([kinematics.names.index(name) for name in law.links])
         self._moves = np.array([self._path(link) for link in self._links])
+        joints = range(len(kinematics.joints))  # the link that each moves, and whether it turns it
+        self._children = np.array([int(np.argmax(kinematics.column == j)) for j in joints], int)
+        self._turns = kinematics.kind[self._children] == REVOLUTE
 
     def _path(self, link: int) -> list[bool]:
         """Return which joints move a link (n,)."""
@@ -83,18 +85,18 @@ class Grip:
         heading = motion.rotation[self._links, :2, 0]
         along = heading / np.linalg.norm(heading, axis=1)[:, None]
         across = along[:, ::-1] * np.array([-1.0, 1.0])
-        moved = [np.cross(UP, at - known.origin[0])]
-        joints = {int(column): i for i, column in enumerate(known.column) if column >= 0}
-        for column in range(len(known.joints)):
-            i = joints[column]
-            axis = known.axes[i]
-            turned = np.cross(axis, at - known.origin[i])
-            by = {REVOLUTE: turned, PRISMATIC: np.broadcast_to(axis, at.shape)}[known.kind[i]]
-            moved.append(by * self._moves[:, [column]])
+        x, y, z = known.axes[self._children, :, None].swapaxes(0, 1)  # (n, 1); with places (n, c)
+        dx, dy, dz = (at.T - known.origin[self._children, :, None]).swapaxes(0, 1)
+        turned = np.array([y * dz - z * dy, z * dx - x * dz])
+        by = np.where(self._turns[:, None], turned, np.array([x, y])) * self._moves.T
+        lever = at - known.origin[0]
+        about = np.array([-lever[:, 1], lever[:, 0]])
         return np.vstack(
             [
-                np.column_stack([axes, *(np.sum(axes * by[:, :2], axis=1) for by in moved)])
-                for axes in (along, across)
+                np.column_stack(
+                    [way, (way.T * about).sum(axis=0), np.einsum("cd,dnc->cn", way, by)]
+                )
+                for way in (along, across)
             ]
         )
 

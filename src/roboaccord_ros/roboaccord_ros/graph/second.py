@@ -30,7 +30,8 @@ from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.shell import Shell
 
 LONGEST = 50_000  # states that may wait
-NAMING = 0.5  # s of wall time that is left for the cause at the end
+NAMING = 0.5  # s of wall time that is left for the cause where a run is interrupted
+UNHURRIED = 30.0  # s at the end of a run, for which a launch waits
 FADE_PERIOD = 0.2  # s of simulated time between changes of opacity: RViz loads the robot anew
 _log = logging.getLogger(__name__)
 
@@ -111,11 +112,17 @@ class SecondRobot:
             look = replace(self._look, time=self.companion.state.time)
             self._send_status(look.encode(self._shell.robot))
 
-    def close(self, until: float) -> None:
-        """Follow what is left, and give the cause of a run that is outside."""
+    def close(self, until: float, *, hurried: bool) -> None:
+        """Follow what is left, and give the cause of a run that is outside.
+
+        Args:
+            until: while there is time [s of the steady clock].
+            hurried: whether the run was interrupted.
+        """
         self.finder.conclude()
         self._catch_up(until)
-        self._report(self.finder.settle(max(until - time.monotonic(), NAMING)))
+        naming = NAMING if hurried else UNHURRIED
+        self._report(self.finder.settle(max(until - time.monotonic(), naming)))
 
     def _catch_up(self, until: float) -> None:
         while self._waiting and self.companion and time.monotonic() < until:

@@ -119,7 +119,7 @@ class CrosscheckShell(Shell):
             self._judge(self._steps, until, behind=1)
             self._publish(self._steps.settle())
             if self.second:
-                self.second.close(until)
+                self.second.close(until, hurried=self._end == math.inf)
             self.publish_verdict()
             verdict = self._steps.check.verdict()
             sys.stderr.write(f"crosscheck: {self.robot}: {verdict.line()}\n")
