@@ -13,7 +13,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, excuse, remarks, verdict_of
 from roboaccord.crosscheck.acceleration import AccelerationCheck, relative
 from roboaccord.crosscheck.chaotic import compare_cells
-from roboaccord.crosscheck.convergence import ConvergenceCheck
+from roboaccord.crosscheck.convergence import ConvergenceCheck, uncertainty_of
 from roboaccord.crosscheck.differences import Difference, Name, compare_limits, compare_link
 from roboaccord.crosscheck.event_ticks import EventTicks
 from roboaccord.crosscheck.extrapolation import (
@@ -45,6 +45,13 @@ CHECKS = EngineChecks(
 def outcomes(checks: EngineChecks, tolerances: Tolerances | None = None) -> dict[str, Finding]:
     found = judge(tolerances or Tolerances(), checks, *[Name] * 2)
     return {f.level: f for f in found}
+
+
+@pytest.mark.parametrize("order", [-0.5, 1e-17, 0.2])
+def test_where_errors_hardly_fall_the_uncertainty_is_that_of_half_an_order(order: float) -> None:
+    """3 / (1 - 2^-1/2) times what two steps differ by: no division by 0, nothing negative."""
+    found = uncertainty_of(replace(RUNS, order=order), 1e-3)
+    assert found.numerical == pytest.approx(3e-3 / (1.0 - 2.0**-0.5))
 
 
 def test_what_is_not_finite_is_an_infinite_error() -> None:

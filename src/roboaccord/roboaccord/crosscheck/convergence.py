@@ -28,6 +28,7 @@ ROUND_OFF = 1e-12  # of a coordinate, relative to the largest or to 1: sums of a
 SHORTEST = 10  # samples before a kink that are judged
 STOPS = ("joint_stop", "impact")  # which no scheme steps
 GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # grid convergence index, with an order that fits or not
+GRID_LEAST = 0.5  # order; no power law holds below it [Eca and Hoekstra 2014]
 GRID_ORDER = 0.9  # of the scheme's, from which on it fits
 ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
 
@@ -265,5 +266,6 @@ def uncertainty_of(check: ConvergenceCheck, apart: float) -> Uncertainty:
     """
     order = min(check.order or check.expected_order, check.expected_order)
     near = order >= GRID_ORDER * check.expected_order
-    factor = (GRID_SAFETY if near else GRID_UNSURE) * 2.0**order / (2.0**order - 1.0)
+    power = 2.0 ** max(order, GRID_LEAST)
+    factor = (GRID_SAFETY if near else GRID_UNSURE) * power / (power - 1.0)
     return Uncertainty(check.error[0], factor * apart, 0.0, check.floor, order)

@@ -154,7 +154,7 @@ class Twin(EngineSimulator):
                         if quantity == "centre":
                             stack.enter_context(self._kinematics.shifted(name, axis, size))
             elif quantity == "origin":
-                for column in np.flatnonzero(joint):
+                for column in np.flatnonzero(joint).tolist():
                     stack.enter_context(self._bodies.moved(column, axis, size))
                     stack.enter_context(self._kinematics.moved(column, axis, size))
             elif quantity == "gear":

@@ -40,7 +40,6 @@ from roboaccord_ros.gazebo.bridge import (
 from roboaccord_ros.gazebo.camera import Camera
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.link import FreeLink, Lateness, Link, LockstepLink
-from roboaccord_ros.gazebo.speed import keep_factor
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import SwitchServices
@@ -49,6 +48,7 @@ from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.pacing import Pace
+from roboaccord_ros.speed import keep_factor
 
 MEASURED = 1.0  # s of wall time from which on a run shows how fast it is
 

@@ -19,11 +19,11 @@ from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
-from roboaccord_ros.gazebo.speed import keep_factor
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.pacing import Pacing, Simulation, SimulatorOptions, add_services
+from roboaccord_ros.speed import keep_factor
 
 SETTLE = 0.3  # s of wall time in which another simulator would be discovered
 OPTIONS = (

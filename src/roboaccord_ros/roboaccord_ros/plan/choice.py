@@ -15,8 +15,8 @@ from roboaccord.scenario.setup import is_file
 
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.prepare import check_gazebo, is_installed
-from roboaccord_ros.gazebo.speed import last_factor
 from roboaccord_ros.plan.request import Request
+from roboaccord_ros.speed import last_factor
 
 GAZEBO = "gz"
 SLOW = 0.4  # of real time, below which nobody drives

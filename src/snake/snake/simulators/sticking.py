@@ -130,9 +130,10 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
             far = abs(speed[row]) > 0.5 * abs(stop[row - first]) > 0.0
             used[row] = side[row - first] == FROZEN or not (far and _allows(high[row], speed[row]))
         while True:
-            for row in np.flatnonzero(used):
-                response(body, c, s, factor, points, row, du[row])
-                row_speeds(body, c, s, du[row], points, by_row[row])
+            for row in range(rows):
+                if used[row]:
+                    response(body, c, s, factor, points, row, du[row])
+                    row_speeds(body, c, s, du[row], points, by_row[row])
             solve_rows(by_row, speed, low, high, used, side, impulse)
             after[:] = speed + impulse @ by_row
             missed = False
