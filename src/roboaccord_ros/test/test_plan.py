@@ -86,7 +86,7 @@ def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
     plan = plan_of("headless:=true")
     assert plan["by_name"]["simulator"]["parameters"]["engine"] == "dart"
     assert "not gz: Gazebo Sim (package ros_gz_sim) is not installed" in plan["messages"][0]
-    assert set(plan["by_name"]) == {"simulator", "controller", "recorder"}
+    assert set(plan["by_name"]) == {"simulator", "recorder"}
 
 
 def test_what_no_engine_runs_goes_to_the_reference():
@@ -325,7 +325,7 @@ def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
     run_direct(RunRequest(setup=Setup.of(given), engine="reference", bag=bag, inputs=Hold(target)))
     words = ("sim:=reference", "headless:=true", "inputs:=driven")
     nodes = plan_of(*words, scenario="teleop")["by_name"]
-    assert nodes["controller"]["parameters"]["inputs"] == str(bag)
+    assert nodes["simulator"]["parameters"]["inputs"] == str(bag)
     assert nodes["simulator"]["parameters"]["duration"] == 0.01
     assert nodes["simulator"]["parameters"]["pace"] == 0.0
     refused = {
@@ -346,10 +346,14 @@ def test_launches_at_the_same_time_write_bags_of_their_own():
 
 def test_changes_reach_simulator_and_controller_as_they_are():
     text = "set:=seed=3 'controller={name: none}'"
-    names = plan_of("sim:=reference", text)["by_name"]
+    changes = ["seed=3", "controller={name: none}"]
+    names = plan_of("sim:=reference", "lockstep:=false", text)["by_name"]
     for name in ("simulator", "controller"):
-        assert names[name]["parameters"]["set"] == ["seed=3", "controller={name: none}"]
-    assert names["simulator"]["parameters"]["peers"] == ["controller", "recorder"]
+        assert names[name]["parameters"]["set"] == changes
+    together = plan_of("sim:=reference", text)["by_name"]["simulator"]["parameters"]
+    assert (together["set"], together["composed"]) == (changes, True)
+    assert together["peers"] == names["simulator"]["parameters"]["peers"]
+    assert together["peers"] == ["controller", "recorder"]
 
 
 def test_a_launch_records_and_says_where():
@@ -411,7 +415,8 @@ def test_a_robot_may_be_a_file(tmp_path):
     """All nodes get its path, topics its name; Gazebo does not take it."""
     path = tmp_path / "rod.urdf"
     path.write_text(ROD)
-    nodes = plan_of("sim:=reference", "crosscheck:=true", robot="rod.urdf", scenario="")["by_name"]
+    words = ("sim:=reference", "crosscheck:=true", "lockstep:=false")
+    nodes = plan_of(*words, robot="rod.urdf", scenario="")["by_name"]
     for name in ("simulator", "controller"):
         given = nodes[name]["parameters"]
         assert (given["robot"], given["scenario"]) == (str(path), "released")
@@ -430,7 +435,7 @@ def test_the_command_prints_json_or_one_line():
         done = subprocess.run([*command, *words], capture_output=True, text=True)
         failed = subprocess.run([*command, "sim:=gz"], capture_output=True, text=True)
     names = [process["name"] for process in json.loads(done.stdout)["processes"]]
-    assert names == ["simulator", "controller", "recorder"]
+    assert names == ["simulator", "recorder"]
     assert (done.returncode, failed.returncode, failed.stdout) == (0, 2, "")
     assert failed.stderr.count("\n") == 1
 

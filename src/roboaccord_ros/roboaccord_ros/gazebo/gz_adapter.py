@@ -28,6 +28,7 @@ from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_lev
 from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import START_TIMEOUT
+from roboaccord.simulators.joints import StopWatch
 
 from roboaccord_ros.gazebo.bridge import (
     LevelBase,
@@ -111,6 +112,8 @@ class GazeboShell(ResultShell):
         transport = ", ".join(["ros_gz", *contact_shapes(setup, options.contacts).values()])
         self.outlet = Outlet(node, setup, "gz", gazebo_version(), transport, clock=False)
         self._markers = contact_markers(node, setup)
+        self._stops = StopWatch.of(setup.tree, setup.joints)
+        self._stops.reset(setup.initial.q)
         self._motion, self._camera = Motion(setup.joints), Camera(setup, world.path)
         self._odometry = setup.robot.odometry(setup)
         self._take_base()
@@ -316,6 +319,7 @@ class GazeboShell(ResultShell):
         check_state(state, self._joints, "gz")
         self._begun, self._state = True, state
         self.outlet.state(state)  # first of all: its answer is waited for
+        self._note([self._stops.event(j, state.time) for j in self._stops.see(state.q)])
         self._motion.on_state(state)
         self._camera.on_state(state)
         for markers in self._markers:

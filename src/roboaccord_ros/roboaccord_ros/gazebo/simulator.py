@@ -31,6 +31,7 @@ from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joints import StopWatch
 
 from roboaccord_ros.gazebo.bridge import LevelBase, World, refuse_start
 from roboaccord_ros.gazebo.faults import GazeboFaults
@@ -66,6 +67,7 @@ class GazeboSimulator(Simulator):
         self._names = [*setup.joints, *(LEVEL if self._level else ())]
         self._level_base = LevelBase(setup.initial)
         self._faults_here = GazeboFaults(setup, lockstep=True)
+        self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None
         self._other: InProcess | None = None
         self._next: RobotState | None = None
@@ -86,9 +88,11 @@ class GazeboSimulator(Simulator):
         if self._server is not None and self._server.steps:
             self._server = None
         self._place(state)
+        self._running()  # which loads for a second or two
 
     def _place(self, state: RobotState) -> None:
         self._next = replace(state, effort=np.array(state.effort))
+        self._stops.reset(state.q)
 
     def _running(self) -> InProcess:
         if self._server is None:
@@ -112,6 +116,10 @@ class GazeboSimulator(Simulator):
         q, qd, pose, twist = server.step(effort, self._steps, placed)
         self._next = None
         self._found = self._state_of(q, qd, pose, twist)
+
+    def _note(self, before: RobotState, after: RobotState) -> None:
+        for joint in self._stops.see(after.q):
+            self._events.append(self._stops.event(joint, after.time))
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return what one step makes of the rates; None where something may touch."""
@@ -163,8 +171,16 @@ class GazeboSimulator(Simulator):
 
 
 def populate(world: World, setup: Setup, urdf: str) -> Path:
-    """Write a world with the robot in it where it starts, and return its file."""
+    """Write a world with the robot in it where it starts, and return its file.
+
+    The robot comes without its systems: what they take and publish goes through the bindings.
+    """
     root = read_xml(world.path)
+    body = ET.fromstring(urdf)
+    for element in body.iter("gazebo"):
+        for plugin in element.findall("plugin"):
+            element.remove(plugin)
+    urdf = ET.tostring(body, encoding="unicode")
     place = [*setup.initial.position.tolist(), *quaternion_rpy(setup.initial.orientation)]
     digest = hashlib.sha256((urdf + text_of(place)).encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
@@ -196,10 +212,13 @@ class InProcess:
 
     Attributes:
         steps: physics steps so far.
+        count: servers of this process so far.
 
     Raises:
         AccordError: without Gazebo's bindings, or where the robot does not come.
     """
+
+    count = 0
 
     def __init__(self, setup: Setup, world: World, urdf: str, joints: Iterable[str]) -> None:
         load("gz.math7")  # the types of what the other returns
@@ -220,10 +239,16 @@ class InProcess:
         self._fixture.finalize()
         self._server = self._fixture.server()
 
-    @staticmethod
-    def _prepare(world: World) -> None:
-        """Keep this process's Gazebo apart, and let it find what the world includes."""
-        os.environ.setdefault(PARTITION, f"roboaccord_{uuid.uuid4().hex[:8]}")
+    @classmethod
+    def _prepare(cls, world: World) -> None:
+        """Keep this server apart, from others of this process, too; say where includes are found.
+
+        Servers of one partition ask for each other's topics in each step.
+        """
+        given = os.environ.get(PARTITION)
+        if cls.count or not given:
+            os.environ[PARTITION] = f"roboaccord_{uuid.uuid4().hex[:8]}"
+        cls.count += 1
         known = os.environ.get(RESOURCES, "").split(os.pathsep)
         folders = dict.fromkeys([*map(str, world.models), *filter(None, known)])
         os.environ[RESOURCES] = os.pathsep.join(folders)
@@ -246,6 +271,8 @@ class InProcess:
 
     def _before(self, info: Any, ecm: Any) -> None:
         """Write efforts, and what is set, before a step; find the robot before the first."""
+        if info.paused:
+            return
         try:
             if self._base is None:
                 self._find(ecm)
@@ -274,6 +301,8 @@ class InProcess:
 
     def _after(self, info: Any, ecm: Any) -> None:
         """Read the state after the last step that was asked for."""
+        if info.paused:
+            return
         try:
             self.steps += 1
             if self.steps < self._last:

@@ -28,6 +28,7 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "scenario": ("", "name of a scenario of the robot, or the path of a YAML file"),
     "set": ([""], "KEY=VALUE changes to the scenario"),
     "engine": ("reference", "reference, or an engine of `accord doctor`"),
+    "composed": (False, "run the controller node in this process, too, by the same parameters"),
     "controller": ("", "package.module:Class instead of the scenario's controller"),
     "world": ("", "world for Gazebo: a name of worlds/, or a path that ends in .sdf"),
     "bag": ("", "folder of the bag to write; must not exist"),

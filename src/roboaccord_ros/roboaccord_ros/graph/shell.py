@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import gc
 import logging
 import os
 import signal
@@ -262,6 +263,7 @@ def _run_node(kind: type[Shell], args: list[str]) -> int:
             )  # a signal while libraries load or compile ends it at once
             for number in (signal.SIGINT, signal.SIGTERM):
                 signal.signal(number, lambda *_: run.interrupt())
+            gc.freeze()  # what is loaded by now stays: no need to look through it again and again
             try:
                 spin(context, nodes, run)
             finally:

@@ -183,11 +183,13 @@ class ControllerShell(Shell):
         self.watch.start()
 
     @classmethod
-    def build(cls, node: Node, run: Run) -> Self:
-        """Make the controller that the parameters of a node ask for."""
+    def build(cls, node: Node, run: Run, peers: Sequence[str] = ()) -> Self:
+        """Make the controller that the parameters of a node ask for; `peers` replaces theirs."""
         names = [each.name for each in fields(ControllerOptions)]
         values = declare(node, "robot", "scenario", "set", "duration", "inputs", *names)
         setup, options = setup_of(values), ControllerOptions(**{n: values[n] for n in names})
+        if peers:
+            options = replace(options, peers=peers)
         if values["inputs"]:
             inputs = PublishedInputs(node, setup, RecordedInputs(Path(values["inputs"])))
         else:

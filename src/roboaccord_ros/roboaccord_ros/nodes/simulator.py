@@ -19,9 +19,11 @@ from roboaccord.run.metrics import Motion
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
+from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
 from roboaccord_ros.graph.shell import Run
+from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.pacing import Pacing, Simulation, SimulatorOptions, add_services
 from roboaccord_ros.speed import keep_factor
 
@@ -37,10 +39,12 @@ class SimulatorShell(Simulation):
 
     Attributes:
         make: makes the simulator that the parameters of a node ask for.
+        controller: the controller node of this process, if it has one.
     """
 
     name = "simulator"
     make: ClassVar[Make] = staticmethod(make_simulator)
+    controller: ControllerShell | None = None
 
     def __init__(
         self,
@@ -71,7 +75,7 @@ class SimulatorShell(Simulation):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the simulator that the parameters of a node ask for."""
-        values = declare(node, "robot", "scenario", "set", *OPTIONS)
+        values = declare(node, "robot", "scenario", "set", "composed", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
         keep = None
         if values["engine"] == "gz":
@@ -79,7 +83,18 @@ class SimulatorShell(Simulation):
             keep = partial(keep_factor, setup, contacts=shapes, lockstep=values["lockstep"])
         given = {name: values[name] for name in OPTIONS}
         options = SimulatorOptions(**given, settle=SETTLE, keep=keep)
-        return cls(node, setup, cls.make(setup, options.engine), run, options)
+        shell = cls(node, setup, cls.make(setup, options.engine), run, options)
+        if values["composed"]:
+            shell._compose(options.peers)
+        return shell
+
+    def _compose(self, peers: Sequence[str]) -> None:
+        """Run the controller beside: neither of both then sleeps until another process wakes it."""
+        node = Node(ControllerShell.name, context=self.node.context)
+        self.run.nodes.append(node)
+        self.run.expect()
+        waited_for = [self.name, *(name for name in peers if name == graph.RECORDER)]
+        self.controller = ControllerShell.build(node, self.run, waited_for)
 
     def start(self) -> None:
         """Go to the start, and publish the initial state."""
@@ -112,6 +127,12 @@ class SimulatorShell(Simulation):
         if self._keep and self.wall_time and not error:
             self._keep(simulated / self.wall_time)
         self.conclude(result, error)
+
+    def close(self) -> None:
+        """Close the controller first, whose node may be in this process."""
+        if self.controller:
+            self.controller.close()
+        super().close()
 
     def may_end(self) -> bool:
         """Return whether steps were done of a run that ends when it is interrupted."""

@@ -123,7 +123,11 @@ def _nodes(
     controller = [] if request["controller"] == "none" else ["controller"]
     peers = [*controller, *beside]
     simulator = {**run, "pace": pace, **({"peers": peers} if peers else {})}
+    steering: dict[str, Value] = {"controller": request["controller"]}
+    if request.recorded:
+        steering["inputs"] = str(request.recorded.bag)
     apart = choice.world is not None and not _inside(request, sight)
+    composed = bool(controller) and request.on("lockstep") and not apart
     if choice.world is not None and apart:
         shapes = {"contacts": request["contacts"]} if request["contacts"] else {}
         processes = gazebo_processes(
@@ -133,12 +137,11 @@ def _nodes(
         if choice.world is not None:
             touching = contact_shapes(request.setup, request["contacts"]).values()
             simulator["transport"] = ", ".join(["in_process", *touching])
-        node = _node("simulator", "ends", {**simulator, "engine": choice.sim})
+        both = {"composed": True, **steering} if composed else {}
+        node = _node("simulator", "ends", {**simulator, "engine": choice.sim, **both})
         processes = [replace(node, env=env)]
-    if controller:
-        one = {"controller": request["controller"], "peers": [processes[-1].name, *recorder]}
-        if request.recorded:
-            one["inputs"] = str(request.recorded.bag)
+    if controller and not composed:
+        one = {**steering, "peers": [processes[-1].name, *recorder]}
         processes.append(_node("controller", "part", {**run, **one}))
     if apart and run["lockstep"] and not sight.gazebo:
         processes = on_own_cores(processes)
