@@ -206,11 +206,11 @@ def test_two_motions_are_shown_at_one_time_with_their_distance(tmp_path: Path) -
     setup = setup_of("snake", "serpenoid")
     stage = open_stage(setup, 18510)
     second = SecondRun(resting(setup, 0.3), setup.urdf())
-    player = Player(stage, resting(setup), second=second)
+    player = Player(stage, resting(setup), beside=[second])
     player.show(0.5)
-    assert player._distance.value == "0.300000"
+    assert player._ghosts[0].distance.value == "0.300000"
     with page_of(stage, tmp_path) as page:
-        ghost = player._ghost.figure
+        ghost = player._ghosts[0].figure
         pose = ghost.forward({}, setup.initial.position + 0.3 * ALONG, IDENTITY)
         solids = [(v @ pose[1][i].T + pose[0][i], f) for i, v, f in ghost.meshes]
         expected = silhouette(camera_of(stage), solids)

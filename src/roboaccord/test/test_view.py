@@ -201,7 +201,7 @@ def test_a_second_robot_is_translucent_and_its_link_red_from_when_it_was() -> No
     looks = [Look(), Look(1.0, 0.2, link="base_link", since=0.5, line="base_link: mass")]
     aside = replace(motion, position=motion.position + np.array([0.3, 0.0, 0.0]))
     plain = Film(BALL, motion, fps=2, size=(160, 90))
-    film = Film(BALL, motion, fps=2, size=(160, 90), second=SecondRun(aside, BALL, looks))
+    film = Film(BALL, motion, fps=2, size=(160, 90), beside=[SecondRun(aside, BALL, looks)])
     for i, red in ((0, False), (1, True), (2, True)):
         alone, both = (each.picture(i).astype(float)[25:] for each in (plain, film))
         changed = np.abs(both - alone).max(axis=-1) > 25.0
@@ -489,7 +489,7 @@ def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
     """What is in a file is what its name says."""
     with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
-        write_files(tmp_path / "bag", FilmOptions(gif=tmp_path / "snake.txt"))
+        write_files([tmp_path / "bag"], FilmOptions(gif=tmp_path / "snake.txt"))
 
 
 def test_a_robot_too_large_to_draw_is_one_line() -> None:

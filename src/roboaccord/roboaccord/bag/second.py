@@ -13,7 +13,7 @@ from roboaccord.bag.reader import BagRun, checked_run, run_of
 from roboaccord.cdr import Status, decode_statuses, encode_statuses
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.materials import OPACITY, translucent
+from roboaccord.description.materials import BLUE, GHOSTS, OPACITY, Colour, translucent
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Look:
         """What its colours follow from."""
         return self.opacity, self.link
 
-    def paint(self, urdf: str) -> str:
+    def paint(self, urdf: str, colour: Colour = BLUE) -> str:
         """Return a description in the colours of the second robot."""
-        return translucent(urdf, self.opacity, [self.link])
+        return translucent(urdf, self.opacity, [self.link], colour)
 
     def encode(self, robot: str) -> bytes:
         """Return it as a message of `/diagnostics`."""
@@ -54,11 +54,24 @@ class Look:
 
 @dataclass(frozen=True)
 class SecondRun:
-    """Hold a second robot: its motion, and how it looks from a time on, in order of time."""
+    """Hold a robot beside a first one: its motion, and how it looks from a time on.
+
+    Args:
+        trajectory, urdf: motion and description.
+        looks: in order of time.
+        name: of what made the motion, an engine say.
+        colour: red, green and blue, 0 to 1.
+    """
 
     trajectory: Trajectory
     urdf: str
     looks: Sequence[Look] = (Look(),)
+    name: str = names.REFERENCE
+    colour: Colour = BLUE
+
+    def painted(self, look: Look) -> str:
+        """Return its description as it looks."""
+        return look.paint(self.urdf, self.colour)
 
     def look(self, moment: float) -> Look:
         """Return how it looks at a time [s]: the link that is found in the end is red before."""
@@ -103,6 +116,16 @@ def read_pair(bag: Path) -> tuple[BagRun, SecondRun | None]:
                 looks.clear()
             looks.append(look)
     return run, SecondRun(motion, run.urdf, looks or (Look(),))
+
+
+def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
+    """Return runs as robots beside a first one, each in a colour of its own."""
+    return [
+        SecondRun(
+            run.trajectory, urdf, name=run.engine or f"run {i + 2}", colour=GHOSTS[i % len(GHOSTS)]
+        )
+        for i, (run, urdf) in enumerate(zip(runs, urdfs, strict=True))
+    ]
 
 
 def _name(robot: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -40,6 +40,7 @@ from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
+    from roboaccord.bag.second import SecondRun
     from roboaccord.view.stage import Stage
 
 What = Annotated[
@@ -50,11 +51,11 @@ What = Annotated[
         autocompletion=complete_bag_or_robot,
     ),
 ]
-Second = Annotated[
-    str,
+Beside = Annotated[
+    list[str] | None,
     typer.Argument(
-        metavar="[BAG|SCENARIO]",
-        help="A second run, shown translucent; or a scenario to simulate and push.",
+        metavar="[BAG...|SCENARIO]",
+        help="Further runs, shown translucent; or a scenario to simulate and push.",
         autocompletion=complete_bag_or_scenario,
     ),
 ]
@@ -106,7 +107,7 @@ NO_FILM, PAGE = FilmOptions(), Page()
 
 def view_command(
     what: What,
-    second: Second = "",
+    beside: Beside = None,
     film: FilmOptions = NO_FILM,
     speed: Speed = 1.0,
     engine: Engine = "reference",
@@ -123,7 +124,7 @@ def view_command(
 
       accord view runs/snake_serpenoid_reference/bag
 
-      accord view cc/reference_bag cc/dart_bag
+      accord view cc/reference_bag cc/dart_bag cc/mujoco_bag
 
       accord view snake serpenoid --engine dart
 
@@ -135,7 +136,7 @@ def view_command(
 
       accord view arm.urdf released --engine dart
     """
-    path = Path(what)
+    path, others = Path(what), beside or []
     is_bag = path.exists() and not is_file(what)
     if not (film.gif or film.mp4) and (film.fps is not None or film.size is not None):
         raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
@@ -146,30 +147,46 @@ def view_command(
             option = "--gif" if film.gif else "--mp4"
             words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
             raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
-        if second:
-            raise AccordError("a film shows one bag: leave out the second")
-        write_files(path, film, speed)
+        write_files(_bags(path, others), film, speed)
     elif is_bag:
-        beside = Path(second) if second else None
-        if beside and not beside.exists():
-            raise AccordError(f"no bag {second}")
-        view_run(path, beside, speed, page)
-    elif second:
+        view_run(_bags(path, others), speed, page)
+    elif others:
+        if len(others) > 1:
+            raise AccordError(f"one scenario is simulated: leave out {' '.join(others[1:])}")
         check_engine(engine)
         simulate_in_view(
-            load_setup(what, second, changes, None, base, packages), engine, speed, page
+            load_setup(what, others[0], changes, None, base, packages), engine, speed, page
         )
     else:
         show_robot(what, base, packages, page)
 
 
-def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
-    """Write a bag as a GIF, as an MP4, or as both.
+def _bags(first: Path, others: Sequence[str]) -> list[Path]:
+    for other in others:
+        if not Path(other).exists():
+            raise AccordError(f"no bag {other}")
+    return [first, *map(Path, others)]
+
+
+def _read(bags: Sequence[Path]) -> tuple[BagRun, str, list[SecondRun]]:
+    """Return the run of a bag, its description, and the other bags' runs or its own reference."""
+    from roboaccord.bag.reader import read_run
+    from roboaccord.bag.second import beside, read_pair
+
+    run, second = read_pair(bags[0])
+    if not bags[1:]:
+        return run, described(run, bags[0]), [second] if second else []
+    others = [read_run(bag) for bag in bags[1:]]
+    urdfs = [described(other, bag) for other, bag in zip(others, bags[1:], strict=True)]
+    return run, described(run, bags[0]), beside(others, urdfs)
+
+
+def write_files(bags: Sequence[Path], film: FilmOptions, speed: float = 1.0) -> None:
+    """Write a bag, with others translucent beside it, as a GIF, as an MP4, or as both.
 
     Raises:
         AccordError: if it is no bag, or holds no description to draw; or for wrong options.
     """
-    from roboaccord.bag.second import read_pair
     from roboaccord.view import film as films
     from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
 
@@ -182,7 +199,7 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
         check_target(file)
     if film.mp4:
         find_ffmpeg(pixels)
-    run, second = read_pair(path)
+    run, urdf, others = _read(bags)
     with progress() as bar:
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
 
@@ -192,14 +209,15 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
         surfaces = around(run)
         relief = next((s for s in surfaces if s.name == TERRAIN), None)
         pictures = films.Film(
-            described(run, path),
+            urdf,
             run.trajectory,
             fps=rate,
             size=pixels,
             speed=speed,
             terrain=(relief.vertices, relief.faces) if relief else None,
             surroundings=[(s.vertices, s.faces) for s in surfaces if s.name not in BACKDROPS],
-            second=second,
+            beside=others,
+            name=run.engine or "run 1",
         )
         if film.gif:
             write_gif(pictures, film.gif, drawn)
@@ -210,24 +228,19 @@ def write_files(path: Path, film: FilmOptions, speed: float = 1.0) -> None:
         log.print(f"{file}: {len(pictures)} frames, {size}", soft_wrap=True)
 
 
-def view_run(path: Path, beside: Path | None, speed: float, page: Page) -> None:
-    """Show a bag in the browser, and a second one or its reference translucent.
+def view_run(bags: Sequence[Path], speed: float, page: Page) -> None:
+    """Show a bag in the browser, and others or its reference translucent.
 
     Raises:
         AccordError: if one is no bag, or holds no description to draw.
     """
     from roboaccord.bag.contact_markers import read_arrows
-    from roboaccord.bag.reader import read_run
-    from roboaccord.bag.second import SecondRun, read_pair
     from roboaccord.view.player import Player
     from roboaccord.view.stage import Stage
 
-    run, second = read_pair(path)
-    if beside:
-        other = read_run(beside)
-        second = SecondRun(other.trajectory, described(other, beside))
-    stage = Stage(described(run, path), page.port, page.host, around(run))
-    player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), second)
+    run, urdf, others = _read(bags)
+    stage = Stage(urdf, page.port, page.host, around(run))
+    player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), others)
     with page.shown(stage):
         player.play(page.stay)
 

@@ -34,7 +34,7 @@ from roboaccord.crosscheck.energy import (
 )
 from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples
 from roboaccord.crosscheck.hypotheses import parts_of
-from roboaccord.crosscheck.restarts import Way, engines_of, go, hidden_joints
+from roboaccord.crosscheck.restarts import Way, engines_of, go, no_restart
 from roboaccord.crosscheck.scheme import SAFETY as MANY
 from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out
@@ -93,9 +93,8 @@ def check_energy(
     if isinstance(book, NoBook) or book.reason:
         return NoBook(book.reason or "")
     simulators = engines_of(setup, engine)
-    hidden = hidden_joints(simulators[0])
-    if hidden:
-        return NoBook(f"the record lacks {hidden}, so nobody knows their energy")
+    if reason := no_restart(simulators[0]):
+        return NoBook(f"{reason}, so nobody knows the energy")
     rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
     ends = np.searchsorted(run.time, book.time - ROUND_OFF)
     free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0

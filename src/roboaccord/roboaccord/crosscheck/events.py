@@ -22,7 +22,7 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY
-from roboaccord.crosscheck.restarts import engines_of, go, hidden_joints
+from roboaccord.crosscheck.restarts import engines_of, go, no_restart
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
@@ -104,9 +104,8 @@ def check_events(
     known = [event for event in reference if is_logged(simulator, run, event)]
     if not run.events and not known:
         return EventsCheck(0, 0, why="nothing happens that an engine logs")
-    hidden = hidden_joints(simulator)
-    if hidden:
-        return EventsCheck(len(run.events), 0, why=f"the record lacks {hidden}")
+    if reason := no_restart(simulator):
+        return EventsCheck(len(run.events), 0, why=reason)
     fine = setup.scenario.physics_step / 4
     model = make_simulator(tightened(setup), physics_step=fine)
     engines = engines_of(setup, engine)

@@ -22,7 +22,7 @@ from roboaccord.crosscheck.one_step import (
     measure_floor,
     predict,
 )
-from roboaccord.crosscheck.restarts import engines_of, go, hidden_joints
+from roboaccord.crosscheck.restarts import engines_of, go, no_restart
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import at_stops, difference, kinks, left_out
 from roboaccord.engines.spec import EngineSpec
@@ -38,10 +38,10 @@ def check_free_steps(
 ) -> OneStepCheck | None:
     """Check one engine's run of a chaotic motion step by step; None where too few ticks are free.
 
-    A model with joints that no run has cannot start again: of that its own runs are compared.
+    Of an engine that cannot start again from the states of a run, its own runs are compared.
     """
     run, simulators = runs[max(runs)], engines_of(setup, engine)
-    if hidden_joints(simulators[0]):
+    if no_restart(simulators[0]):
         return check_steps(setup, engine, order, runs)
     fine = simulators[-1].physics_step
     rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)

@@ -480,7 +480,8 @@ def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:
     """Return the engine of a recorded run, which has a twin if any has; arguments as above."""
     if engine != GAZEBO:
         return spec(engine)
-    case = partial(gazebo_case, contacts=contacts_of(setup, transport))
+    started = transport.startswith(BRIDGED)
+    case = partial(gazebo_case, contacts=contacts_of(setup, transport), started=started)
     return replace(GAZEBO_ENGINE, case=case)
 
 

@@ -36,11 +36,14 @@ def engines_of(setup: Setup, engine: EngineSpec) -> list[Simulator]:
     return [make_simulator(setup, engine, physics_step=step / 2**i) for i in range(STEPS)]
 
 
-def hidden_joints(simulator: Simulator) -> str:
-    """Return the joints of an engine's model that no run has; "" where there are none."""
+def no_restart(simulator: Simulator) -> str:
+    """Return why an engine cannot start from the states of a run; "" where it can."""
+    if simulator.unplaced:
+        return simulator.unplaced
     names = {j.name for part in engine_parts(simulator) for j in part.tree.moving}
     known = {name for part in engine_parts(simulator) for name in part.joints}
-    return ", ".join(sorted(names - known))
+    hidden = ", ".join(sorted(names - known))
+    return f"the record lacks {hidden}" if hidden else ""
 
 
 def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Way:

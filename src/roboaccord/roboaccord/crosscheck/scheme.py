@@ -257,9 +257,9 @@ def name_ticks(
 
 def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
     """Name what differs from the twin in ticks from random states under random efforts."""
-    if setup.contact is not None:  # random states touch, and a twin does not
-        return NOTHING
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
+    if setup.contact is not None or simulator.unplaced:  # random states touch, a twin does not
+        return NOTHING
     states, before = list[RobotState](), np.zeros(len(setup.joints))
     for state, effort in draw_states(setup, NAMED, 1):
         begin = replace(state, time=len(states) * period, effort=before)

@@ -5,29 +5,35 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Collection
 
+Colour = tuple[float, float, float]
 BLUE, RED = (0.27, 0.43, 0.86), (0.90, 0.10, 0.10)
+GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.70, 0.50, 0.0))
+"""Of robots beside a first one, in turn."""
 OPACITY = 0.35  # of a second robot
 RED_OPACITY = 0.9
 SKIN = 1.02  # times as large: faces that coincide with those of a first robot flicker
 SIZES = ("size", "radius", "length", "scale")  # attributes of the forms
 
 
-def translucent(urdf: str, opacity: float = OPACITY, red: Collection[str] = ()) -> str:
+def translucent(
+    urdf: str, opacity: float = OPACITY, red: Collection[str] = (), colour: Colour = BLUE
+) -> str:
     """Return a description whose visuals are translucent in one colour, and larger by `SKIN`.
 
     Args:
         urdf: description of the robot.
         opacity: 0 to 1.
         red: names of links that are red instead.
+        colour: of the others.
     """
     root = ET.fromstring(urdf)
     for material in root.findall("material"):
         root.remove(material)
     for link in root.findall("link"):
         off = link.get("name") in red
-        colour = (*RED, RED_OPACITY) if off else (*BLUE, opacity)
+        rgba = (*RED, RED_OPACITY) if off else (*colour, opacity)
         for visual in link.findall("visual"):
-            _paint(visual, "outside" if off else "reference", colour)
+            _paint(visual, "outside" if off else "reference", rgba)
             for form in visual.findall("geometry/*"):
                 _enlarge(form)
     return ET.tostring(root, encoding="unicode")

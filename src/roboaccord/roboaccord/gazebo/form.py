@@ -1,7 +1,8 @@
 """Descriptions for Gazebo: its own tags, and joints offset to their initial positions.
 
-Gazebo starts every joint at 0. So a joint that starts at q0 gets an origin that is turned by q0,
-and limits less q0; what Gazebo then calls q is the true angle less q0.
+Gazebo starts every joint at 0. So in a launch a joint that starts at q0 gets an origin that is
+turned by q0, and limits less q0; what Gazebo then calls q is the true angle less q0. A server in
+the simulator's own process is put where the scenario starts, and needs none of this.
 """
 
 from __future__ import annotations
@@ -29,26 +30,28 @@ ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep th
 LEVEL = ("level_x", "level_y", "level_z", "level_yaw")
 
 
-def expand_for_gazebo(setup: Setup, contacts: str = "") -> str:
-    """Return the URDF of a setup as Gazebo takes it, its joints where the setup starts.
+def expand_for_gazebo(setup: Setup, contacts: str = "", *, started: bool = True) -> str:
+    """Return the URDF of a setup as Gazebo takes it.
 
     Args:
         setup: robot and scenario.
         contacts: one of the robot's `contact_shapes`; the first if empty.
+        started: whether its joints are at 0 where the setup starts; else as the robot has them.
 
     Raises:
         AccordError: for another one.
     """
-    return with_normals(local_files(own_collisions(describe(setup, contacts))))
+    return with_normals(local_files(own_collisions(describe(setup, contacts, started=started))))
 
 
-def describe(setup: Setup, contacts: str) -> str:
+def describe(setup: Setup, contacts: str, *, started: bool = True) -> str:
     """Return that URDF as the xacro and the start make it, its files and collisions as they are."""
     more = {"gazebo": "true", **contact_shapes(setup, contacts), **_grip(setup.force_law)}
     if is_level(setup, contacts):
         more["level"] = "true"
     urdf = setup.urdf(base=base_in_gazebo(setup.scenario), more=more)
-    return start_at(urdf, dict(zip(setup.joints, setup.initial.q.tolist(), strict=True)))
+    start = dict(zip(setup.joints, setup.initial.q.tolist(), strict=True))
+    return start_at(urdf, start if started else {})
 
 
 def contact_shapes(setup: Setup, contacts: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 
 Pose = tuple[Array, Array]
 TIMEOUT = 30.0  # s
+SCHEMA = "http://gazebosim.org/schema"
 AT = (np.zeros(3), np.eye(3))
 
 
@@ -97,8 +98,11 @@ def print_sdf(urdf: str) -> ET.Element:
             [tool, "sdf", "-p", file.name],
             capture_output=True, text=True, errors="replace", check=False, timeout=TIMEOUT,
         )  # fmt: skip
+    text = done.stdout[max(done.stdout.find("<sdf"), 0) :]
+    if "xmlns:gz" not in text:  # which it leaves out, though it prints the prefix
+        text = text.replace("<sdf ", f'<sdf xmlns:gz="{SCHEMA}" ', 1)
     try:
-        return ET.fromstring(done.stdout[max(done.stdout.find("<sdf"), 0) :])
+        return ET.fromstring(text)
     except ET.ParseError:
         lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
         said = [line for line in lines if "Library error" not in line]

@@ -51,6 +51,7 @@ class Simulator(ABC):
         order: of convergence of the integrator in the physics step.
         channels: of energy losses that it can measure.
         armature: what rotors of the drives add to the inertia of the joints (n,) [kg m^2].
+        unplaced: why it can be put into the start of a scenario alone; "" where any state will do.
         tighter: options by which a reference, whose steps follow from a tolerance, measures what
             that leaves; none of one that takes physics steps.
     """
@@ -59,6 +60,7 @@ class Simulator(ABC):
     version: str
     order: int
     channels: tuple[str, ...] = ()
+    unplaced: str = ""
     tighter: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
@@ -213,6 +215,9 @@ class Simulator(ABC):
     def _start(self, state: RobotState) -> None:
         """Begin at a state; what has a memory forgets it."""
         self._place(state)
+
+    def load(self) -> None:  # noqa: B027 (by default nothing)
+        """Load what the first step would wait for, before the time of a run is measured."""
 
     def _note(self, before: RobotState, after: RobotState) -> None:  # noqa: B027 (by default nothing)
         """Make events of a step, or refuse its end."""

@@ -30,6 +30,7 @@ LEAST, MOST = 64, 4096  # pixels of a side
 INK, MUTED, WARNING = (45, 52, 62), (110, 120, 132), (190, 20, 20)
 
 Terrain = tuple[Array, Faces]
+Ink = tuple[int, int, int]
 Progress = Callable[[int, int], None]
 
 
@@ -44,7 +45,9 @@ class Film:
         speed: how many seconds of motion a second of film shows.
         terrain: vertices (v, 3) [m] and faces of what the robot is on; instead of a level ground.
         surroundings: convex solids that stand around on it, likewise.
-        second: a robot that is drawn translucent beside it.
+        beside: robots that are drawn translucent beside it; of several, or of one without a
+            line of its own, the distances of their centres of mass are written.
+        name: of what made the motion, where there are distances.
 
     Raises:
         AccordError: for figures out of range, or what cannot be drawn.
@@ -60,7 +63,8 @@ class Film:
         speed: float = 1.0,
         terrain: Terrain | None = None,
         surroundings: Sequence[Terrain] = (),
-        second: SecondRun | None = None,
+        beside: Sequence[SecondRun] = (),
+        name: str = "",
     ) -> None:
         check(fps, size, speed)
         if not len(trajectory):
@@ -79,7 +83,8 @@ class Film:
         turn = self._stance.turn.T
         self._mesh = Mesh.join([(b[0], *look) for b, look in zip(bodies, looks, strict=True)])
         self._points, self._trace = np.concatenate(bodies, axis=1) @ turn, centre @ turn
-        self._layers = Layers(second, speed / fps, turn) if second else None
+        self._name, self._centre = name, centre
+        self._layers = [Layers(each, speed / fps, turn) for each in beside]
         self._relief: Relief | None = None
         self._still: tuple[Array, Picture] | None = None
         self._canvas = Canvas(self._camera(0).scaled(OVERSAMPLING))
@@ -120,11 +125,24 @@ class Film:
             shade_ground(picture, self._spare, mesh, self._stance.floor)
         self._canvas.draw(mesh)
         self._canvas.lay_over(picture)
-        line = self._layers.draw(picture, self._canvas, i) if self._layers else ""
+        lines = [layers.draw(picture, self._canvas, i) for layers in self._layers]
         slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
         left = f"t = {self._motion.time[i]:.2f} s   {self._rates[i]:.2f} m/s{slow}"
-        _headed(picture, line)
+        line = next(filter(None, lines), "")
+        _headed(picture, [(line, WARNING)] if line else self._legend(i))
         return _captioned(picture, left, f"{self._scene.name}   grid {self._stance.grid:g} m")
+
+    def _legend(self, i: int) -> list[tuple[str, Ink]]:
+        """Return what is drawn, each in its colour, with its distance from the first."""
+        if not (self._layers and self._name):
+            return []
+        rows: list[tuple[str, Ink]] = [(self._name, INK)]
+        for layers in self._layers:
+            k = min(i, len(layers.centre) - 1)
+            apart = 1e3 * float(np.linalg.norm(layers.centre[k] - self._centre[i]))
+            red, green, blue = (round(255 * part) for part in layers.second.colour)
+            rows.append((f"{layers.second.name}   {apart:.3g} mm apart", (red, green, blue)))
+        return rows
 
     def _camera(self, i: int) -> Camera:
         stance = self._stance
@@ -185,14 +203,16 @@ def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-def _headed(picture: Picture, line: str) -> None:
-    """Write a line at the upper edge of a picture, in as many as it takes."""
+def _headed(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
+    """Write lines at the upper edge of a picture, each in its colour and in as many as it takes."""
     size = max(10, picture.shape[1] // 50)
-    words = textwrap.wrap(line, 2 * picture.shape[1] // size - 8)
-    if words:
-        strip = Image.fromarray(picture[: (len(words) + 2) * size * 5 // 4])
+    wide = 2 * picture.shape[1] // size - 8
+    rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, wide)]
+    if rows:
+        strip = Image.fromarray(picture[: (len(rows) + 2) * size * 5 // 4])
         pen = ImageDraw.Draw(strip)
-        pen.multiline_text((size, size), "\n".join(words), fill=WARNING, font=_font(size))
+        for k, (row, ink) in enumerate(rows):
+            pen.text((size, size + k * size * 5 // 4), row, fill=ink, font=_font(size))
         picture[: strip.height] = np.asarray(strip)
 
 

@@ -1,4 +1,4 @@
-"""Playback of a recorded motion in the browser, beside a second one where there is any."""
+"""Playback of a recorded motion in the browser, beside others where there are any."""
 
 from __future__ import annotations
 
@@ -52,29 +52,33 @@ class Recording:
 
 
 class SecondRecording(Recording):
-    """A second motion, and a translucent figure that shows it.
+    """Another motion, and a translucent figure that shows it.
 
     Args:
         stage: to which the figure is added.
         second: the motion, and how it looks.
+        key: of the figure on the page.
     """
 
-    def __init__(self, stage: Stage, second: SecondRun) -> None:
+    def __init__(self, stage: Stage, second: SecondRun, key: str) -> None:
         self._second, self._look = second, second.look(-math.inf)
-        figure = stage.add_robot(self._look.paint(second.urdf), "second")
+        figure = stage.add_robot(second.painted(self._look), key)
         super().__init__(figure, second.trajectory)
+        gui = stage.server.gui
+        self.distance = gui.add_text(f"{second.name} apart [m]", "", disabled=True)
+        self.cause = gui.add_markdown("")
 
     def paint(self, moment: float) -> str:
         """Show the look of a time [s], and return the line that goes with it."""
         look = self._second.look(moment)
         if look.colours != self._look.colours:
-            self.figure.paint(look.paint(self._second.urdf))
+            self.figure.paint(self._second.painted(look))
         self._look = look
         return look.line
 
 
 class Player:
-    """Play a motion on a stage: play and pause, steps, time, speed, events, and a second motion.
+    """Play a motion on a stage: play and pause, steps, time, speed, events, and others beside it.
 
     Args:
         stage: with the robot.
@@ -82,7 +86,7 @@ class Player:
         speed: seconds of motion a second.
         contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.contact_markers.read_arrows`
             returns them.
-        second: what is shown translucent beside it, at the same time.
+        beside: what is shown translucent beside it, at the same time.
     """
 
     def __init__(
@@ -91,19 +95,18 @@ class Player:
         trajectory: Trajectory,
         speed: float = 1.0,
         contacts: tuple[Array, Sequence[Array]] = (np.empty(0), ()),
-        second: SecondRun | None = None,
+        beside: Sequence[SecondRun] = (),
     ) -> None:
         self.stage = stage
         self._main = Recording(stage.robot, trajectory)
-        self._ghost = SecondRecording(stage, second) if second else None
         self._contacts = contacts
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
-        if self._ghost:
-            stop = max(stop, float(self._ghost.trajectory.time[-1]))
+        stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
         self._start, self._stop, self._now = start, stop, start
         self._pictures = 0
         with stage.server.gui.add_folder("recording"):
             self._add_controls(trajectory.events, speed)
+            self._ghosts = [SecondRecording(stage, e, f"beside_{i}") for i, e in enumerate(beside)]
         every = max(1, len(trajectory) // PATH)
         stage.draw_path(self._main.centre[::every])
         stage.aim(*self._main.pose(0))
@@ -119,9 +122,6 @@ class Player:
             "time [s]", start, max(stop, start + step), step, start,
             marks=tuple((m, "") for m in marks) if 0 < len(marks) <= MOST_MARKS else None,
         )  # fmt: skip
-        if self._ghost:
-            self._distance = gui.add_text("centres apart [m]", "", disabled=True)
-            self._cause = gui.add_markdown("")
         if events:
             self._events = {told(event): event.time for event in events[:MOST_EVENTS]}
             title = f"event ({len(events)})"
@@ -136,16 +136,16 @@ class Player:
         self.stage.touch(self._arrows(moment))
         self._pictures += 1
         telling = self._pictures % 3 == 1 or not self._play.value
-        if self._ghost:
-            k = self._ghost.index(moment)
+        for ghost in self._ghosts:
+            k = ghost.index(moment)
             with self.stage.server.atomic():
-                self._ghost.figure.pose(*self._ghost.pose(k))
-                line = self._ghost.paint(moment)
-            if line != self._cause.content:
-                self._cause.content = line
+                ghost.figure.pose(*ghost.pose(k))
+                line = ghost.paint(moment)
+            if line != ghost.cause.content:
+                ghost.cause.content = line
             if telling:
-                apart = np.linalg.norm(self._main.centre[i] - self._ghost.centre[k])
-                self._distance.value = f"{apart:.6f}"
+                apart = np.linalg.norm(self._main.centre[i] - ghost.centre[k])
+                ghost.distance.value = f"{apart:.6f}"
         if telling:
             self._told.value = f"{self._main.trajectory.time[i]:.4f} s"
 

@@ -63,14 +63,18 @@ class GazeboSimulator(Simulator):
         self.version = version
         self._setup, self._contacts = setup, contacts
         self._level = is_level(setup, contacts)
-        self._urdf = expand_for_gazebo(setup, contacts)
+        self._urdf = expand_for_gazebo(setup, contacts, started=False)
+        if not self._level and base_in_gazebo(setup.scenario) != "fixed":
+            self.unplaced = "Gazebo cannot be put into a state of a base that is free"
         self._names = [*setup.joints, *(LEVEL if self._level else ())]
         self._level_base = LevelBase(setup.initial)
         self._faults_here = GazeboFaults(setup, lockstep=True)
+        self._odometry = setup.robot.odometry(setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)
         self._server: InProcess | None = None
         self._other: InProcess | None = None
         self._next: RobotState | None = None
+        self._origin = setup.initial
 
     def masses(self) -> Mapping[str, float]:
         """Return the mass of each link as SDFormat, which Gazebo reads it by, has it [kg]."""
@@ -83,21 +87,29 @@ class GazeboSimulator(Simulator):
     def fail(self, fault: Fault) -> None:
         self._faults_here.fail(fault)
 
+    def load(self) -> None:
+        self._running()
+
     def _start(self, state: RobotState) -> None:
         self._faults_here = GazeboFaults(self._setup, lockstep=True)
-        if self._server is not None and self._server.steps:
+        if self._server is not None and (self._server.steps or self.unplaced):
             self._server = None
+        self._origin = state
         self._place(state)
-        self._running()  # which loads for a second or two
 
     def _place(self, state: RobotState) -> None:
         self._next = replace(state, effort=np.array(state.effort))
         self._stops.reset(state.q)
+        if self._odometry:
+            self._odometry.reset(state)
 
     def _running(self) -> InProcess:
         if self._server is None:
-            self._server = InProcess(self._setup, self._world, self._urdf, self._names)
+            self._server = self._serve(self._origin)
         return self._server
+
+    def _serve(self, start: RobotState) -> InProcess:
+        return InProcess(self._world, self._setup.robot.name, start, self._urdf, self._names)
 
     def _read(self) -> RobotState:
         if self._next is not None:
@@ -115,7 +127,8 @@ class GazeboSimulator(Simulator):
         effort = self._faults_here.held(before, self._effort)
         q, qd, pose, twist = server.step(effort, self._steps, placed)
         self._next = None
-        self._found = self._state_of(q, qd, pose, twist)
+        found = self._state_of(q, qd, pose, twist)
+        self._found = self._odometry.follow(found) if self._odometry else found
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         for joint in self._stops.see(after.q):
@@ -123,7 +136,8 @@ class GazeboSimulator(Simulator):
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
         """Return what one step makes of the rates; None where something may touch."""
-        if self._setup.force_law is not None or self._setup.contact is not None:
+        touches = self._setup.force_law is not None or self._setup.contact is not None
+        if touches or self.unplaced:
             return None
         placed = self._coordinates(state)
         _, qd, _, _ = self._probe().step(effort, 1, placed)
@@ -132,7 +146,7 @@ class GazeboSimulator(Simulator):
     def _probe(self) -> InProcess:
         """Return a server whose state belongs to nobody."""
         if self._other is None:
-            self._other = InProcess(self._setup, self._world, self._urdf, self._names)
+            self._other = self._serve(self._setup.initial)
         return self._other
 
     def _coordinates(self, state: RobotState) -> tuple[Array, Array]:
@@ -141,12 +155,12 @@ class GazeboSimulator(Simulator):
         Raises:
             AccordError: for a base that cannot be put there.
         """
-        initial = self._setup.initial
-        q, qd = state.q - initial.q, state.qd
+        initial = self._origin
+        q, qd = state.q, state.qd
         if self._level:
             base, rates = self._level_base.coordinates(state)
             return np.concatenate([q, base]), np.concatenate([qd, rates])
-        if base_in_gazebo(self._setup.scenario) == "fixed":
+        if not self.unplaced:
             return q, qd
         moved = [
             np.abs(state.position - initial.position).max(),
@@ -154,7 +168,7 @@ class GazeboSimulator(Simulator):
             np.abs(state.twist).max(),
         ]
         if max(moved) > 0.0:
-            raise AccordError("gz: a base that is free cannot be put into a state as it runs")
+            raise AccordError(f"gz: {self.unplaced}")
         return q, qd
 
     def _state_of(self, q: Array, qd: Array, pose: Array, twist: Array) -> RobotState:
@@ -167,11 +181,11 @@ class GazeboSimulator(Simulator):
             turn = quaternion_matrix(pose[3:])
             own = np.concatenate([twist[:3] @ turn, twist[3:] @ turn])
             found = replace(found, twist=own)
-        return replace(found, q=found.q + self._setup.initial.q, effort=self._effort)
+        return replace(found, effort=self._effort)
 
 
-def populate(world: World, setup: Setup, urdf: str) -> Path:
-    """Write a world with the robot in it where it starts, and return its file.
+def populate(world: World, robot: str, start: RobotState, urdf: str) -> Path:
+    """Write a world with a robot in it where its base starts, and return its file.
 
     The robot comes without its systems: what they take and publish goes through the bindings.
     """
@@ -181,7 +195,7 @@ def populate(world: World, setup: Setup, urdf: str) -> Path:
         for plugin in element.findall("plugin"):
             element.remove(plugin)
     urdf = ET.tostring(body, encoding="unicode")
-    place = [*setup.initial.position.tolist(), *quaternion_rpy(setup.initial.orientation)]
+    place = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
     digest = hashlib.sha256((urdf + text_of(place)).encode()).hexdigest()[:12]
     folder = make_folder(world.path.parent / digest)
     write_text(folder / "robot.urdf", urdf)
@@ -193,7 +207,7 @@ def populate(world: World, setup: Setup, urdf: str) -> Path:
     include = ET.SubElement(element, "include")
     for tag, text in (
         ("uri", str(folder / "robot.urdf")),
-        ("name", setup.robot.name),
+        ("name", robot),
         ("pose", text_of(place)),
     ):
         ET.SubElement(include, tag).text = text
@@ -205,8 +219,9 @@ class InProcess:
     """Run Gazebo's server in this process: a paused world with a robot, stepped when asked.
 
     Args:
-        setup: robot and scenario.
         world: where the robot is put.
+        robot: its name.
+        start: of its base.
         urdf: description for Gazebo.
         joints: names in Gazebo, in the order of every array.
 
@@ -220,11 +235,13 @@ class InProcess:
 
     count = 0
 
-    def __init__(self, setup: Setup, world: World, urdf: str, joints: Iterable[str]) -> None:
+    def __init__(
+        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str]
+    ) -> None:
         load("gz.math7")  # the types of what the other returns
         self._sim = load("gz.sim8")
         self._prepare(world)
-        self._robot, self._world = setup.robot.name, world.name
+        self._robot, self._world = robot, world.name
         self._joints: list[Any] = []
         self._base: Any = None
         self._wanted = list(joints)
@@ -233,7 +250,7 @@ class InProcess:
         self._placed: tuple[Array, Array] | None = None
         self._found = np.zeros(0), np.zeros(0), np.zeros(7), np.zeros(6)
         self._error: Exception | None = None
-        self._fixture = self._sim.TestFixture(str(populate(world, setup, urdf)))
+        self._fixture = self._sim.TestFixture(str(populate(world, robot, start, urdf)))
         self._fixture.on_pre_update(self._before)
         self._fixture.on_post_update(self._after)
         self._fixture.finalize()

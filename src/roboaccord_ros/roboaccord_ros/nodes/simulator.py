@@ -57,6 +57,7 @@ class SimulatorShell(Simulation):
     ) -> None:
         super().__init__(node, setup.robot.name, run)
         self._driven = setup.scenario.driven
+        self._simulator = simulator
         self.motion = Motion(simulator.joints, options.make_tally)
         seen = contact_markers(node, setup, simulator)
         period, told = setup.scenario.control_period, (self.motion, *seen, *observers)
@@ -101,6 +102,7 @@ class SimulatorShell(Simulation):
         self._started = time.perf_counter()
         self.motion.clear()
         self.stepper.start()
+        self._simulator.load()
         self.outlet.state(self.stepper.state)
 
     def step(self, command: Command) -> None:
