@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.one_step import OneStepCheck, check_steps
 from roboaccord.engines import spec
 from roboaccord.gazebo.twin import on_ground
@@ -60,9 +60,11 @@ class Replayed:
 
     left: ClassVar[list[tuple[Array, Array]]] = []
 
-    def __init__(self, setup: Setup, world: World, urdf: str, joints: Iterable[str]) -> None:
+    def __init__(
+        self, world: World, robot: str, start: RobotState, urdf: str, joints: Iterable[str]
+    ) -> None:
         self.steps, self._count = 0, len([*joints])
-        assert setup.robot.name in urdf and world.name
+        assert robot in urdf and world.name and start.time == 0.0
 
     def step(self, effort: Array, count: int, placed: tuple[Array, Array] | None = None) -> Answer:
         """Return the recorded answer to this request."""

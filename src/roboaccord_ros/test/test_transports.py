@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 
 import pytest
 from roboaccord.bag.reader import read_run
@@ -11,6 +14,7 @@ from roboaccord.run.runner import RunRequest, find_runner, run_direct
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
+from roboaccord_ros.run.domain import private_domain
 from roboaccord_ros.run.processes import run_ros_processes
 from roboaccord_ros.run.runner import run_ros
 
@@ -40,6 +44,20 @@ def test_three_processes_repeat_the_direct_loop(request_for, setup_for):
     assert apart.trajectory.sha256() == run_direct(request_for(setup)).trajectory.sha256()
     assert read_run(apart.request.bag).transport == "ros_processes"
     assert dict(os.environ) == before
+
+
+def test_the_controller_may_live_in_the_simulators_process(request_for, setup_for):
+    """Two nodes, one process, one executor; as a launch in lockstep has them."""
+    setup = setup_for()
+    words = ["robot:=snake", "scenario:=serpenoid", "set:=[parameters.joints=3]", "composed:=true",
+             f"duration:={setup.scenario.duration}", "peers:=[controller]"]  # fmt: skip
+    command = [sys.executable, "-m", "roboaccord_ros.nodes.simulator", "--ros-args"]
+    with private_domain():
+        parameters = [part for word in words for part in ("-p", word)]
+        done = subprocess.run([*command, *parameters], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    again = run_direct(request_for(setup)).trajectory.sha256()
+    assert json.loads(done.stdout)["trajectory_sha256"] == again
 
 
 def test_runs_follow_each_other_in_one_process(request_for, setup_for):

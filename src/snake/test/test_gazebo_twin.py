@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.friction import CFM, PyramidFriction
 from roboaccord.contract.state import Command
 from roboaccord.crosscheck.recorded import check_bag
@@ -17,9 +18,9 @@ from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.engines.grip import ERP, Grip
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
-from roboaccord.gazebo.twin import by_contacts, gazebo_engine
+from roboaccord.gazebo.twin import by_contacts, gazebo_engine, misplaced
 from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
 
 BAG = Path(__file__).parent / "data" / "serpenoid_gz"  # of 7 links on slippery ground, 50 ticks
@@ -68,6 +69,24 @@ def test_the_carriages_of_a_level_base_are_known_from_the_description(setup: Set
         for each in (engine, bare)
     )
     assert (without[[1, 5]] > 1e3 * with_them[[1, 5]]).all()  # rates, of joints and of turning
+
+
+def test_links_that_gazebo_misplaces_start_turned_by_less_than_a_milliradian() -> None:
+    """Each link is built in a free joint, whose angle DART takes as its sine below 1e-3 rad.
+
+    Angles of a chain of hinges add up; where all joints are at 0, no link is turned.
+    """
+    changes = ["initial.spread_q=0.001"]
+    setup = Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+    angles = np.abs(np.cumsum(setup.initial.q[::-1]))  # from the tail, which is the base
+    cut = np.flatnonzero((angles > 1e-5) & (angles < 1e-3))
+    assert 0 < len(cut) < 21
+    expected = {f"segment_{21 - k:02d}_link" for k in cut}
+    assert {*misplaced(setup, started=True)} == expected
+    assert not misplaced(setup, started=False)
+    with pytest.raises(AccordError, match="which starts turned by less than"):
+        gazebo_engine(setup, "spheres", started=True)
+    assert gazebo_engine(setup, "spheres").footing
 
 
 def test_a_robot_sinks_until_its_depth_carries_its_weight(setup: Setup) -> None:

@@ -43,6 +43,12 @@ class Floor:
     coordinates: Array
     distance: Array
 
+    def with_height(self, height: float, links: int) -> Floor:
+        """Return it with a height that links may be off [m]."""
+        found = self.coordinates.copy()
+        found[:, 2 : 3 * links : 3] += height
+        return Floor(found, self.distance)
+
 
 @dataclass(frozen=True)
 class Uncertainty:

@@ -21,6 +21,7 @@ from roboaccord.crosscheck.one_step import (
     check_steps,
     measure_floor,
     predict,
+    settling,
 )
 from roboaccord.crosscheck.restarts import engines_of, go, no_restart
 from roboaccord.crosscheck.runs import tightened
@@ -58,6 +59,7 @@ def check_free_steps(
     reference = make_simulator(tightened(setup), physics_step=fine)
     found = predict(reference, run, free)
     floor = measure_floor(make_simulator(setup, physics_step=2 * fine), run, found, free)
+    floor = floor + settling(setup, engine)
     n = len(run.joints)
     by_step = {}
     for simulator, ways in zip(simulators, again, strict=True):

@@ -31,7 +31,7 @@ from roboaccord.crosscheck.naming import (
     resolve,
 )
 from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
-from roboaccord.crosscheck.one_step import check_steps
+from roboaccord.crosscheck.one_step import check_steps, settling
 from roboaccord.crosscheck.repeat import check_repeat
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
@@ -125,6 +125,8 @@ def measure(setup: Setup, engines: Engines, runs: Runs, progress: Progress) -> M
         floors = {e: floor_of(tree, runs, e) for e in engines.names}
         least = float(floors[REFERENCE].distance.max())
         refuse_tolerances(spec.tolerances, noise, least)
+        for e, specification in engines.specs.items():
+            floors[e] = floors[e].with_height(settling(setup, specification)[-4], len(tree.links))
         trajectory = {
             e: check_convergence(tree, runs, e, engines.simulator(e), floors[e])
             for e in engines.names

@@ -139,9 +139,9 @@ class Film:
         rows: list[tuple[str, Ink]] = [(self._name, INK)]
         for layers in self._layers:
             k = min(i, len(layers.centre) - 1)
-            apart = 1e3 * float(np.linalg.norm(layers.centre[k] - self._centre[i]))
+            apart = float(np.linalg.norm(layers.centre[k] - self._centre[i]))
             red, green, blue = (round(255 * part) for part in layers.second.colour)
-            rows.append((f"{layers.second.name}   {apart:.3g} mm apart", (red, green, blue)))
+            rows.append((f"{layers.second.name}   {length(apart)} apart", (red, green, blue)))
         return rows
 
     def _camera(self, i: int) -> Camera:
@@ -156,6 +156,15 @@ class Film:
             stance = self._stance
             self._still = camera.eye, draw_ground(camera, stance.floor, stance.grid)
         return self._still[1].copy()
+
+
+def length(value: float) -> str:
+    """Return a length in a unit that fits it, to two digits."""
+    unit, scale = next(
+        (each for each in (("m", 1.0), ("mm", 1e3), ("µm", 1e6)) if value * each[1] >= 1.0),
+        ("nm", 1e9),
+    )
+    return f"{float(f'{value * scale:.2g}'):g} {unit}"
 
 
 def check(fps: float, size: tuple[int, int], speed: float) -> None:
