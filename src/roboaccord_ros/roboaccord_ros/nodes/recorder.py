@@ -42,6 +42,7 @@ TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
 OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
 STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
 FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
+NAMING = 45.0  # s that a live cross-check has to say all: a cause takes its time to be named
 PATIENCE = 6.0  # s that the last messages may come after the result, or after a signal to end
 _log = logging.getLogger(__name__)
 
@@ -252,7 +253,7 @@ class RecorderShell(Shell):
         if self._draining and ((quiet and not result_comes) or late):
             self.run.stop()
         elif self._over:
-            self._finish(late=late)
+            self._finish(late=self._looks * POLL > NAMING)
         elif late and ended:
             self._give_up()
         elif late:
