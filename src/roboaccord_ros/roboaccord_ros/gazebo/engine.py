@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.engines.spec import Case, EngineSpec, read_settings
 
 if TYPE_CHECKING:
@@ -52,8 +53,11 @@ def contacts(setup: Setup) -> str:
 
 
 def _case(setup: Setup) -> Case:
+    from roboaccord.crosscheck.recorded import HELD
     from roboaccord.gazebo.twin import gazebo_case
 
+    if any(fault.kind == "frozen" for fault in setup.faults):
+        raise AccordError(HELD)
     return gazebo_case(setup, contacts(setup))
 
 
