@@ -191,9 +191,9 @@ def populate(world: World, robot: str, start: RobotState, urdf: str) -> Path:
     """
     root = read_xml(world.path)
     body = ET.fromstring(urdf)
-    for element in body.iter("gazebo"):
-        for plugin in element.findall("plugin"):
-            element.remove(plugin)
+    for extension in body.iter("gazebo"):
+        for plugin in extension.findall("plugin"):
+            extension.remove(plugin)
     urdf = ET.tostring(body, encoding="unicode")
     place = [*start.position.tolist(), *quaternion_rpy(start.orientation)]
     digest = hashlib.sha256((urdf + text_of(place)).encode()).hexdigest()[:12]
