@@ -48,7 +48,7 @@ def test_three_processes_repeat_the_direct_loop(request_for, setup_for):
 
 def test_the_controller_may_live_in_the_simulators_process(request_for, setup_for):
     """Two nodes, one process, one executor; as a launch in lockstep has them."""
-    setup = setup_for()
+    setup = setup_for("parameters.joints=3")
     words = ["robot:=snake", "scenario:=serpenoid", "set:=[parameters.joints=3]", "composed:=true",
              f"duration:={setup.scenario.duration}", "peers:=[controller]"]  # fmt: skip
     command = [sys.executable, "-m", "roboaccord_ros.nodes.simulator", "--ros-args"]

@@ -29,6 +29,9 @@ class Proxy(Simulator):
     def fail(self, fault: Fault) -> None:
         self._inner.fail(fault)
 
+    def load(self) -> None:
+        self._inner.load()
+
     def take_events(self) -> Sequence[Event]:
         return [*super().take_events(), *self._inner.take_events()]
 

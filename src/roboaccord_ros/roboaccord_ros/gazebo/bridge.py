@@ -13,7 +13,7 @@ from subprocess import PIPE, STDOUT, Popen
 import numpy as np
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo
@@ -28,6 +28,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
 SLOW = 1e-5  # m, or of an entry of a quaternion, in a step; Gazebo leaves out 1e-6
+PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
 
 
@@ -104,12 +105,17 @@ def refuse_start(setup: Setup) -> None:
             f"scenario {name} turns the ball at the start; Gazebo would turn what "
             "carries it, too: leave out initial.roll, pitch and yaw"
         )
-    controller = make_controller(setup)
-    controller.reset(setup.scenario.seed)
-    if controller.update(setup.initial, None).twist is not None:
+    if first_command(setup).twist is not None:
         raise AccordError(
             f"scenario {name} drives its base by a twist, and Gazebo has forces: run the reference"
         )
+
+
+def first_command(setup: Setup) -> Command:
+    """Return what the controller of a scenario commands at its start."""
+    controller = make_controller(setup)
+    controller.reset(setup.scenario.seed)
+    return controller.update(setup.initial, None)
 
 
 def gazebo_version() -> str:

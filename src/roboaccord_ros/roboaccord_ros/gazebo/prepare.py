@@ -12,19 +12,17 @@ from pathlib import Path
 import yaml
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import share
-from roboaccord.gazebo.form import contact_shapes, expand_for_gazebo
+from roboaccord.gazebo.form import base_in_gazebo, contact_shapes, expand_for_gazebo
 from roboaccord.numerics.rotations import quaternion_rpy
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup
 
-from roboaccord_ros.gazebo.bridge import World, refuse_start
+from roboaccord_ros.gazebo.bridge import PARTITION, World, first_command, refuse_start
 from roboaccord_ros.gazebo.faults import refuse_hold
 from roboaccord_ros.gazebo.transport import load, message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.launch_data import Process, Value
 
 CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
-PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
 SERVER, WINDOW = "gazebo", "gazebo_window"  # names of the processes
 UP = 60.0  # s that the server may take to come up and take the robot
 ANSWERING = ("clock_bridge", "bridge", "gz_adapter", "controller")
@@ -60,10 +58,9 @@ def check_gazebo(setup: Setup, world: str, *, lockstep: bool, contacts: str) -> 
 
 def runs_in_process(setup: Setup) -> bool:
     """Return whether Gazebo's server can run inside the node that steps it; see `simulator`."""
-    controller = make_controller(setup)
-    controller.reset(setup.scenario.seed)
-    pushed = controller.update(setup.initial, None).wrench is not None
-    if setup.initial.switches or pushed or setup.scenario.driven:
+    pushed = first_command(setup).wrench is not None
+    thrown = bool(setup.initial.twist.any()) and base_in_gazebo(setup.scenario) == "free"
+    if setup.initial.switches or pushed or setup.scenario.driven or thrown:
         return False
     try:
         load("gz.sim8")

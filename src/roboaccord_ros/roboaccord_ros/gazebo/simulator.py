@@ -33,12 +33,12 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch
 
-from roboaccord_ros.gazebo.bridge import LevelBase, World, refuse_start
+from roboaccord_ros.gazebo.bridge import PARTITION, LevelBase, World, refuse_start
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.transport import load
 
 POLICIES = "gz:policies"
-PARTITION, RESOURCES = "GZ_PARTITION", "GZ_SIM_RESOURCE_PATH"  # environment variables
+RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable
 
 
 class GazeboSimulator(Simulator):

@@ -15,8 +15,8 @@ from roboaccord.gazebo.form import contact_shapes
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.controllers import check_controller
 
+from roboaccord_ros.gazebo.bridge import PARTITION
 from roboaccord_ros.gazebo.prepare import (
-    PARTITION,
     gazebo_processes,
     on_own_cores,
     partition,
