@@ -153,12 +153,13 @@ def test_a_proxy_delegates_every_public_member() -> None:
     """Each answers as the simulator behind it does, which has a value of its own for all."""
     wheel = Wheel()
     wheel.armature = np.array([2.0])
+    wheel.unplaced = "it stands"
     proxy = Proxy(wheel)
     start = start_of(wheel)
     asked = {
         "reset": (start,), "step": (Command(np.ones(1)), 0.01), "state": (),
         "acceleration": (start, np.ones(1)), "masses": (), "contacts": (), "parts": (),
-        "meter": (), "take_losses": (), "take_events": (), "lock": (0, True),
+        "load": (), "meter": (), "take_losses": (), "take_events": (), "lock": (0, True),
         "fail": (Fault("axle", "loose"),),
     }  # fmt: skip
     members = public(Simulator) | {n for n in vars(Wheel()) if n[0] != "_"}

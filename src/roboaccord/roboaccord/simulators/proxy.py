@@ -21,7 +21,7 @@ class Proxy(Simulator):
 
     def __init__(self, simulator: Simulator) -> None:
         self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
-        self.channels = simulator.channels
+        self.channels, self.unplaced = simulator.channels, simulator.unplaced
         super().__init__(simulator.joints, simulator.effort_limits, simulator.physics_step)
         self.armature = simulator.armature
         self._inner = simulator
