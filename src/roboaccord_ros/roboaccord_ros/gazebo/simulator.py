@@ -94,7 +94,8 @@ class GazeboSimulator(Simulator):
         self._faults_here = GazeboFaults(self._setup, lockstep=True)
         if self._server is not None and (self._server.steps or self.unplaced):
             self._server = None
-        self._origin = state
+        if self.unplaced:
+            self._origin = state
         self._place(state)
 
     def _place(self, state: RobotState) -> None:
