@@ -32,8 +32,6 @@ IN_GAZEBO = {
     "roller_sphere figure_eight": "its shape",
     "roller_sphere headings": "its shape",
     "roller_sphere teleop": "its shape",
-    "snake lateral_undulation": "turned origins",
-    "snake steer": "turned origins",
     "voxel_sphere arena": "the kinematic ball",
     "voxel_sphere bowl": "nobody tells what touches",
     "voxel_sphere incline": "the kinematic ball",
