@@ -435,7 +435,9 @@ def test_scenarios_find_their_failures_and_end_at_the_target(engine, name):
         (found.joint, found.kind) for found in controller.detected.values()
     }
     for fault in setup.faults:
-        assert 0.0 < controller.detected[fault.joint].time - fault.time < 0.3
+        # An arm that fails from the start has to become known first, and a second failure waits.
+        late = 0.3 if fault.time and len(setup.faults) == 1 else 2.0  # s
+        assert 0.0 < controller.detected[fault.joint].time - fault.time < late
     assert not controller.reason
     assert not any(t.name.startswith("ThreadPool") for t in threading.enumerate())  # no planner's
     assert not any(event.kind in ("contact", "impact") for event in run.events)
@@ -490,7 +492,9 @@ def test_a_loose_turret_returns_to_where_it_was(engine):
     assert np.abs(turned).max() > 1e-3  # it is swung on the way
     balance = momentum + setup.parameters.viscous_turret * turned
     assert np.abs(balance).max() < 0.02 * np.abs(momentum).max()
-    assert run.planner.reach(np.array([1.0, 0.3, 0.4])).reason == "out_of_reach"
+    assert run.detected is None  # its effort would be less than dry friction may be
+    planner = Recoverer(FailedArm(setup, setup.faults), way.q[-1], 0)
+    assert planner.reach(np.array([1.0, 0.3, 0.4])).reason == "out_of_reach"
 
 
 def test_poses_drawn_of_a_workspace_have_their_loose_joints_at_rest():
@@ -583,7 +587,7 @@ def test_commands_print_their_figures(figures):
     found = figures("reach --target 0.9 0 0.6 --fault elbow1=frozen:0.4".split())
     assert found["reached"] and found["error"] < 0.01 and found["reason"] is None
     assert found["detected"]["joint"] == "elbow1" and found["detected"]["kind"] == "frozen"
-    assert 0.0 < found["detected"]["delay"] < 0.3
+    assert 0.0 < found["detected"]["delay"] < 2.0  # it fails before the arm is known
     light, heavy = (
         figures(f"workspace --fault shoulder=loose --poses 500 --payload {kg} --sight".split())
         for kg in (0, 20)

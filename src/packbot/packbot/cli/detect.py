@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -14,15 +15,16 @@ from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import counted, file_line
 from roboaccord.cli.folder import results
-from roboaccord.cli.options import Force, Out, Seed
+from roboaccord.cli.options import Engine, Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import fault_of
-from roboaccord.contract.results import Kilograms, Minutes, Quantity, to_json
+from roboaccord.contract.fault import KINDS, fault_of
+from roboaccord.contract.results import Kilograms, Minutes, Quantity, Ratio, to_json
 from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, RED
-from roboaccord.report.drawing import label_dots, legend, picture
+from roboaccord.engines import REFERENCE, check_engine
+from roboaccord.report.colours import BLUE, RED, SOFT
+from roboaccord.report.drawing import legend, picture
 from roboaccord.run.output import write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
@@ -30,11 +32,20 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.detection.detector import Detection, Detector, detections
 from packbot.detection.probing import Doubt, Prober
-from packbot.source.detection import RESULTS, Summary, judge_arm, summary
+from packbot.detection.uncertainty import Uncertainty
+from packbot.source.detection import (
+    RESULTS,
+    WATCHERS,
+    Alarms,
+    Counts,
+    Outcome,
+    alarms_of,
+    counts_of,
+    judge_arm,
+)
 
-COLUMNS = ("threshold", *RESULTS, "delay.p50", "delay.p95", "alarms")
-FAILURES = 10  # of one arm
-THRESHOLDS = (8.0, 12.0, 20.0, 30.0, 50.0)
+FAILURES = 3  # of one arm
+COLOURS = dict(zip(WATCHERS, (BLUE, RED, SOFT), strict=True))
 
 
 @in_pieces(own=True)
@@ -45,8 +56,12 @@ def detect_command(
         int, typer.Option(metavar="N", min=0, help="Let N joints fail at random, and measure.")
     ] = 0,
     minutes: Annotated[
-        Minutes, typer.Option(min=0.5, help="Of motion without failure in the study.")
+        Minutes, typer.Option(min=0.0, help="Of motion without failure in the study.")
     ] = 10.0,
+    model_error: Annotated[
+        Ratio, typer.Option(metavar="SCALE", min=0.0, help="Of the stated uncertainties.")
+    ] = 1.0,
+    engine: Engine = REFERENCE,
     seed: Seed = 0,
     folder: Out = None,
     force: Force = False,
@@ -55,66 +70,106 @@ def detect_command(
 
     Of a bag: which joints failed, how, when that was noticed, and how long after the failure: the
     recorded one, or else as estimated. What cannot be told apart at the end is named, with the
-    small safe motion that would tell. With --study: random failures of arms with noise, load and
-    errors of friction and payload; how late they are found, which are missed, and false alarms,
-    over the threshold. A study that was ended goes on in the same --out.
+    small safe motion that would tell. With --study: failures of arms that are not their model,
+    drawn within the stated uncertainties; how many are named rightly, how late, and false alarms;
+    beside an observer of the momentum and an oracle that knows friction and payload. Counts are
+    of failures that move the finger tips by 50 mm within 3 s. A study that was ended goes on in the
+    same --out.
 
     Examples:
 
       accord packbot detect runs/reach/bag --json
 
-      accord packbot detect --study 500 --seed 2000 --out detection
+      accord packbot detect --study 60 --seed 2000 --engine mujoco --out detection
     """
     if (bag is None) == (not study):
         raise AccordError("detect takes a bag, or --study N")
     if bag is None:
-        return _study(study, minutes, seed, folder, force=force)
+        wanted = (study, minutes, engine, model_error, seed)
+        return _study(*wanted, folder, force=force)
     return _of_bag(read_run(bag), payload)
 
 
-def _study(count: int, minutes: float, seed: int, folder: Path | None, *, force: bool) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class Found(Counts, Alarms):
+    """Hold counts of a watcher: of failures that move the tips, and false alarms.
+
+    Args:
+        all: of all failures.
+        kinds: of all failures, by kind.
+    """
+
+    all: Counts
+    kinds: dict[str, Counts]
+
+    @classmethod
+    def of_all(cls, outcomes: Sequence[Outcome]) -> Found:
+        """Return those of outcomes."""
+        failed = [o for o in outcomes if o.joint]
+        kinds = {str(kind): counts_of([o for o in failed if o.kind == kind]) for kind in KINDS}
+        tips = counts_of([o for o in failed if o.tips])
+        return cls(**vars(tips), **vars(alarms_of(outcomes)), all=counts_of(failed), kinds=kinds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study(Found):
+    """Hold what the detector made of a study, and what the others did."""
+
+    seeds: list[int]
+    model_error: float
+    engine: str
+    baseline: Found
+    oracle: Found
+
+
+def _study(
+    count: int,
+    minutes: float,
+    engine: str,
+    scale: float,
+    seed: int,
+    folder: Path | None,
+    *,
+    force: bool,
+) -> Result:
     """Run the study of detection, or what is left of it, and draw its figure."""
-    arms = max(1, round(count / FAILURES))
+    check_engine(engine)
+    arms = math.ceil(count / FAILURES)
     with (
         results(folder, "packbot_detection", force=force) as place,
         kept(place),
         counted(arms, "arms") as advance,
     ):
         nominal, share = 60.0 * minutes / arms, np.diff(np.linspace(0, count, arms + 1).round())
-        calls = [(seed + i, int(n), nominal, THRESHOLDS) for i, n in enumerate(share)]
+        calls = [(seed + i, int(n), nominal, engine, scale) for i, n in enumerate(share)]
         judged = run_pieces(judge_arm, calls, done=lambda _: advance(1))
-        rows = [
-            summary([outcome for arm in judged for outcome in arm[k]], threshold)
-            for k, threshold in enumerate(THRESHOLDS)
-        ]
-        data = Study([seed, seed + arms - 1], rows)
+        outcomes = {name: [o for arm in judged for o in arm[name]] for name in WATCHERS}
+        found = {name: Found.of_all(each) for name, each in outcomes.items()}
+        data = Study(
+            **vars(found["detector"]),
+            seeds=[seed, seed + arms - 1],
+            model_error=scale,
+            engine=engine,
+            baseline=found["baseline"],
+            oracle=found["oracle"],
+        )
         write_text(place / "detection.json", json.dumps(to_json(data), indent=1))
-        _draw(rows, place / "detection.svg")
-    table = tables_of(rows, *COLUMNS, title=f"{count} failures")
+        _draw(outcomes, place / "detection.svg")
+    names = (*RESULTS, "delay", "false_alarms", "hours", "per_hour_95")
+    title = f"{count} failures; counts of those that move the tips"
+    table = tables_of([*found.values()], *names, title=title, labels=WATCHERS)
     return Result(data, [*table, file_line([place / "detection.svg"])])
 
 
-@dataclass(frozen=True)
-class Study:
-    """Hold the first and last seed, and a row of each threshold."""
-
-    seeds: list[int]
-    thresholds: list[Summary]
-
-
-def _draw(rows: Sequence[Summary], path: Path) -> None:
-    """Draw delays against false alarms, one dot a threshold."""
-    alarms = [row.alarms for row in rows]
+def _draw(outcomes: Mapping[str, Sequence[Outcome]], path: Path) -> None:
+    """Draw the share of failures that move the tips which are named, over the time since then."""
     with picture(path) as axes:
-        for part, colour in ((50, BLUE), (95, RED)):
-            delays = [1e3 * getattr(row.delay, f"p{part}") for row in rows]
-            axes.plot(alarms, delays, "o-", color=colour, label=f"{part} % of the failures")
-        label_dots(
-            axes, [*zip(alarms, delays)], [f"{row.threshold:g}" for row in rows]
-        )  # fmt: skip
-        axes.set(
-            xlabel="false alarms [1/h]", ylabel="delay after 0.05 rad of missing motion [ms]",
-        )  # fmt: skip
+        for name, each in outcomes.items():
+            failed = [o for o in each if o.tips]
+            delays = sorted(o.delay for o in failed if not math.isnan(o.delay))
+            shares = 100.0 * np.arange(1, len(delays) + 1) / max(len(failed), 1)
+            axes.step(delays, shares, where="post", color=COLOURS[name], label=name)
+        axes.set(xlabel="time since the failure [s]", ylabel="failures named [%]", ylim=(0, 100))
         legend(axes)
 
 
@@ -122,11 +177,16 @@ def _of_bag(run: BagRun, payload: float) -> Result:
     if run.robot != "packbot" or not run.scenario:
         raise AccordError("the bag is of no run of the Packbot")
     setup = Setup.of(make_scenario(run.scenario))
-    motion, detector = run.trajectory, Detector(setup, payload)
+    try:
+        known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
+    except ValueError as error:
+        raise AccordError(str(error)) from None
+    motion, detector = run.trajectory, Detector(setup, payload, uncertainty=known)
     efforts = efforts_in_force(run)
     found = detections(detector, motion.time, motion.q, motion.qd, efforts)
     recorded = {f.joint: f.time for f in map(fault_of, motion.events) if f}
-    last = {each.joint: each for each in found}.values()
+    all_ = {each.joint: each for each in found}.values()
+    last = [each for each in all_ if each.kind != "healthy"]  # a name that was taken back
     began = {each.joint: recorded.get(each.joint, each.time - each.delay) for each in last}
     faults = [replace(each, delay=each.time - began[each.joint]) for each in last]
     doubts = Prober(setup, payload).doubts(motion.q[-1], detector.open_explanations())

@@ -12,11 +12,14 @@ so that e'' = -2 w e' - w^2 e.
 Efforts are held for a period T, in which the friction b of a light joint with the inertia m can
 brake it wholly (x = b T / m is 8 for the wrist). Friction is therefore taken at the rate by which
 qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/2 and 1.
+
+With less friction than assumed, light joints would run away by that. Where the arm is known to be
+uncertain, friction is taken at the rate that is wanted, r' + w e.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,12 +44,14 @@ class ComputedTorque:
     Args:
         setup: robot and scenario.
         bandwidth: w, of the error's decay [rad/s].
+        uncertain: whether the arm's friction may be less than assumed.
 
     Raises:
         ValueError: if the control period is too long for the bandwidth.
     """
 
-    def __init__(self, setup: Setup, bandwidth: float) -> None:
+    def __init__(self, setup: Setup, bandwidth: float, *, uncertain: bool = False) -> None:
+        self._uncertain = uncertain
         self._period = setup.scenario.control_period
         if not 0.0 < bandwidth * self._period <= 0.5:
             most = 0.5 / self._period
@@ -62,10 +67,16 @@ class ComputedTorque:
         """Return the command for angles r, their rates and accelerations (7,) to be followed."""
         q, qd, w = state.q, state.qd, self._bandwidth
         a = change + 2.0 * w * (rate - qd) + w * w * (r - q)
-        return Command(clip_efforts(self.efforts(q, qd, a), self._limits))
+        wanted = rate + w * (r - q) if self._uncertain else None
+        return Command(clip_efforts(self.efforts(q, qd, a, wanted), self._limits))
 
-    def efforts(self, q: Array, qd: Array, a: Array) -> Array:
-        """Return the efforts (7,) [N m] of accelerations a (7,) [rad/s^2], friction included."""
+    def efforts(self, q: Array, qd: Array, a: Array, wanted: Array | None = None) -> Array:
+        """Return the efforts (7,) [N m] of accelerations a (7,) [rad/s^2], friction included.
+
+        Friction is that of the `wanted` rates (7,) [rad/s], if any are given.
+        """
+        if wanted is not None:
+            return np.asarray(self._arm.efforts(q, qd, a) - self._friction.efforts(wanted))
         x = self._friction.viscous * self._period / np.diag(self._arm.mass_matrix(q))
         x = np.maximum(x, LEAST)
         k = 1.0 / -np.expm1(-x) - 1.0 / x
@@ -89,11 +100,13 @@ class FailedTorque(ComputedTorque):
         bandwidth: of the error's decay [rad/s].
     """
 
-    def __init__(self, setup: Setup, arm: FailedArm, bandwidth: float) -> None:
-        super().__init__(setup, bandwidth)
+    def __init__(
+        self, setup: Setup, arm: FailedArm, bandwidth: float, *, uncertain: bool = False
+    ) -> None:
+        super().__init__(setup, bandwidth, uncertain=uncertain)
         self._failed = arm
 
-    def efforts(self, q: Array, qd: Array, a: Array) -> Array:
+    def efforts(self, q: Array, qd: Array, a: Array, wanted: Array | None = None) -> Array:
         """Return the efforts (7,) [N m]; those of failed joints are 0."""
         arm, loose = self._failed, self._failed.loose
         a = a.copy()
@@ -103,7 +116,7 @@ class FailedTorque(ComputedTorque):
             mass = self._arm.mass_matrix(q)
             open_ = self._arm.bias(q, qd) - self._friction.efforts(qd) + mass @ a
             pressed = self._fall(q, a, mass, open_)
-        efforts = super().efforts(q, qd, a) - pressed
+        efforts = super().efforts(q, qd, a, wanted) - pressed
         efforts[arm.frozen] = efforts[loose] = 0.0
         return efforts
 
@@ -152,6 +165,7 @@ class ReachController:
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
+        uncertainty: with it, empty or not, friction is compensated with care; see above.
     """
 
     def __init__(
@@ -164,13 +178,14 @@ class ReachController:
         speed: float = 0.8,
         bandwidth: float = 10.0,
         margin: float = MARGIN,
+        uncertainty: Mapping[str, float] | None = None,
     ) -> None:
         with compiled("the controller reach"):
             from packbot.planning.rrt import Planner
         self._setup, self._speed = setup, speed
         self._goal = Goal.read(target, pose, pitch, look=look)
         self._planner = Planner(setup, margin=margin)
-        self._control = ComputedTorque(setup, bandwidth)
+        self._control = ComputedTorque(setup, bandwidth, uncertain=uncertainty is not None)
         self._motions: dict[int, TimedPath] = {}
 
     def reset(self, seed: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
@@ -41,10 +41,11 @@ class RecoveryController:
     """Reach a target, and when a joint fails, with the joints that are left (Controller).
 
     A detector sees each state and the commands; the faults of the scenario are not looked at. When
-    it names a joint and its kind, the arm is held until it rests. Then the model is swapped, a way
-    is planned for the joints that are left, and tracked. At its end the tips are drawn to the
-    target by what is measured: loose joints lie as they do. Where there is no way, the arm goes to
-    the nearest point that has one. As long as a kind is open the arm goes on, which tells.
+    it names a joint and its kind, or takes a name back, the arm is held until it rests. Then the
+    model is swapped, a way is planned for the joints that are left, and tracked. At its end the
+    tips are drawn to the target by what is measured: loose joints lie as they do. Where there is no
+    way, the arm goes to the nearest point that has one. As long as a kind is open the arm goes on,
+    which tells.
 
     Args:
         setup: robot and scenario; the way starts at its initial state.
@@ -53,6 +54,9 @@ class RecoveryController:
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
+        uncertainty: by how much the arm may differ from its model, keys of
+            `detection.uncertainty.Uncertainty`; what is not given is the report's. With it friction
+            is compensated with care, too.
         planner: for the failed arm at rest, where there is one already.
     """
 
@@ -64,16 +68,20 @@ class RecoveryController:
         speed: float = 0.8,
         bandwidth: float = 10.0,
         margin: float = MARGIN,
+        uncertainty: Mapping[str, float] | None = None,
         planner: Recoverer | None = None,
     ) -> None:
         with compiled("the controller recover"):
             from packbot.detection.detector import Detector
+            from packbot.detection.uncertainty import Uncertainty
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
+        self._uncertain = uncertainty is not None
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
-        self._detector, self.planner = Detector(setup), planner
+        known = Uncertainty.read(uncertainty)
+        self._detector, self.planner = Detector(setup, uncertainty=known), planner
 
     def reset(self, seed: int) -> None:
         """Forget everything, and plan the way of the healthy arm; `seed` is of the sampling."""
@@ -98,17 +106,25 @@ class RecoveryController:
         found = self._detector.update(state.time, state.q, state.qd, self._effort)
         if np.abs(state.qd[:ARM]).max() > STILL:
             self._moved = state.time
+        before = self._faults
         for each in found:
-            line = "%s is %s: found at %.3f s, %.3f s after it failed"
-            _log.warning(line, each.joint, each.kind, each.time, each.delay)
-        self.detected |= {each.joint: each for each in found}
-        if any(each.fault for each in found):
+            _log.warning(str(each))
+            if each.kind == "healthy":
+                self.detected.pop(each.joint, None)
+            elif each.kind != "unexplained":
+                self.detected[each.joint] = each
+        if self._faults != before:
             self._swap([each.fault for each in self.detected.values() if each.fault], state)
         elif self.started is None and (self._plan or self._rests(state)):
             self._replan(state)
         command = self._follow(state)
         self._effort = command.effort
         return command
+
+    @property
+    def _faults(self) -> dict[str, str]:
+        """Kinds of the failures that are known, by joint."""
+        return {each.joint: each.kind for each in self.detected.values() if each.fault}
 
     def _swap(self, faults: Sequence[Fault], state: RobotState) -> None:
         """Swap the model, and hold the arm where it is."""
@@ -120,7 +136,14 @@ class RecoveryController:
         self._plan: Future[tuple[Recoverer, Recovery]] | None = None
         self._since = self._moved = state.time
         self.arm = FailedArm(self._setup, faults, q=state.q, watch=self._watch)
-        self._control = FailedTorque(self._setup, self.arm, self._bandwidth)
+        self._control = FailedTorque(
+            self._setup, self.arm, self._bandwidth, uncertain=self._uncertain
+        )
+
+    @property
+    def _plain(self) -> bool:
+        """Whether a healthy arm that is not its model reaches as it would without all this."""
+        return self._uncertain and not self.arm.faults
 
     def _rests(self, state: RobotState) -> bool:
         """Return whether the arm has been at rest for a while, camera and wrist apart."""
@@ -168,7 +191,9 @@ class RecoveryController:
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and time > end:
             rested = min(time - end, state.time - self._moved) > LAST
-            settled = self._serve(state) < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
+            settled = (
+                self._plain or self._serve(state) < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
+            )
             self.done = (rested and settled) or time > end + LONGEST
         return self._control.command(state, r + self._served, rate, change)
 

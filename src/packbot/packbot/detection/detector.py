@@ -1,14 +1,17 @@
-"""Online detection of frozen and loose joints, from joint states and commanded efforts alone.
+"""Online detection of failed joints, from joint states and commanded efforts alone.
 
-Kalman filters of the arm, healthy and with each failure of each joint, run side by side; what one
-of them explains better than the healthy one is summed, and begins anew where it is none (the
-cumulative sum [Page 1954] of a multiple-model filter [Magill 1965]).
+Kalman filters of the arm, as it was last taken to be and with each other kind of each joint, run
+side by side; what one of them explains better is summed, and begins anew where it is none (the
+cumulative sum [Page 1954] of a multiple-model filter [Magill 1965]). What is not known of the arm
+is estimated by each of them, so that an arm that is not its model is told from a broken one. A
+joint that was named can be found healthy later: the name is taken back.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,54 +21,106 @@ from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.detection.filters import FROZEN, LOOSE, Prediction, advance
+from packbot.detection.filters import FROZEN, HEALTHY, LOOSE, Balance, N, advance
 from packbot.detection.touching import Touching
+from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 
-Verdict = Literal["frozen", "loose", "undetermined"]
-KINDS: tuple[Verdict, Verdict] = ("loose", "frozen")  # in the order of the filters
-NOISE = (1e-3, 1e-2)  # rad, rad/s: standard deviations of what is measured
-ERRORS = (0.2, 0.3)  # of the payload and of each joint's friction, relative, at most
-MODEL = 2e-4  # part of the efforts by which the rest of the model may be off, at random
-THRESHOLD = 30.0  # chi^2
+Verdict = Literal["healthy", "loose", "frozen", "undetermined", "unexplained"]
+KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
+THRESHOLD = 40.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
-APART = 30.0  # and its one failure the other
-PAST = 0.05  # s: for so long an effort may have lacked before it shows
-LOST = 80.0  # chi^2 of a state that no filter predicts: all begin anew,
-BLIND = 0.1  # s: and tell nothing for so long
-LOOSELY = 16.0  # chi^2 by which a state may be off, and as much over the square root of states
-PATIENCE = 0.12  # s for which a failure stands whose kind stays open
+APART = 40.0  # and its one kind the other
+PATIENCE = 0.3  # s for which a failure stands whose kind stays open, or that nothing explains
+LOST = 200.0  # chi^2 of rates that no filter predicts: all begin anew,
+BLIND = 0.3  # s: and tell nothing for so long, as at the start
+AFTER = 0.5  # s for which nothing is told after a name: others are shaken, too
+PAST, SNAPSHOTS = 0.5, 5  # s by which unknowns lag that another kind begins with, and how many
+SETTLED, EARLY = 1.5, 2.0  # s in which an arm becomes known, and by how much more it takes then
+LASTING = 0.2  # s over which errors of one sign are summed
+SPELL = 0.3  # s over which errors are averaged,
+LOOSELY = 3.0  # and how much larger than expected they may be
+FORGET = 2.0  # s in which evidence fades: errors of the model add up, too
 CLEAR = 8.0  # chi^2 against an explanation that excludes it,
 LATELY = 1.0  # s in which it is gathered
+TURNED = 0.05  # rad
+STILL = 16.0  # times the variance of noise: a rate that is none
 JOLT = 0.3  # part of a change of rate that an impact within a tick leaves open
-DRIFT = 0.01  # 1/s^0.5: by which errors wander, relative to the largest
-SIGMAS = 3.0  # of the noise of rates: slower joints may stick
+DRIFT = 0.01  # 1/s^0.5: by which the unknowns wander, of their prior
+SIGMAS, SLOW = 3.0, 0.02  # of the noise of rates, rad/s: slower joints may stick
 STOP = 100.0  # N m: standard deviation of what a stop may give
-UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
+QUIET = (1e-4, 5e-4)  # rad, rad/s: noise is taken for no less
+ADAPT = 0.5  # s in which noise is estimated
+MIDDLE = 0.455  # median of chi^2 with one degree of freedom
 
 
 @dataclass(frozen=True)
 class Detection:
-    """Hold a joint that was found failed.
+    """Hold what was found of a joint.
 
     Args:
         joint: name.
-        kind: `frozen`, `loose`, or `undetermined` as long as what is measured fits both.
+        kind: `frozen`, `loose`, or `undetermined` as long as what is measured fits both; `healthy`
+            where a name is taken back; `unexplained` where no failure fits: the model does not.
         time: when it was found [s].
         delay: since it began, as far as can be told [s].
+        residual: effort that is missing [N m].
     """
 
     joint: Annotated[str, Quantity("")]
     kind: Annotated[Verdict, Quantity("", form="s")]
     time: Annotated[float, Quantity("s", form=".2f")]
     delay: Annotated[float, Quantity("s", form=".2f")]
+    residual: Annotated[float, Quantity("N m", form=".2f")] = 0.0
+
+    def __str__(self) -> str:
+        """Return one line for a person."""
+        at = f"at {self.time:.2f} s"
+        if self.kind == "healthy":
+            return f"{self.joint} is healthy after all: found {at}"
+        if self.kind == "unexplained":
+            lacks = f"{self.joint} lacks {self.residual:.2g} N m"
+            return f"the model does not fit, and no failure does: {lacks} {at}"
+        since = f"{self.delay:.2f} s after it failed"
+        if self.kind == "undetermined":
+            return f"{self.joint} failed, frozen or loose: found {at}, {since}"
+        return f"{self.joint} is {self.kind}: found {at}, {since}"
 
     @property
     def fault(self) -> Fault | None:
-        """The fault; None as long as its kind is not known."""
-        if self.kind == "undetermined":
-            return None
-        return Fault(self.joint, self.kind, self.time - self.delay)
+        """The fault; None where it is none, or its kind is not known."""
+        if self.kind in ("loose", "frozen"):
+            return Fault(self.joint, self.kind, self.time - self.delay)
+        return None
+
+
+class Noise:
+    """Estimate the noise of angles and rates from how they differ from their neighbours.
+
+    The second difference of a smooth motion is small beside that of white noise, which has six
+    times its variance; the median over the joints leaves out those that are jerked.
+
+    Args:
+        first: standard deviations to begin with [rad, rad/s].
+    """
+
+    def __init__(self, first: tuple[float, float]) -> None:
+        self._first = np.array(first)
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin anew."""
+        self._variance = self._first**2
+        self._seen: list[Array] = []
+
+    def see(self, q: Array, qd: Array, period: float) -> Array:
+        """Take a state, and return the standard deviations [rad, rad/s]."""
+        self._seen = [*self._seen[-2:], np.array([q, qd])]
+        if len(self._seen) == 3:
+            a, b, c = self._seen
+            squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (6.0 * MIDDLE)
+            self._variance += (period / ADAPT) * (squares - self._variance)
+        return np.asarray(np.maximum(np.sqrt(self._variance), QUIET))
 
 
 class Detector:
@@ -75,29 +130,41 @@ class Detector:
         setup: robot and scenario.
         payload: at the finger tips, as known [kg].
         threshold: of the likelihood ratio, chi^2 with one degree of freedom.
+        uncertainty: of the arm.
     """
 
-    def __init__(self, setup: Setup, payload: float = 0.0, threshold: float = THRESHOLD) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        payload: float = 0.0,
+        threshold: float = THRESHOLD,
+        uncertainty: Uncertainty | None = None,
+    ) -> None:
+        u = uncertainty or Uncertainty()
         self._threshold, self._limits = threshold, setup.effort_limits
-        self._prediction = Prediction(setup, payload)
-        self._touching = Touching(setup, NOISE[0])
-        self._variances = np.array(NOISE) ** 2
-        self._prior = UNIFORM * np.array([ERRORS[0] * payload, *[ERRORS[1]] * len(JOINTS)])
+        self._balance = Balance(setup, payload, u)
+        self._noise = Noise((float(np.hypot(u.angle_noise, 0.3 * u.quantisation)), u.rate_noise))
+        self._touching = Touching(setup, u.angle_noise, u.encoder_offset, u.length)
         self.reset()
 
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
-        n = len(JOINTS)
-        k = 1 + 2 * n  # filters: of the healthy arm, of loose joints, of frozen ones
+        # Filters: of the arm as it is taken to be, with each other kind, and as it is, begun anew.
+        k = 2 + 2 * N
+        size = N + len(self._balance.prior)
         self._touching.reset()
+        self._balance.reset()
+        self._noise.reset()
         self._time: float | None = None
-        self._known = np.zeros(n, dtype=np.int64)
+        self._known = np.zeros(N, dtype=np.int64)
         self._told: dict[int, Verdict] = {}
-        self._states, self._spreads = np.zeros((k, 3 * n + 1)), np.zeros((k, 3 * n + 1, 3 * n + 1))
-        self._spreads[0, 2 * n :, 2 * n :] = np.diag(self._prior**2)
-        self._fits, self._lacking = np.zeros((k, 2)), np.zeros((2 * n, n))
-        self._evidence, self._against, self._since, self._misfit, self._ticks = np.zeros((5, k))
-        self._doubtful, self._blind = np.zeros(n), -np.inf
+        self._states, self._spreads = np.zeros((k, size)), np.zeros((k, size, size))
+        self._spreads[0, N:, N:] = np.diag(self._balance.prior**2)
+        self._fits, self._means = np.zeros((k, 1 + N)), np.zeros((k, N))
+        self._errors = np.ones((k, N))
+        self._evidence, self._kinds, self._against, self._since = np.zeros((4, k))
+        self._doubtful, self._named, self._strange = np.zeros(N), np.zeros(N), 0.0
+        self._past = deque[tuple[float, Array, Array]](maxlen=SNAPSHOTS)
 
     def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
         """Take what was measured, and the effort that was commanded up to then.
@@ -108,39 +175,48 @@ class Detector:
             effort: commanded over the period before (7,) [N m]; of the first state it counts not.
 
         Returns:
-            joints that are found failed now, or whose kind is known now.
+            joints of which something else is found now than before.
         """
-        impulses, stops = self._touching.look(time, q, qd)
-        seen = np.concatenate([q, qd])
         if self._time is None:
-            self._time = time
-            self._start(time, seen)
+            self._time = self._begun = time
+            self._touching.look(time, q, qd)
+            self._balance.begin(q)
+            self._start(time, qd, self._noise.see(q, qd, 0.0)[1])
             return ()
         period, self._time = time - self._time, time
+        noise = self._noise.see(q, qd, period)
+        self._seen, self._variance = qd, noise[1] ** 2
+        self._touching.noise = float(noise[0])
+        impulses, stops = self._touching.look(time, q, qd)
         tau = clip_efforts(effort, self._limits)
-        faults, lead = self._faults(), int(self._evidence.argmax())
-        given = np.where(faults[lead] == LOOSE, 0.0, tau)
-        held = np.flatnonzero(faults[lead] == FROZEN)
-        met = seen if impulses.any() or stops.any() else None
-        motion, pushed, change = self._prediction.over(self._states[lead], given, period, held, met)
-        slack = MODEL * np.abs(tau) + stops.any(axis=1) * STOP
-        slack += (np.abs(qd) < SIGMAS * NOISE[1]) * self._prediction.breakaway
-        forces = impulses / period**2 + np.diag(slack**2)
-        jolt = (qd - self._states[lead, len(q) : len(seen)]) * impulses.any()
-        jolts = np.concatenate([0.5 * period * jolt, JOLT * jolt]) ** 2
-        drift = DRIFT**2 * period * self._prior**2
+        keep, free, known, motor, effects, white, fade, drift = self._balance.over(
+            q, self._states[0], self._spreads[0], self._known == LOOSE, tau, period, float(noise[0])
+        )
+        white = white + stops.any(axis=1) * STOP**2
+        sticks = np.abs(qd) < SIGMAS * noise[1] + SLOW
+        white = white + sticks * self._balance.sticking**2
+        jolts = (JOLT * impulses.any() * (qd - self._states[0, :N])) ** 2
+        drift[N:] = DRIFT**2 * period * self._balance.prior[N:] ** 2
         advance(
-            motion, pushed, change, lead, faults, tau, forces, jolts, drift, seen,
-            self._variances, self._states, self._spreads, self._fits,
+            self._faults(), keep, free, known, motor, effects, self._balance.driven,
+            impulses / period**2 + np.diag(white), jolts, fade, drift, qd, noise[1] ** 2,
+            self._states, self._spreads, self._fits,
         )  # fmt: skip
-        self._lacking = pushed * tau * (PAST / period)
         self._weigh(time, period)
-        if self._fits[:, 0].min() > LOST:
-            self._start(time, seen)
-            self._blind = time + BLIND
+        if (self._fits[:, 1:] ** 2).sum(axis=1).min() > LOST:
+            self._start(time, qd, noise[1])
         if time < self._blind:
+            if self._told:
+                self._anew(slice(None), time)
+            elif self._evidence[-1] > MARGIN:
+                self._take(len(self._evidence) - 1, time)
             return ()
         return self._tell(time, period)
+
+    @property
+    def estimates(self) -> Array:
+        """Efforts that are missing, by the likeliest filter (7,) [N m]."""
+        return np.array(self._states[0, N : 2 * N])
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
         """Return, by joint, what cannot be told apart by what was measured lately.
@@ -148,81 +224,153 @@ class Detector:
         A joint that stood still may be frozen; one whose effort would not have moved it, loose.
         """
         found = dict[str, tuple[str, ...]]()
-        loose, frozen = self._against[1:].reshape(2, -1)
+        first, second = self._against[1:-1].reshape(2, -1)
         for j, joint in enumerate(JOINTS):
-            if self._told.get(j, "undetermined") != "undetermined":
+            if self._told.get(j, "undetermined") not in ("undetermined", "healthy", "unexplained"):
                 continue
-            doubts = {"healthy": j not in self._told}
-            doubts |= {"frozen": frozen[j] > -CLEAR, "loose": loose[j] > -CLEAR}
+            doubts = {"healthy": self._told.get(j) != "undetermined"}
+            doubts |= {"frozen": second[j] > -CLEAR, "loose": first[j] > -CLEAR}
             if doubts["frozen"] or doubts["loose"]:
                 found[joint] = tuple(kind for kind, open_ in doubts.items() if open_)
         return found
 
-    def _start(self, time: float, seen: Array) -> None:
-        """Begin with a state, and the errors as known."""
-        n, spread = len(seen), self._spreads[0]
-        self._states[0, :n] = seen
-        spread[:n] = spread[:, :n] = 0.0
-        spread[:n, :n] = np.diag(np.repeat(self._variances, n // 2))
+    def _start(self, time: float, qd: Array, noise: float) -> None:
+        """Begin with rates, and all else as known."""
+        self._seen, self._variance = qd, noise**2
+        spread = self._spreads[0]
+        self._states[0, :N] = qd
+        spread[:N] = spread[:, :N] = 0.0
+        spread[:N, :N] = noise**2 * np.eye(N)
+        self._errors[:], self._means[:] = 1.0, 0.0
+        self._strange = 0.0
+        self._past.clear()
         self._anew(slice(None), time)
+        self._blind = time + BLIND
 
     def _anew(self, which: slice | NDArray[np.bool_], time: float) -> None:
-        """Let filters begin where the first one is, and loose joints' with what it missed."""
-        self._states[which], self._spreads[which] = self._states[0], self._spreads[0]
-        self._evidence[which] = self._misfit[which] = self._ticks[which] = 0.0
-        for j, way in enumerate(self._lacking.T):
-            if self._evidence[1 + j] == 0.0:
-                self._spreads[1 + j, : len(way), : len(way)] += np.outer(way, way)
-        self._since[which] = time
+        """Let filters begin with the rates that are seen, and the unknowns known a while ago.
+
+        Those of now may have bent to a failure already.
+        """
+        if not self._past or time >= self._past[-1][0] + PAST / SNAPSHOTS:
+            self._past.append((time, self._states[0, N:].copy(), self._spreads[0, N:, N:].copy()))
+        _, unknowns, spread = self._past[0]
+        state = np.concatenate([self._seen, unknowns])
+        whole = np.zeros_like(self._spreads[0])
+        whole[:N, :N], whole[N:, N:] = self._variance * np.eye(N), spread
+        others = np.zeros(len(self._states), dtype=np.bool_)
+        others[which] = True
+        others[0] = False
+        self._states[others], self._spreads[others] = state, whole
+        self._errors[others], self._means[others] = 1.0, self._means[0]
+        self._evidence[others] = self._kinds[others] = 0.0
+        self._since[others] = time
 
     def _faults(self) -> NDArray[np.int64]:
-        """Return the joints' failures by filter (15, 7): known ones, and one more each."""
-        n = len(JOINTS)
-        faults = np.tile(self._known, (1 + 2 * n, 1))
-        for j in np.flatnonzero(self._known == 0):
-            faults[1 + j, j], faults[1 + n + j, j] = LOOSE, FROZEN
+        """Return the joints' kinds by filter (16, 7): as taken to be, one other each, again."""
+        faults = np.tile(self._known, (2 + 2 * N, 1))
+        for j in range(N):
+            for turn in (1, 2):
+                faults[1 + (turn - 1) * N + j, j] = (self._known[j] + turn) % len(KINDS)
         return faults
 
     def _weigh(self, time: float, period: float) -> None:
-        """Add to the evidence for each failure, which begins anew where there is none."""
-        chi, scale = (self._fits[0] - self._fits).T
-        gain = chi + np.minimum(scale, 0.0)
-        self._evidence = np.maximum(0.0, self._evidence + gain)
-        self._against = np.clip(self._against * (1.0 - period / LATELY) + gain, -10.0 * CLEAR, 0.0)
-        self._misfit += self._fits[:, 0]
-        self._ticks += 1.0
+        """Add to the evidence for each other kind, which begins anew where there is none."""
+        squares = self._fits[:, 1:] ** 2
+        part = period / LASTING
+        self._means += part * (self._fits[:, 1:] - self._means)
+        lasting = self._means**2 * (2.0 / part)
+        gain = _excess(squares) + part * _excess(lasting)
+        gain += np.minimum(self._fits[0, 0] - self._fits[:, 0], 0.0)
+        kept = 1.0 - period / FORGET
+        self._evidence = np.maximum(0.0, kept * self._evidence + gain)
+        # A frozen joint's rate is known best: what fits as well is not to count against it.
+        still = np.where(self._faults() == FROZEN, 1.0 / STILL, 1.0)
+        excess = _excess(still * squares) + part * _excess(still * lasting)
+        self._kinds = kept * self._kinds + excess
+        against = self._against * (1.0 - period / LATELY) + excess
+        self._against = np.clip(against, -10.0 * CLEAR, 0.0)
+        self._errors += (period / SPELL) * (squares - self._errors)
         self._anew(self._evidence == 0.0, time)
 
     def _tell(self, time: float, period: float) -> tuple[Detection, ...]:
-        """Return the joint whose failure explains what no other does, and how it failed."""
-        most = 2.0 * len(JOINTS) + LOOSELY * (1.0 + np.sqrt(1.0 / np.maximum(self._ticks, 1.0)))
-        fits = self._misfit <= most * self._ticks
-        both = np.where(fits, self._evidence, 0.0)[1:].reshape(2, -1)
+        """Return the joint whose other kind explains what nothing else does."""
+        last = len(self._evidence) - 1
+        if self._evidence[last] > MARGIN and self._evidence.argmax() == last:
+            self._take(last, time)  # the arm is as it was taken to be, and was known wrongly
+            return ()
+        fits = self._errors.mean(axis=1) <= LOOSELY
+        both = np.where(fits, self._evidence, 0.0)[1:-1].reshape(2, -1)
+        # A loose joint that has turned since, and rests, lies on something.
+        turned = np.abs(self._balance.angles - self._named) > TURNED
+        both[0, (self._known == LOOSE) & turned] = 0.0
         each = both.max(axis=0)
         joint = int(each.argmax())
-        rival = np.delete(self._evidence[1:].reshape(2, -1).max(axis=0), joint).max()
-        if each[joint] < self._threshold or each[joint] < rival + MARGIN:
+        rival = np.delete(self._evidence[1:-1].reshape(2, -1).max(axis=0), joint).max()
+        rival = max(rival, self._evidence[-1])
+        least = self._threshold * (EARLY if time < self._begun + SETTLED else 1.0)
+        if each[joint] < least or each[joint] < rival + MARGIN:
             self._doubtful[:] = 0.0
-            return ()
-        which = int(both[:, joint].argmax())
-        kind = KINDS[which]
-        if both[which, joint] < both[1 - which, joint] + APART:
+            return self._unexplained(time, period, fits)
+        self._strange = 0.0
+        kinds = self._kinds[1:-1].reshape(2, -1)[:, joint]
+        which = int(np.where(both[:, joint] > 0.0, kinds, -np.inf).argmax())
+        found = 1 + which * N + joint
+        number = int(self._faults()[found, joint])
+        kind = KINDS[number]
+        open_ = kinds[which] < kinds[1 - which] + APART
+        if open_ and self._known[joint] == HEALTHY:
             kind = "undetermined"
             self._doubtful[joint] += period
-            if self._doubtful[joint] < PATIENCE or joint in self._told:
+            if self._doubtful[joint] < PATIENCE or self._told.get(joint) == kind:
                 return ()
+        elif open_:
+            return ()
         self._told[joint] = kind
-        found = 1 + which * len(JOINTS) + joint
         since = float(self._since[found])
+        missing = float(self._states[0, N + joint])
         if kind != "undetermined":
-            self._known[joint] = LOOSE if kind == "loose" else FROZEN
-            self._states[0], self._spreads[0] = self._states[found], self._spreads[found]
-            self._anew(slice(None), time)
-        return (Detection(JOINTS[joint], kind, time, time - since),)
+            self._known[joint] = number
+            self._named[joint] = self._balance.angles[joint]
+            self._take(found, time)
+            self._blind = time + AFTER
+        return (Detection(JOINTS[joint], kind, time, time - since, missing),)
+
+    def _take(self, which: int, time: float) -> None:
+        """Take a filter for the one of the arm as it is; the others begin anew."""
+        self._states[0], self._spreads[0] = self._states[which], self._spreads[which]
+        self._errors[0], self._means[0] = self._errors[which], 0.0
+        self._past.clear()
+        self._anew(slice(None), time)
+
+    def _unexplained(
+        self, time: float, period: float, fits: NDArray[np.bool_]
+    ) -> tuple[Detection, ...]:
+        """Return the joint that fits least, where no filter fits for a while."""
+        self._strange = 0.0 if fits.any() else self._strange + period
+        if self._strange < PATIENCE:
+            return ()
+        joint = int(self._errors[0].argmax())
+        if self._told.get(joint) == "unexplained":
+            return ()
+        self._told[joint] = "unexplained"
+        missing = float(self._states[0, N + joint])
+        return (Detection(JOINTS[joint], "unexplained", time, self._strange, missing),)
+
+
+class Watcher(Protocol):
+    """What finds failures."""
+
+    def reset(self) -> None:
+        """Forget all."""
+
+    def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
+        """Take what was measured; see `Detector.update`."""
+        ...
 
 
 def detections(
-    detector: Detector, time: Array, q: Array, qd: Array, effort: Array
+    detector: Watcher, time: Array, q: Array, qd: Array, effort: Array
 ) -> list[Detection]:
     """Return what a detector finds in a motion.
 
@@ -233,3 +381,12 @@ def detections(
     """
     rows = zip(time.tolist(), q, qd, effort, strict=True)
     return [found for row in rows for found in detector.update(*row)]
+
+
+def _excess(squares: Array) -> Array:
+    """Return by how much chi^2 of each filter (k, 7) is less than the first one's, in sum (k,).
+
+    What is below 1 is no evidence: errors of the model are allowed for, and mostly smaller.
+    """
+    floored = np.maximum(squares, 1.0).sum(axis=1)
+    return np.asarray(floored[0] - floored)

@@ -1,206 +1,257 @@
 """Kalman filters of the arm, healthy and with each failure, side by side.
 
-All share one linearisation about the likeliest one. A loose joint is a healthy one without its
-effort; a frozen one bears an unknown effort besides, and does not turn.
+Each estimates the joints' rates together with what is not known of the arm, by the balance of
+efforts over a tick, as observers of the generalised momentum do [De Luca, Mattone 2005; with a
+Kalman filter Wahrburg et al. 2018],
 
-States are q, qd, the error of the payload and the relative ones of friction (22,).
+    (M + W D T) qd+ = (M - (1 - W) D T) qd + T (tau + C x - h),
+
+M the mass matrix, D viscous friction, h gravity, Coriolis and dry friction, T the period, W the
+part of the last rate in the mean of a joint that friction brakes within T. C are the efforts by
+the unknowns x: efforts that wander (dry friction, and what is left out), the inertial parameters,
+torque constants, viscous friction, and latency. All but the rates are measured values.
+
+A loose joint is a healthy one without its effort; a frozen one bears an unknown effort besides, and
+does not turn.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 from roboaccord.scenario.setup import Setup
 
+from packbot.detection.uncertainty import UNIFORM, Uncertainty, effort_basis
 from packbot.model.arm import Arm
+from packbot.model.parameters import JOINTS
 from packbot.simulators.engines import joint_friction
 
-FAST = 0.02  # rad/s: what changes by more in a tick is linearised in its middle
-STILL = 1e-9  # rad/s: where friction per rate is taken of a joint that does not turn
-LOOSE, FROZEN = 1, 2
-DOUBLINGS = 4  # the exponential is that of a tick's 2^-4, to the fourth order, squared
-BENT = 0.05  # part of a tick's change of rate by which the linearised arm may be off
+N = len(JOINTS)
+HEALTHY, LOOSE, FROZEN = range(3)
 LOCK = 3.0  # rad/s: what a lock may take of a joint's rate in a tick
 CREEP = 1e-3  # rad/s: of a frozen joint
-SLACK = 1e-4  # rad: by which a frozen joint may move in a tick beside
-
-
-@kernel
-def transition(inverse, stiffness, damping, qd, change, period):
-    """Return what q and qd become over a period, by q and qd, efforts, and 1 (14, 22).
-
-    Args:
-        inverse: of the mass matrix (7, 7).
-        stiffness, damping: change of the effort that the motion takes with q, qd (7, 7).
-        qd, change: rates and accelerations (7,).
-        period: [s].
-    """
-    n = len(qd)
-    slope = np.zeros((2 * n, 3 * n + 1))
-    slope[:n, n : 2 * n] = np.eye(n)
-    slope[:n, -1], slope[n:, -1] = qd, change
-    slope[n:, :n] = -inverse @ stiffness
-    slope[n:, n : 2 * n] = -inverse @ damping
-    slope[n:, 2 * n : -1] = inverse
-    small = period / 2**DOUBLINGS
-    square = np.ascontiguousarray(slope[:, : 2 * n])
-    term = slope * small
-    total = term.copy()
-    for k in range(2, 5):
-        term = square @ term * (small / k)
-        total += term
-    for _ in range(DOUBLINGS):  # total is the transition less the identity
-        total = 2.0 * total + np.ascontiguousarray(total[:, : 2 * n]) @ total
-    total[:, : 2 * n] += np.eye(2 * n)
-    return total
-
-
-@kernel
-def correct(state, spread, which, seen, variance):
-    """Update a filter by one measurement of a state; return the error squared and its variance."""
-    n = len(state)
-    total = spread[which, which] + variance
-    gain = np.empty(n)
-    for i in range(n):
-        gain[i] = spread[i, which] / total
-    error = seen - state[which]
-    for i in range(n):
-        state[i] += gain[i] * error
-        for j in range(n):
-            spread[i, j] -= gain[i] * gain[j] * total
-    return error * error, total
+WANDER = 0.3  # s in which unmodelled efforts forget what they were
+MODEL = 0.01  # part of the efforts that is not modelled
+WHITE = 0.2  # part of what wanders that is new in each tick
+TAPS = 3  # efforts of the last ticks that may be in force
+BENT = 0.1  # part of what the inertial parameters may still change that is not linear
+PARTS = (1.0, 0.5, 0.25, 0.0)  # of the estimates that are tried
+LIGHTEST = 0.3  # part of the least eigenvalue of the mass matrix that must be left
+LATE = 0.5  # standard deviation of the part of each
+LEAST = 1e-6  # of x in `mean_weight`, below which it is 1/2 to round-off
 
 
 @kernel
 def advance(
-    motion, pushed, change, lead, faults, effort, forces, jolts, drift, seen, variances,
+    faults, keep, free, known, motor, effects, driven, unknown, jolts, fade, drift, seen, variance,
     states, spreads, fits,
 ):  # fmt: skip
-    """Predict each filter over a tick and correct it by what is seen.
+    """Predict each filter over a tick and correct it by the rates that are seen.
 
     Args:
-        motion, pushed, change: q and qd after the tick, by the states of a filter (14, 22) and by
-            efforts (14, 7), and their change from there under the filter's efforts (14,).
-        lead: that filter.
-        faults: kind of each joint's failure, 0 for none, by filter (k, 7).
-        effort: commanded (7,) [N m].
-        forces: covariance of unknown efforts (7, 7) [(N m)^2].
-        jolts: variances that impacts within the tick add to q and qd (14,).
-        drift: variance that the errors gain in a tick (8,).
-        seen: q and qd as measured (14,).
-        variances: of q and qd as measured (2,).
-        states, spreads: of the filters (k, 22), (k, 22, 22), updated.
-        fits: filled with chi^2 and the logarithm of its normalisation (k, 2).
+        faults: kind of each joint's failure by filter (k, 7).
+        keep, free: changes of the rates by those before (7, 7) and by efforts (7, 7).
+        known, motor: efforts of the model, and commanded ones (7,) [N m].
+        effects: efforts by the unknowns (7, m).
+        driven: 1 for those of the drives (m,).
+        unknown: covariance of efforts that are anything (7, 7) [(N m)^2].
+        jolts: variances of the rates by impacts within the tick (7,).
+        fade, drift: of the unknowns in a tick: factor, and variance gained (m,).
+        seen, variance: measured rates (7,) [rad/s] and their variance.
+        states, spreads: of the filters, rates before unknowns (k, 7 + m), (k, 7 + m, 7 + m);
+            updated.
+        fits: filled with the logarithm of the normalisation, and the error of each rate over its
+            standard deviation (k, 1 + 7).
     """
-    n = len(effort)
-    centre = states[lead].copy()
-    unknown = pushed @ forces @ pushed.T + np.diag(jolts)
+    n, m = effects.shape
+    size = n + m
+    slope = np.zeros((n, size))
+    slope[:, :n] = keep
+    scaled = np.empty((n, m))
+    gain = np.empty(size)
     for f in range(len(states)):
         state, spread = states[f], spreads[f]
-        ahead = centre[: 2 * n] + change + motion @ (state - centre)
-        rows = motion @ spread
-        block = rows @ motion.T + unknown
+        effort = known.copy()
         for j in range(n):
-            less = int(faults[f, j] == LOOSE) - int(faults[lead, j] == LOOSE)
-            ahead -= less * effort[j] * pushed[:, j]
+            loose = faults[f, j] == LOOSE
+            effort[j] += 0.0 if loose else motor[j]
+            for i in range(m):
+                scaled[j, i] = 0.0 if loose and driven[i] > 0.0 else effects[j, i]
+        slope[:, n:] = free @ scaled
+        ahead = slope @ state + free @ effort
+        rows = slope @ spread
+        block = rows @ slope.T + free @ unknown @ free.T
         for j in range(n):
-            bent = BENT * (ahead[n + j] - state[n + j])
-            block[n + j, n + j] += bent**2
-            block[j, j] += (bent * motion[j, n + j]) ** 2
-        for j in range(n):
+            block[j, j] += jolts[j]
             if faults[f, j] == FROZEN:
-                block += np.outer(pushed[:, j], pushed[:, j]) * (LOCK / pushed[n + j, j]) ** 2
-                block[j, j] += (motion[j, n + j] * state[n + j]) ** 2 + SLACK**2
-                for i in range(2 * n):  # it comes at once, not all over the tick
-                    block[i, i] += (0.5 * state[n + j] * pushed[i, j] / pushed[n + j, j]) ** 2
-        state[: 2 * n] = ahead
-        spread[: 2 * n, : 2 * n] = 0.5 * (block + block.T)  # rounding would grow
-        spread[: 2 * n, 2 * n :] = rows[:, 2 * n :]
-        spread[2 * n :, : 2 * n] = rows[:, 2 * n :].T
-        spread[2 * n :, 2 * n :] += np.diag(drift)
-        for j in range(n):
-            if faults[f, j] == FROZEN:
-                correct(state, spread, n + j, 0.0, CREEP**2)
+                lock = LOCK / free[j, j]
+                for a in range(n):
+                    for b in range(n):
+                        block[a, b] += lock * lock * free[a, j] * free[b, j]
+        for a in range(n):
+            state[a] = ahead[a]
+            for b in range(n):
+                spread[a, b] = 0.5 * (block[a, b] + block[b, a])
+            for i in range(m):
+                spread[a, n + i] = spread[n + i, a] = rows[a, n + i] * fade[i]
+        for i in range(m):
+            state[n + i] *= fade[i]
+            for k in range(m):
+                spread[n + i, n + k] *= fade[i] * fade[k]
+            spread[n + i, n + i] += drift[i]
         fits[f] = 0.0
-        for i in range(2 * n):
-            error, total = correct(state, spread, i, seen[i], variances[i // n])
-            fits[f, 0] += error / total
-            fits[f, 1] += np.log(total)
+        for step in range(2 * n):
+            j = step % n
+            pinned = step < n
+            if pinned and faults[f, j] != FROZEN:
+                continue
+            error = (0.0 if pinned else seen[j]) - state[j]
+            total = spread[j, j] + (CREEP**2 if pinned else variance)
+            if not pinned:
+                fits[f, 0] += np.log(total)
+                fits[f, 1 + j] = error / np.sqrt(total)
+            for i in range(size):
+                gain[i] = spread[j, i] / total
+            for i in range(size):
+                state[i] += gain[i] * error
+                by = gain[i] * total
+                for k in range(size):
+                    spread[i, k] -= by * gain[k]
 
 
-class Prediction:
-    """Predict the arm over a tick, linearised; its payload and viscous friction may be off.
+def mean_weight(x: Array) -> Array:
+    """Return the part of the last rate in the mean over a period, x its length over the decay's."""
+    x = np.maximum(x, LEAST)
+    return np.asarray(1.0 / -np.expm1(-x) - 1.0 / x)
+
+
+class Balance:
+    """Balance the arm's efforts over a tick.
 
     Args:
         setup: robot and scenario.
         payload: at the finger tips, as known [kg].
+        uncertainty: of the arm.
 
     Attributes:
-        viscous: friction as known (7,) [N m s/rad].
-        breakaway: dry friction below which a joint may stick (7,) [N m].
+        sticking: dry friction that may hold a joint (7,) [N m].
+        angles: as measured last (7,) [rad].
+        prior: standard deviations of the unknowns (m,).
+        driven: 1 for the unknowns of the drives (m,).
     """
 
-    def __init__(self, setup: Setup, payload: float) -> None:
-        self._arm, self._heavier = Arm.of(setup), Arm.of(setup)
-        reach = setup.parameters.gripper_length
-        self._arm.carry(payload, reach)
-        self._heavier.carry(payload + 1.0, reach)
+    def __init__(self, setup: Setup, payload: float, uncertainty: Uncertainty) -> None:
+        self._arm, self._uncertainty = Arm.of(setup), uncertainty
+        self._arm.carry(payload, setup.parameters.gripper_length)
         self._friction = joint_friction(setup.parameters)
-        self.viscous = self._friction.viscous
         stiction = self._friction.stiction
-        self.breakaway = self._friction.constant if stiction is None else stiction
+        self._hidden = uncertainty.hidden(setup.effort_limits)
+        self.sticking = self._hidden + (self._friction.constant if stiction is None else stiction)
+        self._basis = effort_basis(setup, self._arm, uncertainty, self._hidden)
+        r = self._basis.shape[1]
+        u = uncertainty
+        self.prior = np.concatenate(
+            [
+                self._hidden,
+                np.ones(r),
+                np.full(N, UNIFORM * u.torque_constant),
+                np.full(N, UNIFORM * u.viscous),
+                np.full(TAPS - 1, LATE if u.latency else 0.0),
+            ]
+        )
+        self._inertial = slice(2 * N, 2 * N + r)
+        self._parameters = self._arm.parameters
+        self._lightest = LIGHTEST * np.linalg.eigvalsh(self._arm.mass_matrix(np.zeros(N)))[0]
+        self.driven = np.concatenate([np.zeros(N + r), np.ones(N), np.zeros(N), np.ones(TAPS - 1)])
+        self._others = self.driven == 0.0
+        self._others[N : N + r] = False
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget the last state."""
+        self._efforts = np.zeros((TAPS, N))
+        self._effects = np.zeros((N, len(self.prior)))
+        self._q: Array | None = None
+
+    def begin(self, q: Array) -> None:
+        """Go on from measured angles (7,) [rad]."""
+        self._q = q
 
     def over(
         self,
-        estimate: Array,
+        q: Array,
+        state: Array,
+        spread: Array,
+        loose: Array,
         effort: Array,
         period: float,
-        held: NDArray[np.int64],
-        met: Array | None = None,
-    ) -> tuple[Array, Array, Array]:
-        """Return motion, pushed and change of `advance` over a period [s].
+        noise: float,
+    ) -> tuple[Array, ...]:
+        """Return keep, free, known, motor, effects, white, fade and drift of a tick.
+
+        Those of `advance`; white are the variances of efforts that are new in each tick. Rates and
+        accelerations are those that the state predicts: noise of measured ones would be taken for
+        efforts.
 
         Args:
-            estimate: q, qd, error of the payload [kg] and relative ones of friction (22,).
-            effort: held (7,) [N m].
+            q: measured at the end of the tick (7,) [rad].
+            state, spread: of the likeliest filter at its start (7 + m,), (7 + m, 7 + m).
+            loose: joints without effort in it (7,).
+            effort: commanded over the tick (7,) [N m].
             period: [s].
-            held: frozen joints, whose locks shape the motion to linearise about, but not `change`.
-            met: q and qd measured at its end (14,), to linearise about where contacts shape it.
+            noise: standard deviation of the angles [rad].
         """
-        point = estimate[:14] if met is None else 0.5 * (estimate[:14] + met)
-        for _ in range(2):
-            step, weight = self._about(point, estimate, effort, period)
-            pushed = np.ascontiguousarray(step[:, 14:21])
-            rates = estimate[7 + held] + step[7 + held, -1]
-            locks = np.linalg.solve(pushed[np.ix_(7 + held, held)], rates)
-            locked = step[:, -1] - pushed[:, held] @ locks
-            rate = locked[:7] / period if met is None else point[7:]
-            if met is not None:
-                break
-            point = np.concatenate([estimate[:7] + 0.5 * locked[:7], rate])
-            if np.abs(locked[7:]).max() < FAST:
-                break
-        felt = np.column_stack([weight, np.diag(self.viscous * rate)])
-        return np.column_stack([step[:, :14], -pushed @ felt]), pushed, step[:, -1]
+        assert self._q is not None
+        self._efforts = np.roll(self._efforts, 1, axis=0)
+        self._efforts[0] = effort
+        now, once, twice = self._efforts
+        self.angles = q
+        late = self._uncertainty.latency > 0.0
+        motor = (now + once + twice) / TAPS if late else now
+        middle, self._q = 0.5 * (self._q + q), q
+        arm, viscous, rate = self._arm, self._friction.viscous, state[:N]
+        mass, taken = self._taken(middle, state[self._inertial])
+        weight = mean_weight(period * viscous * np.diag(np.linalg.inv(mass)))
+        inverse = np.asarray(np.linalg.inv(mass + period * np.diag(weight * viscous)), dtype=float)
+        keep = inverse @ (mass - period * np.diag((1.0 - weight) * viscous))
+        free = period * inverse
+        dry = self._friction.efforts(rate) + viscous * rate
+        known = dry - arm.bias(middle, rate)
+        # The inertial parameters that are estimated are in the arm already.
+        rest = self._effects[:, self._others] @ state[N:][self._others]
+        drives = motor + self._effects[:, self.driven > 0.0] @ state[N:][self.driven > 0.0]
+        end = keep @ rate + free @ (known + rest + np.where(loose, 0.0, drives))
+        mean = weight * end + (1.0 - weight) * rate
+        regressor = arm.regressor(middle, 0.5 * (rate + end), (end - rate) / period) @ self._basis
+        known = known + regressor @ taken
+        self._effects = np.hstack(
+            [
+                np.eye(N),
+                -regressor,
+                np.diag(motor),
+                -np.diag(viscous * mean),
+                np.column_stack([now - once, twice - once]),
+            ]
+        )
+        size = self._hidden + MODEL * np.abs(motor)
+        fade, drift = np.ones(len(self.prior)), np.zeros(len(self.prior))
+        fade[:N] = np.exp(-period / WANDER)
+        drift[:N] = (1.0 - fade[0] ** 2) * size**2
+        white = (WHITE * size) ** 2 + (noise * np.abs(known)) ** 2
+        block = spread[self._inertial, self._inertial]
+        white += BENT**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
+        return keep, free, known, motor, self._effects, white, fade, drift
 
-    def _about(
-        self, point: Array, estimate: Array, effort: Array, period: float
-    ) -> tuple[Array, Array]:
-        """Return the transition by slopes at q and qd of a point (14,), and effort per payload."""
-        q, qd, load, wear = point[:7], point[7:], estimate[14], estimate[15:]
-        turning = np.where(np.abs(qd) < STILL, STILL, qd)
-        drag = self.viscous * wear - self._friction.efforts(turning) / turning
-        mass, more = (arm.mass_matrix(q) for arm in (self._arm, self._heavier))
-        inverse = np.linalg.inv(mass + load * (more - mass))
-        bias, heavier = (arm.bias(q, qd) for arm in (self._arm, self._heavier))
-        change = inverse @ (effort - drag * qd - bias - load * (heavier - bias))
-        slopes = [arm.effort_slopes(q, qd, change) for arm in (self._arm, self._heavier)]
-        stiffness, damping = ((1.0 - load) * a + load * b for a, b in zip(*slopes, strict=True))
-        damping = damping + np.diag(drag)
-        weight = (more - mass) @ change + heavier - bias
-        off = estimate[:14] - point
-        change = change - inverse @ (stiffness @ off[:7] + damping @ off[7:])
-        step = transition(inverse, stiffness, damping, estimate[7:14], change, period)
-        return np.asarray(step), weight
+    def _taken(self, q: Array, unknowns: Array) -> tuple[Array, Array]:
+        """Let the arm have inertial parameters as estimated, or as much of them as is physical.
+
+        Returns:
+            the mass matrix at q (7, 7), and the unknowns that were taken (r,).
+        """
+        for part in PARTS:
+            self._arm.change(self._parameters + part * (self._basis @ unknowns))
+            mass = self._arm.mass_matrix(q)
+            if np.linalg.eigvalsh(mass)[0] > self._lightest:
+                break
+        return mass, part * unknowns

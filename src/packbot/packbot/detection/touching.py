@@ -15,11 +15,12 @@ from packbot.contact.features import LOWER
 from packbot.contact.forces import across
 from packbot.contact.gaps import GapFunctions, Proximity
 
-NEAR = 0.03  # m: gaps are looked at from there on
+NEAR = 0.05  # m: gaps are looked at from there on
 MARGIN = 2e-3  # m: hulls touch below it, with what noise and motion in a tick add
 STOP = 0.01  # rad: the same for limits of joints
 SIGMAS = 3.0  # of the noise of angles
 IMPULSE = 10.0  # N s: standard deviation of what a contact gives in a tick
+LINKS = 7.0**0.5  # of a chain whose lengths are off
 MEMORY = 3  # ticks for which a contact that was near counts
 
 
@@ -29,11 +30,14 @@ class Touching:
     Args:
         setup: robot and scenario.
         noise: standard deviation of q [rad].
+        zeros: of the encoders, by how much they may be off [rad].
+        lengths: of each link, by how much they may be off [m].
     """
 
-    def __init__(self, setup: Setup, noise: float) -> None:
+    def __init__(self, setup: Setup, noise: float, zeros: float, lengths: float) -> None:
         contact = setup.contact
-        self._clearance, self._noise = Clearance.of(setup), noise
+        self._clearance, self.noise = Clearance.of(setup), noise
+        self._zeros, self._lengths = zeros, LINKS * lengths
         self._limits = setup.parameters.limits
         proximity = Proximity(self._clearance, NEAR)
         self._gaps = GapFunctions(proximity, np.zeros(len(self._clearance.pairs)), self._limits)
@@ -58,7 +62,7 @@ class Touching:
             return np.zeros((n, n)), np.zeros((n, 2), dtype=np.bool_)
         period = 0.0 if self._time is None else time - self._time
         self._time = time
-        reach = STOP + SIGMAS * self._noise + period * np.abs(qd)
+        reach = STOP + self._zeros + SIGMAS * self.noise + period * np.abs(qd)
         stops = np.array([q < self._limits[0] + reach, q > self._limits[1] - reach]).T
         self._recent.append(self._rows(q, qd, period))
         rows = np.concatenate(self._recent)
@@ -71,7 +75,7 @@ class Touching:
             return np.zeros((0, len(q)))
         features = self._features(q, pairs)
         gaps, rows, witnesses = self._gaps.measure(features, q)
-        noise = SIGMAS * self._noise * np.linalg.norm(rows, axis=1)
+        noise = (SIGMAS * self.noise + self._zeros) * np.linalg.norm(rows, axis=1) + self._lengths
         touching = gaps < MARGIN + noise + period * np.abs(rows @ qd)
         if not self._rough:
             return np.asarray(rows[touching])

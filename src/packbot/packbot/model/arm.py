@@ -46,10 +46,16 @@ class Arm:
         self.model.inertias[hand] += pin.Inertia(mass, place, np.zeros((3, 3)))
         self.data = self.model.createData()
 
-    def effort_slopes(self, q: Array, qd: Array, qdd: Array) -> tuple[Array, Array]:
-        """Return the changes of `efforts` with q [N m/rad] and with qd [N m s/rad] (7, 7)."""
-        pin.computeRNEADerivatives(self.model, self.data, q, qd, qdd)
-        return self.data.dtau_dq.copy(), self.data.dtau_dv.copy()
+    @property
+    def parameters(self) -> Array:
+        """The links' inertial parameters (70,), as `regressor` takes them."""
+        bodies = self.model.inertias.tolist()[1:]
+        return np.concatenate([body.toDynamicParameters() for body in bodies])
+
+    def change(self, parameters: Array) -> None:
+        """Take other inertial parameters (70,), which need not be those of rigid bodies."""
+        for j, each in enumerate(parameters.reshape(-1, 10), start=1):
+            self.model.inertias[j] = pin.Inertia.FromDynamicParameters(each)
 
     def acceleration(self, q: Array, qd: Array, effort: Array) -> Array:
         """Return the joint accelerations (7,) [rad/s^2] by the articulated-body algorithm."""
@@ -58,6 +64,14 @@ class Arm:
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the efforts (7,) [N m] of a motion, by recursive Newton-Euler."""
         return np.asarray(pin.rnea(self.model, self.data, q, qd, qdd))
+
+    def regressor(self, q: Array, qd: Array, qdd: Array) -> Array:
+        """Return `efforts` by the links' inertial parameters (7, 70), ten each [Atkeson 1986].
+
+        Mass, its moments [kg m] and the inertia about the joint [kg m^2] as pinocchio orders them.
+        """
+        found = pin.computeJointTorqueRegressor(self.model, self.data, q, qd, qdd)
+        return np.asarray(found)
 
     def bias(self, q: Array, qd: Array) -> Array:
         """Return the efforts (7,) [N m] against gravity, Coriolis and centrifugal forces."""

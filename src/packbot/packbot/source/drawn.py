@@ -1,0 +1,211 @@
+"""Arms that are not their model: drawn from what is not known of them, for every simulator.
+
+Masses, centres, lengths and the payload go into the description that every simulator reads, and
+friction into the parameters; torque constants and latency between the command and the arm, zeros,
+quantisation and noise between the arm and what is measured.
+"""
+
+from __future__ import annotations
+
+import copy
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.engines import REFERENCE, spec
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.simulators.base import Simulator
+
+from packbot.detection.uncertainty import Uncertainty
+from packbot.model.parameters import JOINTS
+
+NOISES = (0.3, 3.0)  # of the noise that is assumed, in logarithms uniform
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Hold what an arm is off by.
+
+    Args:
+        masses: of each link, by its name [kg].
+        centres: of its mass (3,) [m], by the same.
+        lengths: of each joint's origin (3,) [m], by its name.
+        payload: at the finger tips [kg], `beside` them (3,) [m].
+        gains: of the drives (7,), viscous friction as a factor (7,), dry friction (7,) [N m].
+        zeros: of the encoders (7,) [rad], and their step [rad].
+        latency: of efforts [ticks].
+        noise: of angles and rates [rad, rad/s].
+    """
+
+    masses: Mapping[str, float]
+    centres: Mapping[str, Array]
+    lengths: Mapping[str, Array]
+    payload: float
+    beside: Array
+    gains: Array
+    viscous: Array
+    coulomb: Array
+    zeros: Array
+    step: float
+    latency: int
+    noise: tuple[float, float]
+
+
+def draw_arm(rng: np.random.Generator, u: Uncertainty, limits: Array) -> Draw:
+    """Draw an arm within uncertainties, each uniformly.
+
+    Args:
+        rng: to draw from.
+        u: uncertainties.
+        limits: of the efforts (7,) [N m].
+    """
+    n = len(JOINTS)
+
+    def within(size: float, *shape: int) -> Array:
+        return size * rng.uniform(-1.0, 1.0, shape)
+
+    links = [f"{name}_link" for name in ("turret", "link1", "link2", "link3", "tilt", "pan")]
+    links.append("gripper_link")
+    factor = float(np.exp(rng.uniform(*np.log(NOISES))))
+    return Draw(
+        masses=dict(zip(links, within(u.mass, n).tolist(), strict=True)),
+        centres=dict(zip(links, within(u.centre, n, 3), strict=True)),
+        lengths=dict(zip(JOINTS, within(u.length, n, 3), strict=True)),
+        payload=float(rng.uniform(0.0, 1.0) * u.payload),
+        beside=np.array([0.0, *within(u.payload_offset, 2)]),
+        gains=1.0 + within(u.torque_constant, n),
+        viscous=1.0 + within(u.viscous, n),
+        coulomb=u.coulomb * rng.uniform(0.0, 1.0, n) * limits,
+        zeros=within(u.encoder_offset, n),
+        step=u.quantisation,
+        latency=int(rng.integers(min(1, round(u.latency)), round(u.latency) + 1)),
+        noise=(factor * u.angle_noise, factor * u.rate_noise),
+    )
+
+
+def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
+    """Return a setup of the Packbot with links, lengths and a payload that are off."""
+    robot = copy.copy(find_robot("packbot"))
+    as_known = robot.description
+
+    def description(setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
+        text, source = as_known(setup, base, more)
+        return _changed(text, draw, setup.parameters.gripper_length), source
+
+    robot.__dict__["description"] = description
+    return Setup(robot, scenario)
+
+
+def _changed(text: str, draw: Draw, reach: float) -> str:
+    """Return a URDF with what is drawn; the finger tips are at `reach` [m] in the hand."""
+    root = ET.fromstring(text)
+    for name, change in draw.lengths.items():
+        _shift(root, f"joint[@name='{name}']/origin", change)
+    for name, more_mass in draw.masses.items():
+        inertial = root.find(f"link[@name='{name}']/inertial")
+        assert inertial is not None, name
+        mass, inertia = inertial.find("mass"), inertial.find("inertia")
+        assert mass is not None and inertia is not None
+        before = float(mass.attrib["value"])
+        ratio = 1.0 + more_mass / before
+        mass.set("value", repr(ratio * before))
+        for key, value in inertia.attrib.items():
+            inertia.set(key, repr(ratio * float(value)))
+        _shift(root, f"link[@name='{name}']/inertial/origin", draw.centres[name])
+    if draw.payload:
+        _load(root, reach, draw)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _shift(root: ET.Element, where: str, change: Array) -> None:
+    origin = root.find(where)
+    assert origin is not None, where
+    place = np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])
+    origin.set("xyz", " ".join(map(repr, (place + change).tolist())))
+
+
+def _load(root: ET.Element, reach: float, draw: Draw) -> None:
+    """Add the payload to the hand's inertia; its frame is not turned."""
+    inertial = root.find("link[@name='gripper_link']/inertial")
+    assert inertial is not None
+    mass, origin, inertia = (inertial.find(key) for key in ("mass", "origin", "inertia"))
+    assert mass is not None and origin is not None and inertia is not None
+    place = np.array([float(x) for x in origin.attrib["xyz"].split()])
+    xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in KEYS)
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    hand = pin.Inertia(float(mass.attrib["value"]), place, tensor)
+    tip = np.array([reach, 0.0, 0.0]) + draw.beside
+    both = hand + pin.Inertia(draw.payload, tip, np.zeros((3, 3)))
+    mass.set("value", repr(float(both.mass)))
+    origin.set("xyz", " ".join(map(repr, both.lever.tolist())))
+    values = both.inertia[np.triu_indices(3)]
+    for key, value in zip(KEYS, values.tolist(), strict=True):
+        inertia.set(key, repr(value))
+
+
+KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+class Plant:
+    """An arm that is not its model, in a simulator: commands in, measurements out.
+
+    Args:
+        draw: of the arm.
+        engine: name of the simulator.
+        scenario: in which it stands.
+    """
+
+    def __init__(self, draw: Draw, engine: str, scenario: str = "reach") -> None:
+        nominal = load_scenario("packbot", "packbot", scenario)
+        viscous = draw.viscous * Setup.of(nominal).parameters.of_joints("viscous")
+        more = [f"parameters.viscous_{j}={v!r}" for j, v in zip(JOINTS, viscous.tolist())]
+        dry = draw.coulomb.tolist()
+        more += [f"parameters.coulomb_{j}={v!r}" for j, v in zip(JOINTS, dry)]
+        loaded = load_scenario("packbot", "packbot", scenario, more)
+        self.setup = drawn_setup(draw, loaded)
+        robot = self.setup.robot
+        made: object = (
+            robot.reference(self.setup)
+            if engine == REFERENCE
+            else robot.engine(self.setup, spec(engine))
+        )
+        assert isinstance(made, Simulator)
+        self.simulator = made
+        self._draw = draw
+        self.period = loaded.control_period
+
+    def reset(self, q: Array, seed: int) -> RobotState:
+        """Begin at rest at angles (7,) [rad], and return what is measured, with noise of a seed."""
+        self._rng = np.random.default_rng(seed)
+        zero = np.zeros(len(JOINTS))
+        self._queue = [zero] * (self._draw.latency + 1)
+        self.state = self.simulator.reset(RobotState(0.0, q, zero, zero))
+        return self._seen()
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next tick."""
+        self.simulator.fail(fault)
+
+    def step(self, command: Command) -> RobotState:
+        """Go on for a tick, and return what is measured."""
+        self._queue = [*self._queue[1:], np.array(command.effort)]
+        effort = self._draw.gains * self._queue[0]
+        self.state = self.simulator.step(Command(effort), self.period)
+        return self._seen()
+
+    def _seen(self) -> RobotState:
+        draw, state = self._draw, self.state
+        q, qd = (
+            x + sigma * self._rng.standard_normal(len(JOINTS))
+            for x, sigma in zip((state.q, state.qd), draw.noise, strict=True)
+        )
+        q = q + draw.zeros
+        if draw.step:
+            q = draw.step * np.round(q / draw.step)
+        return RobotState(state.time, q, qd, state.effort)
