@@ -298,6 +298,8 @@ def test_the_crosscheck_passes_with_faults(accord_here, monkeypatch, tmp_path):
         (["elbow1=frozen:1@2"], "an angle goes with frozen, from the start"),
         (["elbow1=loose@-1"], "-1 s is before the start"),
         (["elbow1=loose@soon"], "soon is no number"),
+        (["elbow1=loose@1_0"], "1_0 is no number"),
+        (["elbow1=loose@9"], "fault elbow1=loose@9.0: the run ends at 6 s"),
         (["elbow1"], "a fault is JOINT="),
     ],
 )
@@ -311,6 +313,8 @@ def test_what_is_no_fault_is_refused_in_one_line(words, said, accord_here, capsy
 def test_texts_read_back():
     for fault in (Fault("a", "frozen", 0.1), Fault("b", "frozen", 0.0, -0.3), Fault("c", "loose")):
         assert parse_fault(str(fault)) == fault
+    assert parse_fault(" a = frozen @ 0.1 ") == Fault("a", "frozen", 0.1)
+    assert parse_fault("b=frozen : -0.3") == Fault("b", "frozen", 0.0, -0.3)
 
 
 ANGLES = st.tuples(*[st.floats(-3.0, 3.0) for _ in JOINTS])

@@ -132,7 +132,9 @@ def reach_command(
       accord packbot reach --target 1.2 0.3 0.15 --fault shoulder=frozen@2 --controller ignore
     """
     check_known("unknown controller ", controller, CONTROLLERS)
-    given = load_setup("packbot", scenario, [*(changes or []), f"seed={seed}"], faults)
+    given = load_setup(
+        "packbot", scenario, [*(changes or []), f"seed={seed}"], faults, endless=True
+    )
     aim, setup = point(target), clear_start(given)
     with progress() as bar:
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)

@@ -59,7 +59,7 @@ class Reach:
         nearest: point nearest to the target that has a way (3,) [m], or None.
         detected: failed joints as the controller's detector found them; one alone in no list.
         path: corners of the last way planned (k, 7) [rad].
-        seen: visible fraction of the target, 50 mm wide, in the end.
+        seen: visible fraction of the target, 50 mm wide, in the end; None without a camera's task.
         touched: pairs of links that touched.
         load: greatest effort over its joint's limit.
         duration: of the run [s].
@@ -74,7 +74,7 @@ class Reach:
     nearest: Annotated[Array | None, Quantity("m", "nearest point with a way")] = None
     detected: Noticed | list[Noticed] | None = None
     path: Array
-    seen: Annotated[float, Quantity("1", "of the target by the camera", shown="%")] = 0.0
+    seen: Annotated[float | None, Quantity("1", "of the target by the camera", shown="%")] = None
     touched: Annotated[Sequence[tuple[str, str]], Quantity("")] = ()
     load: Annotated[float, Quantity("1", "greatest effort over its limit", form=".2f")] = 0.0
     duration: Seconds
@@ -192,6 +192,12 @@ def run_reach(
     return _judged(setup, target, run, plain.motion)
 
 
+def _looks(setup: Setup) -> bool:
+    """Return whether the camera has a task."""
+    spec = setup.scenario.controller
+    return bool(spec.get("watch") or spec.get("look"))
+
+
 def _error(setup: Setup, target: Array, run: Trajectory) -> float:
     return float(np.linalg.norm(Kinematics(setup).tip(run.q[-1]) - target))
 
@@ -221,7 +227,7 @@ def _judged(
         nearest=recovery.nearest if recovery else None,
         detected=detected[0] if len(detected) == 1 else detected or None,
         path=run.q[-1:] if motion is None else motion.corners,
-        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN),
+        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN) if _looks(setup) else None,
         touched=touched,
         load=load,
         duration=float(run.time[-1]),

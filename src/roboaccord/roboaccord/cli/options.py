@@ -195,10 +195,13 @@ def load_setup(
     faults: list[str] | None = None,
     base: str = "",
     packages: list[str] | None = None,
+    *,
+    endless: bool = False,
 ) -> Setup:
     """Return the setup of a robot's scenario with changes, and with faults instead of its own.
 
-    A robot that is a file has a scenario where none is named.
+    A robot that is a file has a scenario where none is named. Faults beyond the scenario's duration
+    are refused, but for runs that are `endless`, or end otherwise.
 
     Raises:
         AccordError: for whatever cannot be had.
@@ -214,6 +217,10 @@ def load_setup(
         every.append(f"packages={json.dumps(folders)}")
     every += [*(changes or []), *([f"faults={json.dumps(faults)}"] if faults else [])]
     setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
+    for fault in setup.faults if faults and not endless else ():
+        if fault.time >= setup.scenario.duration:
+            end = f"{setup.scenario.duration:g} s"
+            raise AccordError(f"fault {fault}: the run ends at {end}; --set duration=SECONDS")
     for subject, words in found.remarks(setup).items():
         note(f"{subject}: {words}")
     return setup

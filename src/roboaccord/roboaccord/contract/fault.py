@@ -15,7 +15,7 @@ Kind = Literal["frozen", "loose"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FORM = "JOINT=frozen|frozen:RAD|loose[@SECONDS]"
 EVENTS: dict[str, Kind] = {f"joint_{kind}": kind for kind in KINDS}
-_TEXT = re.compile(r"\s*([\w/]+)\s*=\s*(\w+)(?::([^@\s]+))?(?:@(\S+))?\s*")
+_TEXT = re.compile(r"\s*([\w/]+)\s*=\s*(\w+)\s*(?::\s*([^@\s]+)\s*)?(?:@\s*(\S+)\s*)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def check_joint(fault: Fault, joints: Collection[str], hinges: Iterable[str]) ->
 
 def _number(text: str, word: str) -> float:
     try:
-        value = float(word)
+        value = float(word) if "_" not in word else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
