@@ -99,6 +99,10 @@ class GapFunctions:
         proximity: knows what is near.
         margins: of every pair (p,) [m].
         limits: lower and upper angles of the joints (2, n) [rad].
+
+    Attributes:
+        held: joints that do not turn (n,). What touches with no other joint between neither opens
+            nor closes, and has no gap here: its force would be anything.
     """
 
     def __init__(self, proximity: Proximity, margins: Array, limits: Array) -> None:
@@ -107,11 +111,24 @@ class GapFunctions:
         kinds = ((LOWER, UPPER), range(limits.shape[1]))
         rows = [(kind, joint, 0, 0, 0, -1) for kind, joint in product(*kinds)]
         self._stops = np.array(rows, dtype=np.int64)
+        self.held = np.zeros(limits.shape[1], dtype=np.bool_)
 
     def features(self, q: Array) -> Index:
         """Return the features that are near, and the limits (m, 6)."""
         stops = self._stops[np.isfinite(self.limits).ravel()]
-        return np.concatenate([self.proximity.features(q), stops])
+        return self.turning(np.concatenate([self.proximity.features(q), stops]))
+
+    def turning(self, features: Index) -> Index:
+        """Return the features (m, 6) whose gaps a joint that is not held can change."""
+        return features if not self.held.any() else features[self.changing(features)]
+
+    def changing(self, features: Index) -> np.ndarray:
+        """Return whether a joint that is not held can change gaps (m,)."""
+        stops = features[:, 0] >= LOWER
+        free = np.empty(len(features), dtype=np.bool_)
+        free[stops] = ~self.held[features[stops, 1]]
+        free[~stops] = self.proximity.reach[features[~stops, 5]][:, ~self.held].any(axis=1)
+        return free
 
     def measure(self, features: Index, q: Array) -> tuple[Array, Array, Array]:
         """Return gaps (m,) [m, rad], their Jacobian (m, n), and points and normals (m, 9)."""

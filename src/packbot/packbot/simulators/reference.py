@@ -184,6 +184,10 @@ class PackbotReference(ArmSimulator):
         q, v = stepper.x[: stepper.n], stepper.x[stepper.n :]
         self._now = RobotState(self._time, q.copy(), v.copy(), self._effort)
 
+    def lock(self, joint: int, locked: bool) -> None:
+        super().lock(joint, locked)
+        self._stepper.hold(joint, locked)
+
     def meter(self) -> None:
         super().meter()
         self.energy.metered = True

@@ -54,6 +54,7 @@ class EventDrivenStepper:
         self.motion, self.energy, self._events = motion, energy, events
         self._gap_functions = motion.gap_functions
         self._options, self._restitution = options, restitution
+        self.x: Array = np.zeros(0)  # until the start
 
     def start(self, q: Array, v: Array, time: float) -> None:
         """Begin at a state."""
@@ -67,10 +68,23 @@ class EventDrivenStepper:
         self._features = self._look(q)
         self.x = self._settle(np.concatenate([q, v]))
 
+    def hold(self, joint: int, held: bool) -> None:
+        """Hold a joint, or let go of it; contacts that no other joint can change are left out."""
+        gap_functions, motion = self._gap_functions, self.motion
+        gap_functions.held[joint] = held
+        self._looked = np.zeros(0), np.zeros((0, 6), dtype=np.int64), np.zeros(0)
+        if not len(self.x):
+            return
+        self._features = self._look(self.x[: self.n])
+        left = gap_functions.changing(motion.closed.features)
+        motion.forces = motion.forces[left] if len(motion.forces) == len(left) else np.zeros(0)
+        motion.closed = ClosedGaps(motion.closed.features[left], motion.closed.active[left])
+
     def jump(self, q: Array, v: Array, time: float) -> None:
         """Go on at a time [s] from other velocities; what then closes has its impact."""
         self.time = time
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
+        self._features = self._look(q)
         self.energy.note(q, v, self.motion.efforts)
         self.x = self._settle(np.concatenate([q, v]))
 

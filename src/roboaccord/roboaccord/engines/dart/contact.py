@@ -15,7 +15,7 @@ import tempfile
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import dartpy
 import numpy as np
@@ -53,6 +53,12 @@ class Push(NamedTuple):
     force: Array
 
 
+# m: a contact whose normal passes that close to the axes of all joints that turn is borne by locks.
+LEVER = 5e-3
+LOCKED = dartpy.dynamics.ActuatorType.LOCKED
+BodyPair: TypeAlias = tuple[dartpy.dynamics.BodyNode, dartpy.dynamics.BodyNode]
+
+
 class DartContact:
     """Let the pairs of a contact collide, and nothing else.
 
@@ -76,6 +82,8 @@ class DartContact:
         scale: float,
     ) -> None:
         self._world, self._turn, self._scale = world, turn, scale
+        self._skeleton, self._free = skeleton, list[int]()
+        self._locked, self._borne = 0, set[tuple[str, str]]()
         self._solver = world.getConstraintSolver()
         self._pairs = Pairs(contact)
         self._detector: Callable[[], dartpy.collision.CollisionDetector] = (
@@ -88,7 +96,7 @@ class DartContact:
             world.addSkeleton(stand_still(fixture, turn, scale, contact.yaw))
         bodies = _bodies(world)
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
-        self._filter(bodies)
+        self._touching = self._filter(bodies)
         for body in bodies:
             _cover(body, contact)
         skeleton.enableSelfCollisionCheck()
@@ -125,13 +133,73 @@ class DartContact:
             self._turn.T @ touch.force * self._scale,
         )
 
-    def _filter(self, bodies: list[dartpy.dynamics.BodyNode]) -> None:
-        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
+    def hold(self) -> None:
+        """Leave out contacts that no joint can change, as locks are now.
+
+        What such a contact makes of the velocities is nothing over nothing.
+        """
+        joints = self._skeleton.getJoints()
+        locked = [j for j in joints if j.getNumDofs() and j.getActuatorType() == LOCKED]
+        dofs = {j.getIndexInSkeleton(k) for j in locked for k in range(j.getNumDofs())}
+        every = range(self._skeleton.getNumDofs())
+        self._free = [dof for dof in every if dof not in dofs] if locked else []
+        if len(locked) < self._locked:
+            self._borne.clear()
+        self._locked = len(locked)
         never = self._solver.getCollisionOption().collisionFilter
+        for one, other in self._touching:
+            carried = _carrier(one) == _carrier(other)
+            if locked and (carried or (one.getName(), other.getName()) in self._borne):
+                never.addBodyNodePairToBlackList(one, other)
+            else:
+                never.removeBodyNodePairFromBlackList(one, other)
+        self.look()
+
+    def look(self) -> None:
+        """Leave out what has begun to touch where joints that are not locked hardly part it."""
+        if not self._free:
+            return
+        never = self._solver.getCollisionOption().collisionFilter
+        for touch in self._world.getLastCollisionResult().getContacts():
+            one, other = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
+            arms = [self._arms(body, touch) for body in (one, other)]
+            if np.abs(arms[1] - arms[0]).max() < LEVER * self._scale:
+                never.addBodyNodePairToBlackList(one, other)
+                names = one.getName(), other.getName()
+                self._borne |= {names, names[::-1]}
+
+    def _arms(self, body: dartpy.dynamics.BodyNode, touch: dartpy.collision.Contact) -> Array:
+        """Return how far joints that are not locked move a body along a contact's normal (k,)."""
+        if body.getSkeleton().getName() != self._skeleton.getName():
+            return np.zeros(len(self._free))
+        place = body.getWorldTransform()
+        local = place.rotation().T @ (touch.point - place.translation())
+        return np.asarray(
+            touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free]
+        )
+
+    def _filter(self, bodies: list[dartpy.dynamics.BodyNode]) -> list[BodyPair]:
+        """Let no pairs touch but those that can, and return these."""
+        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
+        never, touching = self._solver.getCollisionOption().collisionFilter, list[BodyPair]()
         for i, one in enumerate(bodies):
             for other in bodies[:i]:
-                if not self._pairs.has(one.getName(), other.getName()):
+                if self._pairs.has(one.getName(), other.getName()):
+                    touching.append((one, other))
+                else:
                     never.addBodyNodePairToBlackList(one, other)
+        return touching
+
+
+def _carrier(body: dartpy.dynamics.BodyNode) -> str:
+    """Return the body nearest the root that carries a body rigidly, by name; "" for the world."""
+    while True:
+        joint = body.getParentJoint()
+        if joint.getNumDofs() and joint.getActuatorType() != LOCKED:
+            return str(body.getName())
+        body = joint.getParentBodyNode()
+        if body is None:
+            return ""
 
 
 def _need_hulls(contact: Contact) -> None:
@@ -158,8 +226,12 @@ def _cover(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
             aspect.setRestitutionCoeff(math.sqrt(contact.restitution))
 
 
+def _body(collided: dartpy.collision.CollisionObject) -> dartpy.dynamics.BodyNode:
+    return collided.getShapeFrame().asShapeNode().getBodyNodePtr()
+
+
 def _body_name(collided: dartpy.collision.CollisionObject) -> str:
-    return str(collided.getShapeFrame().asShapeNode().getBodyNodePtr().getName())
+    return str(_body(collided).getName())
 
 
 def stand_still(

@@ -90,6 +90,8 @@ class DartSimulator(EngineSimulator):
         skeleton.getJoint(self.joints[joint]).setActuatorType(LOCKED if locked else FREE)
         for tree in range(skeleton.getNumTrees()):  # which DART takes for unchanged
             skeleton.dirtyArticulatedInertia(tree)
+        if self._contact:
+            self._contact.hold()
 
     def contacts(self) -> Sequence[ContactPoint]:
         """Return the contacts of the last physics step."""
@@ -137,6 +139,8 @@ class DartSimulator(EngineSimulator):
                 total[self._dofs] += self._friction.efforts(self._coordinates()[1][self._dofs])
             self._set_forces()
             self._world.step()
+            if self._contact:
+                self._contact.look()
 
     def _push(self, wrench: Array) -> None:
         """Add a wrench on the base (6,) to the generalised forces."""
