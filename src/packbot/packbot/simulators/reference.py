@@ -152,12 +152,17 @@ class PackbotReference(ArmSimulator):
 
         A pair that is closer than the margin has its distance as its margin from then on, and a
         joint outside of its limits its angle as its limit: another simulator's states can be so.
-        Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far.
+        Hulls that overlap, or are closer than `LEAST_MARGIN`, are first moved apart that far: by
+        joints that are not frozen, and where these cannot, by all.
         """
         gap_functions = self._stepper.motion.gap_functions
         if self._contact:
-            with self._holding(frozen(self._faults.at(state.time))):
-                q = part(self.arm, self.clearance, state.q, LEAST_MARGIN)
+            try:
+                with self._holding(frozen(self._faults.at(state.time))):
+                    q = part(self.arm, self.clearance, state.q, LEAST_MARGIN)
+            except DivergedError:
+                with self._holding(()):
+                    q = part(self.arm, self.clearance, state.q, LEAST_MARGIN)
             state = replace(state, q=q)
             distances = self.clearance.distances(state.q)
             gap_functions.margins = np.minimum(self._contact.margin, distances)

@@ -143,6 +143,7 @@ def crosscheck_command(
             out=place,
             command=command_line(),
             refused=None if engines else leave_out,
+            changed=bool(changes or faults),
             progress=Progress(
                 lambda jobs: bar.update(task, total=jobs),
                 lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),

@@ -23,7 +23,7 @@ from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.repeat import RepeatCheck, judge_repeat
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, is_twin, judge_scheme
 from roboaccord.numerics.statistics import CONFIDENCE
-from roboaccord.scenario.scenario import Allowance, Tolerances
+from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
 FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
 STILL = "nothing moves: give it another start, --set initial.q.JOINT=0.5 say"
@@ -257,6 +257,9 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
     runs, engine = checks.trajectory, checks.engine
     assert runs is not None
     limit = tolerances.of(engine)
+    if limit is not None and limit_of(limit) < runs.floor:
+        text = f"the tolerance of {limit_of(limit):g} m is below the noise floor"
+        return Finding("trajectory", engine, "not_judged", f"{text} of {runs.floor:.2g} m")
     if isinstance(limit, Allowance):
         if runs.error[0] <= limit.limit:
             text = f"allowed {1e3 * limit.limit:g} mm: {limit.reason}"
