@@ -411,6 +411,6 @@ def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
     seen = plant.reset(setup.initial.q, 1)
     for k in range(300):
         if k == 150:
-            plant.fail(Fault("shoulder", "loose"))
+            plant.simulator.fail(Fault("shoulder", "loose"))
         seen = plant.step(controller.update(seen, None))
     assert controller.detected["shoulder"].kind == "loose"

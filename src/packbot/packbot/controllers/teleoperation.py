@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from roboaccord.contract.checks import check_positive, clip_efforts
 from roboaccord.contract.errors import AccordError
@@ -29,6 +31,7 @@ class VelocityController:
         bandwidth: of the control [rad/s].
         clearance: [m]; 0 leaves the operator to look.
         approach: speed at which commanded positions are approached [rad/s].
+        uncertainty: with it, empty or not, friction is compensated with care; see `reach`.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class VelocityController:
         bandwidth: float = 10.0,
         clearance: float = 0.02,
         approach: float = 0.5,
+        uncertainty: Mapping[str, float] | None = None,
     ) -> None:
         with compiled("the controller velocity"):
             from packbot.contact.clearance import Clearance
@@ -49,7 +53,7 @@ class VelocityController:
         self._speeds = p.of_joints("speed_limit")
         self._lower = p.of_joints("lower") + SHORT
         self._upper = p.of_joints("upper") - SHORT
-        self._control = ComputedTorque(setup, bandwidth)
+        self._control = ComputedTorque(setup, bandwidth, uncertain=uncertainty is not None)
         self._approach = approach
         self._acceleration, self._period = acceleration, setup.scenario.control_period
         self._margin = clearance

@@ -20,7 +20,7 @@ import scipy
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import KINDS, Fault
 from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -140,20 +140,12 @@ class Bench:
         self, motion: Sequence[TimedPath], duration: float, fault: Fault | None
     ) -> tuple[Array, Array]:
         """Return rows of what is measured (k, 22), and the true angles (k, 7)."""
-        plant = self._plant
-        seen = plant.reset(motion[0].corners[0], self._seed)
-        rows, states, effort = list[Array](), list[Array](), np.zeros(len(JOINTS))
-        failed = round(fault.time / plant.period) if fault else -1
-        for tick in range(round(duration / plant.period)):
-            rows.append(np.concatenate([[seen.time], seen.q, seen.qd, effort]))
-            states.append(plant.state.q)
-            if tick == failed and fault:
-                plant.fail(replace(fault, time=0.0))
+
+        def control(seen: RobotState) -> Command:
             part, time = divmod(seen.time + 1e-9, EVERY)
-            command = self._control.command(seen, *motion[int(part)].at(time))
-            effort = command.effort
-            seen = plant.step(command)
-        return np.array(rows), np.array(states)
+            return self._control.command(seen, *motion[int(part)].at(time))
+
+        return self._plant.record(motion[0].corners[0], self._seed, control, duration, fault)
 
 
 def judge_arm(

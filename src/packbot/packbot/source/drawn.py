@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import copy
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pinocchio as pin
@@ -188,16 +188,45 @@ class Plant:
         self.state = self.simulator.reset(RobotState(0.0, q, zero, zero))
         return self._seen()
 
-    def fail(self, fault: Fault) -> None:
-        """Let a joint fail at the next tick."""
-        self.simulator.fail(fault)
-
     def step(self, command: Command) -> RobotState:
         """Go on for a tick, and return what is measured."""
         self._queue = [*self._queue[1:], np.array(command.effort)]
         effort = self._draw.gains * self._queue[0]
         self.state = self.simulator.step(Command(effort), self.period)
         return self._seen()
+
+    def record(
+        self,
+        start: Array,
+        seed: int,
+        control: Callable[[RobotState], Command],
+        duration: float,
+        fault: Fault | None = None,
+    ) -> tuple[Array, Array]:
+        """Move the arm, and return what is measured and commanded, and the true angles (k, 7).
+
+        Args:
+            start: angles (7,) [rad] at which it begins, at rest.
+            seed: of the noise.
+            control: gives the command for what is measured.
+            duration: [s].
+            fault: that comes at its time.
+
+        Returns:
+            rows (k, 22) of time, q, qd, and the effort commanded up to then, and the angles.
+        """
+        seen = self.reset(start, seed)
+        rows, states, effort = list[Array](), list[Array](), np.zeros(len(JOINTS))
+        failed = round(fault.time / self.period) if fault else -1
+        for tick in range(round(duration / self.period)):
+            rows.append(np.concatenate([[seen.time], seen.q, seen.qd, effort]))
+            states.append(self.state.q)
+            if tick == failed and fault:
+                self.simulator.fail(replace(fault, time=0.0))
+            command = control(seen)
+            effort = command.effort
+            seen = self.step(command)
+        return np.array(rows), np.array(states)
 
     def _seen(self) -> RobotState:
         draw, state = self._draw, self.state
