@@ -1,7 +1,7 @@
 """Physical parameters: declared once, in a YAML file that Python and xacro read alike.
 
-Each entry of `config/parameters.yaml` has `value`, `unit`, `source` and `uncertainty`. A package may
-hold sets of other values in files of the same form.
+Each entry of `config/parameters.yaml` has `value`, `unit`, `source` and `uncertainty`. A package
+may hold sets of other values in files of the same form.
 """
 
 from __future__ import annotations
