@@ -74,8 +74,9 @@ def _merge(base: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in data.items():
         old = merged.get(key)
-        both = isinstance(old, Mapping) and isinstance(value, Mapping)
-        merged[key] = _merge(old, value) if both else value
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            value = _merge(old, value)
+        merged[key] = value
     return merged
 
 
