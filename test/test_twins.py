@@ -28,6 +28,10 @@ WITHOUT = {
 """By robot and scenario, in every engine: a word of the reason."""
 IN_GAZEBO = {
     "monkeybot": "magnets hold by constraints",
+    **{
+        f"packbot {name}_real": "dry friction of joints is a constraint"
+        for name in ("collapse", "frozen_elbow", "reach", "shelf")
+    },
     "roller_sphere dribble": "press_1 moves freely",
     "roller_sphere figure_eight": "its shape",
     "roller_sphere headings": "its shape",

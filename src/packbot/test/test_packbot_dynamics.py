@@ -76,11 +76,19 @@ def test_energy_rises_by_what_the_joints_give(case):
 
 @pytest.mark.parametrize(
     ("engine", "changes"),
-    [("reference", REFLECTED), ("dart", []), ("mujoco", []), ("mujoco", REFLECTED)],
+    [
+        ("reference", REFLECTED),
+        ("dart", []),
+        ("dart", [*REFLECTED, "friction.law=none"]),
+        ("mujoco", []),
+        ("mujoco", REFLECTED),
+        ("drake", [*REFLECTED, "friction.law=none"]),
+    ],
 )
 def test_simulators_against_independent_algorithms(engine, changes):
-    """At drawn states, with the efforts of the cross-check; DART has no reflected inertia."""
-    pytest.importorskip({"reference": "pinocchio", "dart": "dartpy"}.get(engine, engine))
+    """At drawn states, with the efforts of the cross-check; with rotors DART has no contacts."""
+    modules = {"reference": "pinocchio", "dart": "dartpy", "drake": "pydrake"}
+    pytest.importorskip(modules.get(engine, engine))
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", changes))
     simulator, p = make_simulator(setup, engine), setup.parameters
     bodies, rng = oracle.read(setup.urdf(base="fixed")), np.random.default_rng(9)

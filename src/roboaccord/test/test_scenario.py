@@ -129,3 +129,50 @@ def test_a_description_is_expanded_once_for_a_setup(
     setup.at_step(5e-4).urdf(base="free")
     setup.urdf(base="free")
     assert asked == ["fixed", "free"]
+
+
+@pytest.fixture
+def sets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Return the folder of scenarios of a package with a set of parameters beside its file."""
+    for folder in ("config", "scenarios"):
+        (tmp_path / folder).mkdir()
+    entry = "{value: 2.0, unit: kg, source: weighed, uncertainty: %s}"
+    (tmp_path / "config" / "heavy.yaml").write_text("mass: " + entry % "[1.0, 4.0]")
+    (tmp_path / "config" / "plain.yaml").write_text("mass: " + entry % "0.5")
+    monkeypatch.setattr("roboaccord.description.parameters.share", lambda package: tmp_path)
+    monkeypatch.setattr("roboaccord.scenario.files.share", lambda package: tmp_path)
+    return tmp_path / "scenarios"
+
+
+def test_a_scenario_extends_another_and_takes_a_set_of_parameters(sets: Path) -> None:
+    """Mappings are merged, all else is replaced; a change comes after the set."""
+    (sets / "a.yaml").write_text("duration: 3\ncontroller: {name: c, gain: 1}\n")
+    (sets / "b.yaml").write_text("extends: a\ncontroller: {gain: 2}\nparameters: heavy\n")
+    (sets / "c.yaml").write_text("extends: b\nduration: 4\n")
+    found = load_scenario("toy1", "toy", "c")
+    assert (found.name, found.duration, found.parameters) == ("c", 4, {"mass": 2.0})
+    assert found.controller == {"name": "c", "gain": 2}
+    for change, mass in (
+        ("parameters=heavy:low", {"mass": 1.0}),
+        ("parameters=heavy:high", {"mass": 4.0}),
+        ("parameters.mass=0", {"mass": 0}),
+        ("parameters={}", {}),
+    ):
+        assert load_scenario("toy1", "toy", "c", [change]).parameters == mass
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("extends: a", "a.yaml: extends: 'a' is no other scenario beside it"),
+        ("extends: ../b", "a.yaml: extends: '../b' is no other scenario beside it"),
+        ("extends: nowhere", "cannot read .*nowhere.yaml"),
+        ("parameters: light", "parameters: toy2 has no set 'light'"),
+        ("parameters: heavy:most", "parameters: unknown end of the set heavy: most"),
+        ("parameters: plain:low", "parameters: mass of the set plain has no range"),
+    ],
+)
+def test_what_cannot_be_extended_or_taken_is_refused(sets: Path, text: str, message: str) -> None:
+    (sets / "a.yaml").write_text(text)
+    with pytest.raises(AccordError, match=message):
+        load_scenario("toy2", "toy", "a")

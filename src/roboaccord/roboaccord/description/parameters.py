@@ -1,6 +1,7 @@
 """Physical parameters: declared once, in a YAML file that Python and xacro read alike.
 
-Each entry of `config/parameters.yaml` has `value`, `unit`, `source` and `uncertainty`.
+Each entry of `config/parameters.yaml` has `value`, `unit`, `source` and `uncertainty`. A package
+may hold sets of other values in files of the same form.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
 
 P = TypeVar("P", bound="Parameters")
+ENDS = ("low", "high")  # of a range
 
 
 class MissingParameterError(AccordError, AttributeError):
@@ -79,13 +81,13 @@ class Parameters:
 
 
 @cache
-def parameter_file(package: str) -> dict[str, Any]:
-    """Return the entries of a package's parameter file.
+def parameter_file(package: str, name: str = "parameters") -> dict[str, Any]:
+    """Return the entries of a package's parameter file, `config/NAME.yaml`.
 
     Raises:
         AccordError: if it cannot be read, or an entry of it has no value that is a number.
     """
-    path = share(package) / "config" / "parameters.yaml"
+    path = share(package) / "config" / f"{name}.yaml"
     entries = read_yaml(path)
     for name, entry in entries.items():
         value = entry.get("value") if isinstance(entry, dict) else None
@@ -93,6 +95,29 @@ def parameter_file(package: str) -> dict[str, Any]:
         if not number or not math.isfinite(float(value or 0.0)):
             raise AccordError(f"{path}: {name} has no value that is a number")
     return entries
+
+
+def parameter_set(package: str, choice: str) -> dict[str, float]:
+    """Return the values of a set of parameters.
+
+    Args:
+        package: ROS package that holds `config/NAME.yaml`.
+        choice: `NAME`; `NAME:low` or `NAME:high` for the ends of the ranges, the uncertainties.
+
+    Raises:
+        AccordError: for an unknown set, or an end of what has no range.
+    """
+    name, colon, end = choice.partition(":")
+    if not name.isidentifier() or not (share(package) / "config" / f"{name}.yaml").is_file():
+        raise AccordError(f"parameters: {package} has no set {name!r}")
+    entries = parameter_file(package, name)
+    if not colon:
+        return {key: entry["value"] for key, entry in entries.items()}
+    check_known(f"parameters: unknown end of the set {name}: ", end, ENDS)
+    for key, entry in entries.items():
+        if not isinstance(entry.get("uncertainty"), list):
+            raise AccordError(f"parameters: {key} of the set {name} has no range")
+    return {key: entry["uncertainty"][ENDS.index(end)] for key, entry in entries.items()}
 
 
 def load_parameters(

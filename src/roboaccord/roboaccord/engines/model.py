@@ -73,7 +73,7 @@ class EngineModel:
         force_law: external forces on the links, or None.
         friction: of the joints, or None.
         armature: what the rotors of the drives add to the inertia of the joints (n,) [kg m^2], of
-            which DART can take none; None for none.
+            which DART takes none where contacts or stops can act; None for none.
         faults: joints that fail.
         preload: efforts of joints that nobody commands, springs say, by name [N m or N].
         contact: what can touch what, by the engine's own solver; None where nothing can.

@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from roboaccord.simulators.base import Simulator
 
 T = TypeVar("T")
+FAR = 1e6  # rad, m: a stop that no joint comes to
 
-Feature = Literal["armature", "bearing", "contact", "soft_stops", "terrain_mesh"]
-"""Of a model: rotors, a ball in a bearing, contacts, softened stops, a mesh that is not convex."""
+Feature = Literal[
+    "armature", "armature_impacts", "bearing", "contact", "soft_stops", "terrain_mesh"
+]
+"""Of a model: rotors, rotors whose joints contacts or stops act on, a ball in a bearing, contacts,
+softened stops, a mesh that is not convex."""
 
 
 @dataclass(frozen=True)
@@ -226,10 +230,24 @@ class EngineSpec:
                 self.refuse(feature)
 
 
+def _has_rotors(model: EngineModel) -> bool:
+    return model.armature is not None and bool(model.armature.any())
+
+
+def _has_stops(model: EngineModel) -> bool:
+    from roboaccord.description.tree import Tree
+
+    joints = Tree.parse(model.urdf, root=model.root).moving
+    return any(abs(end) < FAR for joint in joints for end in (joint.lower, joint.upper))
+
+
 FEATURES: Mapping[Feature, Callable[[EngineModel], bool]] = {
     "contact": lambda model: model.contact is not None,
     "bearing": lambda model: model.base == "ball",
-    "armature": lambda model: model.armature is not None and bool(model.armature.any()),
+    "armature": _has_rotors,
+    "armature_impacts": lambda model: (
+        _has_rotors(model) and (model.contact is not None or _has_stops(model))
+    ),
     "soft_stops": lambda model: model.stop_softness != 1.0,
 }
 """How a model shows a feature that the engine would have to have."""

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Quantity, Word
+from roboaccord.description.parameters import parameter_set
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
@@ -40,15 +41,49 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
         AccordError: for an unknown scenario or key, or a value that does not fit.
     """
     path = Path(name) if name.endswith((".yaml", ".yml")) else _shipped(package, robot, name)
-    data = read_yaml(path)
+    data = read_scenario(path)
     given = str(data.get("robot", robot))
     if robot not in (given, str(Path(given).absolute())):
         raise AccordError(f"{path.name} is a scenario of {given}, not of {robot}")
     data["robot"] = robot
     data.setdefault("name", path.stem)
+    _name_parameters(data, package)
     for change in changes:
         apply_change(data, change)
+        _name_parameters(data, package)
     return make_scenario(data)
+
+
+def read_scenario(path: Path) -> dict[str, Any]:
+    """Return the data of a scenario's file, on top of those of the one beside it that it extends.
+
+    Raises:
+        AccordError: if one cannot be read, or extends itself.
+    """
+    data, read = read_yaml(path), [path.stem]
+    while (base := data.pop("extends", None)) is not None:
+        if not isinstance(base, str) or not base.isidentifier() or base in read:
+            raise AccordError(f"{path.name}: extends: {base!r} is no other scenario beside it")
+        read.append(base)
+        data = _merge(read_yaml(path.with_name(f"{base}.yaml")), data)
+    return data
+
+
+def _merge(base: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the base with the data on top, mappings merged key by key."""
+    merged = dict(base)
+    for key, value in data.items():
+        old = merged.get(key)
+        if isinstance(old, Mapping) and isinstance(value, Mapping):
+            value = _merge(old, value)
+        merged[key] = value
+    return merged
+
+
+def _name_parameters(data: dict[str, Any], package: str) -> None:
+    """Put the values of a set of parameters in place of its name."""
+    if isinstance(named := data.get("parameters"), str):
+        data["parameters"] = parameter_set(package, named)
 
 
 def make_scenario(data: Mapping[str, Any]) -> Scenario:
@@ -204,7 +239,7 @@ def _scenarios(name: str) -> list[Row]:
     """
     robot, rows = find_robot(name), []
     for scenario in scenario_names(robot.package):
-        data = read_yaml(share(robot.package) / "scenarios" / f"{scenario}.yaml")
+        data = read_scenario(share(robot.package) / "scenarios" / f"{scenario}.yaml")
         controller = data.get("controller", {}).get("name", "none")
         rows.append(Row(name, robot.summary, scenario, controller, data.get("description", "")))
     return rows

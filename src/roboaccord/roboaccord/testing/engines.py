@@ -332,6 +332,7 @@ def drawn(robot: str) -> list[tuple[RobotState, Array]]:
 PENDULUMS = model_of("pendulums")
 FEATURES: Mapping[Feature, EngineModel] = {
     "armature": replace(PENDULUMS, armature=np.array([0.2, 0.1])),
+    "armature_impacts": replace(model_of("cart"), armature=np.array([0.2, 0.1])),
     "bearing": replace(PENDULUMS, base="ball"),
     "contact": replace(
         PENDULUMS, contact=Contact(pairs=(("base_link", "lower_link"),), friction={})

@@ -38,8 +38,8 @@ SPEC = EngineSpec(
     reader=_reader,
     settings=DartSettings,
     lacks={
-        "armature": "no reflected inertia: it adds to a joint and to no body; "
-        "use the reference or mujoco"
+        "armature_impacts": "no reflected inertia where contacts or stops can act: "
+        "its impulses do not know it; use the reference or mujoco"
     },
     default=True,
     expert={"friction_solver": "nsgs", "friction_iterations": 1000},

@@ -244,6 +244,7 @@ class DartMechanism(Mechanism):
         self.dofs = np.array(dofs, dtype=int)
         self.lengths = lengths(skeleton, scale)
         self.speeds = self.lengths / scale
+        self.rotors = np.zeros(len(self.lengths))  # kg m^2 over the step: dampers in DART
 
     def place(self, state: RobotState) -> None:
         skeleton, root = self._skeleton, self.root
@@ -261,7 +262,7 @@ class DartMechanism(Mechanism):
         skeleton, body, back, scale = self._skeleton, self._body, self._turn.T, self._scale
         forces = np.zeros(len(self.lengths))
         forces[self.dofs] = effort
-        skeleton.setForces(forces / self.lengths)
+        skeleton.setForces(forces / self.lengths + self.rotors * skeleton.getVelocities())
         skeleton.computeForwardDynamics()
         found = skeleton.getAccelerations() * (scale**2 / self.lengths)
         linear = back @ body.getLinearAcceleration() * scale
@@ -275,6 +276,7 @@ class DartMechanism(Mechanism):
         order[rows, np.arange(len(rows))] = 1.0
         order[root.rows, : len(root.rows)] = root.rates()
         mass = skeleton.getMassMatrix() * np.outer(self.speeds, self.speeds)
+        mass += np.diag(self.rotors * skeleton.getTimeStep())
         return order, mass, skeleton.getGravityForces() * self.lengths
 
     def gravity(self) -> Array:
@@ -290,21 +292,33 @@ class DartMechanism(Mechanism):
     def joint(self, name: str) -> JointProperties:
         joint = self._skeleton.getJoint(name)
         pose, length = joint.getTransformFromParentBodyNode(), self._length(joint)
+        rotor = float(self.rotors[joint.getIndexInSkeleton(0)])
         back = self._turn.T if joint.getParentBodyNode() is None else np.eye(3)
         bounds = np.array([joint.getPositionLowerLimit(0), joint.getPositionUpperLimit(0)])
         return JointProperties(
             origin=back @ pose.translation() / self._scale,
             axis=back @ pose.rotation() @ joint.getAxis(),
             limits=bounds / length,
-            damping=joint.getDampingCoefficient(0) / (self._scale / length**2),
+            damping=(joint.getDampingCoefficient(0) - rotor) / (self._scale / length**2),
             friction=joint.getCoulombFriction(0) * length,
-            armature=0.0,
+            armature=rotor * self._skeleton.getTimeStep(),
         )
 
     def add_damping(self, name: str, value: float) -> None:
         """Let DART damp a joint [N m s/rad or N s/m]."""
         joint = self._skeleton.getJoint(name)
         joint.setDampingCoefficient(0, value * float(self._scale / self._length(joint) ** 2))
+
+    def add_rotors(self, armature: Array) -> None:
+        """Add reflected inertias to joints (n,) [kg m^2] that no contact and no stop acts on.
+
+        DART's dampers d are implicit: (M + h d) a = f - d v. With d = J / h, and the effort d v
+        beside f, that is (M + J) a = f.
+        """
+        self.rotors[self.dofs] = armature / self._skeleton.getTimeStep()
+        for dof in self.dofs:
+            degree = self._skeleton.getDof(int(dof))
+            degree.setDampingCoefficient(degree.getDampingCoefficient() + self.rotors[dof])
 
     def _length(self, joint: dartpy.dynamics.Joint) -> float:
         return float(self.lengths[joint.getIndexInSkeleton(0)])

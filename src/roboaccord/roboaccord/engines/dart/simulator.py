@@ -71,6 +71,9 @@ class DartSimulator(EngineSimulator):
         if model.damping is not None:
             for name, value in zip(self.joints, model.damping, strict=True):
                 mechanism.add_damping(name, value)
+        self._rotors, self._has_rotors = mechanism.rotors, bool(self.armature.any())
+        if self._has_rotors:
+            mechanism.add_rotors(self.armature)
         self._stop_return = STOP_RETURN / model.stop_softness
         rows = np.array(self._root.rows)
         self._place_forces(self._dofs, self._dofs, rows, rows)
@@ -109,6 +112,8 @@ class DartSimulator(EngineSimulator):
     def _set_forces(self) -> None:
         """Give DART the generalised forces in its units; they last one step."""
         total = self._total
+        if self._has_rotors:
+            total = total + self._rotors * self._skeleton.getVelocities()
         self._skeleton.setForces(total / self._lengths if self._scaled else total)
 
     def _read(self) -> RobotState:

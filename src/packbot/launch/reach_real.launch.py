@@ -1,0 +1,13 @@
+"""Reach a point in front, with the estimated inertia and friction of the drives.
+
+ros2 launch packbot reach_real.launch.py sim:=mujoco
+ros2 launch packbot reach_real.launch.py sim:=gz headless:=true
+"""
+
+from launch import LaunchDescription
+from roboaccord_ros.bringup import simulate_scenario
+
+
+def generate_launch_description() -> LaunchDescription:
+    """Include the bring-up that all robots share; its arguments are this file's."""
+    return simulate_scenario("packbot", "reach_real")
