@@ -12,14 +12,14 @@ from roboaccord.bag.contact_markers import PERIOD, Find, contact_finder
 from roboaccord.cdr.messages import contact_arrow
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.loop import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.simulators.base import Simulator
-from roboaccord.view.player import RATE, Player, add_controls, told
+from roboaccord.view.player import RATE, Player, add_controls, line_of
 from roboaccord.view.stage import HOST, PORT, Stage
 
 if TYPE_CHECKING:
@@ -95,6 +95,7 @@ class LiveView(Observer):
         self.stage, self._setup = stage, setup
         self._latest = setup.initial
         self._find: Find | None = None
+        self._findings = list[Event]()
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
         self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
         self._folder = stage.server.gui.add_folder("simulation")
@@ -131,7 +132,13 @@ class LiveView(Observer):
 
     def on_event(self, event: Event) -> None:
         """Tell of an event."""
-        self._happened.value = told(event)
+        self._happened.value = line_of(event)
+
+    def on_command(self, state: RobotState, command: Command) -> None:
+        """Tell of what the controller finds."""
+        for finding in command.findings or ():
+            self._findings.append(finding)
+            self.on_event(finding)
 
     def close(self) -> None:
         """Take the controls away, and follow no more."""
@@ -143,7 +150,9 @@ class LiveView(Observer):
         """Return a player of the motion that was seen, with the contacts."""
         self.close()
         contacts = np.array(self._times), self._arrows[1:]
-        return Player(self.stage, trajectory, float(self._speed.value), contacts)
+        aim, findings = self._setup.robot.aim(self._setup), self._findings
+        speed = float(self._speed.value)
+        return Player(self.stage, trajectory, speed, contacts, aim=aim, findings=findings)
 
     def _add_push(self, simulator: PushedSimulator) -> None:
         gui = self.stage.server.gui
