@@ -23,9 +23,9 @@ Ink = tuple[int, int, int]
 
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
 INSIDE = 2e-3  # m by which a joint may lie outside the shape that is taken for its casing
-STILL, SWAY = 0.02, 0.1  # rad, or parts of the robot's size, up to which nothing moves, or sways
+STILL, SWAY = 0.05, 0.2  # rad, or parts of the robot's size, up to which nothing moves, or sways
 SPELL = 1.0  # s in which that is looked at
-REST = 0.5  # s of film for which what stands is shown all the same, before and after
+REST = 0.4  # s of film for which what stands is shown all the same, before and after
 WORTH = 1.0  # s of motion that are worth leaving out
 
 
@@ -139,6 +139,8 @@ def _ranges(values: Array, width: int) -> Array:
 def shown(moving: NDArray[np.bool_], rest: int, least: int) -> Index:
     """Return the samples to be shown of a motion: all but long times in which nothing moves.
 
+    Its end is shown in any case.
+
     Args:
         moving: at which samples something moves, or happens (t,).
         rest: samples that are shown all the same, before and after motion.
@@ -146,7 +148,7 @@ def shown(moving: NDArray[np.bool_], rest: int, least: int) -> Index:
     """
     if not moving.any():
         return np.arange(len(moving))
-    keep = binary_dilation(moving, iterations=max(rest, 1))
+    keep = binary_dilation(moving | (np.arange(len(moving)) == len(moving) - 1), iterations=rest)
     ends = np.flatnonzero(np.diff(np.concatenate([[True], keep, [True]]).astype(int)))
     for first, last in ends.reshape(-1, 2):
         keep[first:last] = last - first < least

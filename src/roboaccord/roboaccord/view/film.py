@@ -22,9 +22,9 @@ from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.scenario.surroundings import EARTH
 from roboaccord.view.annotations import (
     GREEN,
-    LEAST,
     REST,
     WARNING,
+    WORTH,
     Failure,
     Ink,
     failures,
@@ -122,11 +122,8 @@ class Film:
             moving |= each.moving
         happened = [*(each.time for each in self._failures), *(each.time for each in findings)]
         moving[np.searchsorted(self._motion.time[:-1], happened)] = True
-        self._shown = shown(moving, round(REST * fps), math.ceil(LEAST / self._step))
-        self._cut = self._shown - np.arange(len(self._shown))
-        self._cut[-round(REST * fps) :] = count - len(
-            self._shown
-        )  # what is left out at the end, too
+        rest = max(round(REST * fps), 1)
+        self._shown = shown(moving, rest, math.ceil(WORTH / self._step))
         self._relief: Relief | None = None
         self._still: tuple[Array, Picture] | None = None
         self._canvas = Canvas(self._camera(0).scaled(OVERSAMPLING))
@@ -156,7 +153,7 @@ class Film:
 
     def picture(self, i: int) -> Picture:
         """Draw a picture (height, width, 3)."""
-        return self._drawn(int(self._shown[i]), int(self._cut[i]))
+        return self._drawn(int(self._shown[i]), int(self._shown[i]) - i)
 
     def _drawn(self, i: int, cut: int) -> Picture:
         """Draw what is at a sample of the motion, before which so many were left out."""
@@ -236,8 +233,9 @@ class Film:
 
 def length(value: float) -> str:
     """Return a length in a unit that fits it, to two digits."""
+    # The font has no Greek letters for micrometres.
     unit, scale = next(
-        (each for each in (("m", 1.0), ("mm", 1e3), ("µm", 1e6)) if value * each[1] >= 1.0),
+        (each[1:] for each in ((1.0, "m", 1.0), (1e-6, "mm", 1e3)) if value >= each[0]),
         ("nm", 1e9),
     )
     return f"{float(f'{value * scale:.2g}'):g} {unit}"
