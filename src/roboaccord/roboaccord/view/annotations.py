@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from roboaccord.view.scene import Scene
 
 Ink = tuple[int, int, int]
 
+HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # of letters
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
 INSIDE = 2e-3  # m by which a joint may lie outside the shape that is taken for its casing
 STILL, SWAY = 0.05, 0.2  # rad, or parts of the robot's size, up to which nothing moves, or sways
@@ -177,7 +179,8 @@ def point_out(picture: Picture, marks: Sequence[tuple[Array, str, Ink, bool]]) -
     size = letters(picture)
     sheet = Image.fromarray(picture)
     pen = ImageDraw.Draw(sheet)
-    taken: list[tuple[float, float, float, float]] = []
+    clear = 0.7 * size
+    taken = [(x - clear, y - clear, x + clear, y + clear) for (x, y), *_ in marks]
     for (x, y), text, ink, ring in marks:
         if ring:
             for radius in (0.15 * size, 0.5 * size):
@@ -191,7 +194,7 @@ def point_out(picture: Picture, marks: Sequence[tuple[Array, str, Ink, bool]]) -
             if inside and not any(_meet(box, other) for other in taken):
                 break
         taken.append(box)
-        pen.text((left, top), text, fill=ink, font=font(size), stroke_width=2, stroke_fill="white")
+        pen.text((left, top), text, fill=ink, font=font(size), **HALO)
     picture[:] = np.asarray(sheet)
 
 

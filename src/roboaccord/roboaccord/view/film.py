@@ -22,6 +22,7 @@ from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.scenario.surroundings import EARTH
 from roboaccord.view.annotations import (
     GREEN,
+    HALO,
     REST,
     WARNING,
     WORTH,
@@ -37,7 +38,7 @@ from roboaccord.view.annotations import (
     told,
 )
 from roboaccord.view.camera import Camera
-from roboaccord.view.ground import Relief, draw_ground, draw_path, shade_ground
+from roboaccord.view.ground import GROUND, Relief, draw_ground, draw_path, shade_ground
 from roboaccord.view.layers import Layers
 from roboaccord.view.raster import OVERSAMPLING, Canvas, Mesh, Picture
 from roboaccord.view.scene import Scene, path, resample, speeds
@@ -46,6 +47,7 @@ from roboaccord.view.stance import VIEW, over_terrain, stance_of
 FPS = 25
 SIZE = 720, 404  # pixels
 LEAST, MOST = 64, 4096  # pixels of a side
+PALE = 0.2  # of the contrast that is left of what is behind lines
 INK, MUTED = (45, 52, 62), (110, 120, 132)
 
 Terrain = tuple[Array, Faces]
@@ -174,16 +176,22 @@ class Film:
         turn = self._stance.turn.T
         lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
         point_out(picture, self._marks(camera, i, failed))
-        slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
-        what = self._aim.name if self._aim else "centre of mass"
-        left = f"t = {now:.2f} s   speed of the {what} {self._rates[i]:.2f} m/s{slow}"
         line = next(filter(None, lines), "")
         rows = [(line, WARNING)] if line else self._legend(i)
         rows += [(line, WARNING) for line in told(self._failures, self._findings, now)]
         if cut:
             rows.append((f"{cut * self._step:.1f} s of waiting left out", MUTED))
         _headed(picture, rows)
-        return _captioned(picture, left, f"{self._scene.name}   grid {self._stance.grid:g} m")
+        grid = f"{self._scene.name}   grid {self._stance.grid:g} m"
+        return _captioned(picture, self._caption(i), grid)
+
+    def _caption(self, i: int) -> str:
+        """Return what is written below: time, and the speed of what."""
+        slow = f"   shown at {self.speed:g} x" if self.speed != 1.0 else ""
+        what = self._aim.name if self._aim else "centre of mass"
+        return (
+            f"t = {self._motion.time[i]:.2f} s   speed of the {what} {self._rates[i]:.2f} m/s{slow}"
+        )
 
     def _marks(
         self, camera: Camera, i: int, failed: Sequence[Failure]
@@ -287,11 +295,14 @@ def _headed(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
     wide = 2 * picture.shape[1] // size - 8
     rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, wide)]
     if rows:
-        strip = Image.fromarray(picture[: (len(rows) + 2) * size * 5 // 4])
-        pen = ImageDraw.Draw(strip)
+        longest = max(font(size).getlength(row) for row, _ in rows)
+        ground = picture[size // 2 : (4 * len(rows) + 5) * size // 4, : round(longest) + 2 * size]
+        ground[:] = GROUND + (ground - GROUND) * PALE
+        sheet = Image.fromarray(picture)
+        pen = ImageDraw.Draw(sheet)
         for k, (row, ink) in enumerate(rows):
             pen.text((size, size + k * size * 5 // 4), row, fill=ink, font=font(size))
-        picture[: strip.height] = np.asarray(strip)
+        picture[:] = np.asarray(sheet)
 
 
 def _captioned(picture: Picture, left: str, right: str) -> Picture:
@@ -300,8 +311,8 @@ def _captioned(picture: Picture, left: str, right: str) -> Picture:
     size = letters(picture)
     strip = Image.fromarray(picture[height - 3 * size :])
     pen = ImageDraw.Draw(strip)
-    pen.text((size, 2 * size), left, fill=INK, font=font(size), anchor="ls")
+    pen.text((size, 2 * size), left, fill=INK, font=font(size), anchor="ls", **HALO)
     if pen.textlength(f"{left}    {right}", font=font(size)) < width - 2 * size:
-        pen.text((width - size, 2 * size), right, fill=MUTED, font=font(size), anchor="rs")
+        pen.text((width - size, 2 * size), right, fill=MUTED, font=font(size), anchor="rs", **HALO)
     picture[height - 3 * size :] = np.asarray(strip)
     return picture

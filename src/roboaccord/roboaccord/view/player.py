@@ -12,6 +12,7 @@ import numpy as np
 from roboaccord.bag.contact_markers import PERIOD
 from roboaccord.bag.second import SecondRun
 from roboaccord.contract.aim import Aim
+from roboaccord.contract.fault import REFUSED
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.annotations import Failure, failures, told
@@ -69,7 +70,8 @@ class SecondRecording(Recording):
         figure = stage.add_robot(second.painted(self._look), key)
         super().__init__(figure, second.trajectory, aim)
         gui = stage.server.gui
-        self.distance = gui.add_text(f"{second.name} apart [m]", "", disabled=True)
+        what = aim.name if aim else "centres of mass"
+        self.distance = gui.add_text(f"{second.name}: {what} apart [m]", "", disabled=True)
         self.cause = gui.add_markdown("")
 
     def paint(self, moment: float) -> str:
@@ -113,6 +115,8 @@ class Player:
         self._failed: list[Failure] | None = None
         if aim and aim.target is not None:
             stage.mark("target", aim.target)
+            if any(finding.kind == REFUSED for finding in findings):
+                stage.mark("nearest point", self._main.path[-1])
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
         stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
         self._start, self._stop, self._now = start, stop, start

@@ -21,7 +21,7 @@ STILL = 0.5  # a robot that strays less than this many of its radii is not follo
 FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
 WIDE = 8.0  # radii of the robot: a longer way along a wall is followed
 LARGEST = 1e9  # m: of a robot that is drawn
-LINES = 1.22  # times the height that is seen: lines stand above and below
+LINES, RAISED = 1.27, 0.08  # of the height that is seen: lines stand above, and one below
 SPARSE = 5  # every so many pictures tell what is to be seen
 BELOW = 0.12  # of the way along x: how far the camera before a wall is lowered
 ON_GROUND = np.eye(3)
@@ -92,6 +92,7 @@ def over_ground(
     if not np.ptp(target, axis=0).any():
         seen = np.concatenate([b[::SPARSE] for b in bodies], axis=1).reshape(-1, 3)
         target[:], distance = frame(seen, direction, LINES * aspect)
+        target += RAISED * distance * math.tan(0.5 * VIEW) / aspect * upwards
     return Stance(
         turn=ON_GROUND,
         floor=floor,
