@@ -159,7 +159,7 @@ def shown(moving: NDArray[np.bool_], rest: int, least: int) -> Index:
 
 def letters(picture: Picture) -> int:
     """Return the height of the letters in a picture [pixels]."""
-    return max(10, round(picture.shape[1] / 40))
+    return max(10, int(picture.shape[1]) // 40)
 
 
 @cache

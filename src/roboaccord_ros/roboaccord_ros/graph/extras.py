@@ -111,7 +111,7 @@ class ExtraOutputs:
 
     def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
         """Send all of it, and call `then` once every switch is answered."""
-        if command.findings:
+        if command.findings and graph.FINDINGS in self._send:
             self._send[graph.FINDINGS](encode_events(command.findings, self._shell.robot))
         for name in self._given:
             vector = getattr(command, name)
