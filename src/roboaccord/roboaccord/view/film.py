@@ -12,6 +12,7 @@ from PIL import Image, ImageDraw
 
 from roboaccord.bag.second import SecondRun
 from roboaccord.contract.aim import Aim
+from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import REFUSED
 from roboaccord.contract.state import Array, Event
@@ -118,14 +119,7 @@ class Film:
         self._failures = failures(self._scene, trajectory.events)
         self._findings, self._origins = findings, self._scene.motion(self._motion)[0]
         self._step = speed / fps
-        points = np.concatenate(bodies[: len(self._scene.shapes)], axis=1)
-        moving = moves(self._motion, points, self._step) | uncut
-        for each in others:
-            moving |= each.moving
-        happened = [*(each.time for each in self._failures), *(each.time for each in findings)]
-        moving[np.searchsorted(self._motion.time[:-1], happened)] = True
-        rest = max(round(REST * fps), 1)
-        self._shown = shown(moving, rest, math.ceil(WORTH / self._step))
+        self._shown = np.arange(count) if uncut else self._cut()
         self._relief: Relief | None = None
         self._still: tuple[Array, Picture] | None = None
         self._canvas = Canvas(self._camera(0).scaled(OVERSAMPLING))
@@ -137,6 +131,17 @@ class Film:
             self._relief = Relief(Mesh.join([(*terrain, EARTH)]), self._camera(0), ground)
             self._trace = self._relief.under(self._trace)
             self._canvas = Canvas(self._canvas.camera, self._relief.hidden)
+
+    def _cut(self) -> Index:
+        """Return the samples of the motion that are shown, without those of waiting."""
+        own = sum(len(shape.vertices) for shape in self._scene.shapes)
+        moving = moves(self._motion, self._points[:, :own], self._step)
+        for each in self._layers:
+            moving |= each.moving
+        happened = [*(each.time for each in self._failures), *(f.time for f in self._findings)]
+        moving[np.searchsorted(self._motion.time[:-1], happened)] = True
+        rest = max(round(REST * self.fps), 1)
+        return shown(moving, rest, math.ceil(WORTH / self._step))
 
     def __len__(self) -> int:
         """Return how many pictures it has."""
