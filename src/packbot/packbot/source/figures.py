@@ -31,11 +31,7 @@ AXIS = 0.12  # m: length of an axis as drawn
 THROUGH = 1.5  # s into the fall without contact, which figure 7 shows
 RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # of figure 5's prisms: the casings of the elbows
 CORNER = 15.0  # degrees: direction of a corner of both prisms
-CONTACTS = {
-    "normal": "contact along the normal",
-    "joint_clamp": "the report's joint_clamp",
-    "none": "without collision",
-}
+LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
 
 
@@ -159,7 +155,7 @@ def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> St
         Curve(
             CONTACTS[name], f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour
         )
-        for (name, run), colour in zip(runs.items(), (BLUE, RED, SOFT), strict=True)
+        for (name, run), colour, label in zip(runs.items(), (BLUE, RED, SOFT), LAWS, strict=True)
     ]
     still = Still(
         folder / "energy.svg",

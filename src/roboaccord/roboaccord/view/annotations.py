@@ -16,11 +16,12 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.fault import FOUND, REFUSED, fault_of
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array, Event
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.solids import Faces
 from roboaccord.view.raster import Picture
 from roboaccord.view.scene import Scene
 
 Ink = tuple[int, int, int]
+Mark = tuple[Array, str, Ink, bool]
+"""Place (2,) [pixels], text, colour, and whether a ring is drawn around it."""
 
 HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # of letters
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
@@ -168,12 +169,12 @@ def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-def point_out(picture: Picture, marks: Sequence[tuple[Array, str, Ink, bool]]) -> None:
+def point_out(picture: Picture, marks: Sequence[Mark]) -> None:
     """Write beside places in a picture what they are, one clear of the other.
 
     Args:
         picture: is written on.
-        marks: each place (2,) [pixels], text, colour, and whether a ring is drawn around it.
+        marks: places, and what is written.
     """
     height, width, _ = picture.shape
     size = letters(picture)
@@ -200,9 +201,3 @@ def point_out(picture: Picture, marks: Sequence[tuple[Array, str, Ink, bool]]) -
 
 def _meet(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def painted(colours: Array, faces: Sequence[Faces], shapes: Sequence[int], red: Array) -> Array:
-    """Return the colours of faces (f, 3), shape after shape, with those of some shapes red."""
-    owner = np.repeat(np.arange(len(faces)), [len(each) for each in faces])
-    return np.where(np.isin(owner, shapes)[:, None], red, colours)

@@ -21,23 +21,7 @@ from roboaccord.description.materials import RED
 from roboaccord.description.solids import Faces
 from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.scenario.surroundings import EARTH
-from roboaccord.view.annotations import (
-    GREEN,
-    HALO,
-    REST,
-    WARNING,
-    WORTH,
-    Failure,
-    Ink,
-    failures,
-    font,
-    letters,
-    moves,
-    painted,
-    point_out,
-    shown,
-    told,
-)
+from roboaccord.view import annotations as notes
 from roboaccord.view.camera import Camera
 from roboaccord.view.ground import GROUND, Relief, draw_ground, draw_path, shade_ground
 from roboaccord.view.layers import Layers
@@ -114,9 +98,9 @@ class Film:
         turn = self._stance.turn.T
         self._mesh = Mesh.join([(b[0], *look) for b, look in zip(bodies, looks, strict=True)])
         self._points, self._trace = np.concatenate(bodies, axis=1) @ turn, self._path @ turn
-        self._faces = [faces for faces, _ in looks]
+        self._owners = np.repeat(np.arange(len(looks)), [len(faces) for faces, _ in looks])
         self._name, self._aim, self._layers = name, aim, others
-        self._failures = failures(self._scene, trajectory.events)
+        self._failures = notes.failures(self._scene, trajectory.events)
         self._findings, self._origins = findings, self._scene.motion(self._motion)[0]
         self._step = speed / fps
         self._shown = np.arange(count) if uncut else self._cut()
@@ -135,13 +119,13 @@ class Film:
     def _cut(self) -> Index:
         """Return the samples of the motion that are shown, without those of waiting."""
         own = sum(len(shape.vertices) for shape in self._scene.shapes)
-        moving = moves(self._motion, self._points[:, :own], self._step)
+        moving = notes.moves(self._motion, self._points[:, :own], self._step)
         for each in self._layers:
             moving |= each.moving
         happened = [*(each.time for each in self._failures), *(f.time for f in self._findings)]
         moving[np.searchsorted(self._motion.time[:-1], happened)] = True
-        rest = max(round(REST * self.fps), 1)
-        return shown(moving, rest, math.ceil(WORTH / self._step))
+        rest = max(round(notes.REST * self.fps), 1)
+        return notes.shown(moving, rest, math.ceil(notes.WORTH / self._step))
 
     def __len__(self) -> int:
         """Return how many pictures it has."""
@@ -167,8 +151,8 @@ class Film:
         camera, now = self._camera(i), float(self._motion.time[i])
         mesh = self._mesh.at(self._points[i])
         failed = [each for each in self._failures if each.time <= now]
-        red = painted(mesh.colours, self._faces, [f.shape for f in failed], np.array(RED))
-        mesh = replace(mesh, colours=red)
+        red = np.isin(self._owners, [each.shape for each in failed])[:, None]
+        mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
         self._canvas.camera, self._spare.camera = camera.scaled(OVERSAMPLING), camera
         picture = self._backdrop(camera)
         draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
@@ -180,10 +164,10 @@ class Film:
         self._canvas.lay_over(picture)
         turn = self._stance.turn.T
         lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
-        point_out(picture, self._marks(camera, i, failed))
+        notes.point_out(picture, self._marks(camera, i, failed))
         line = next(filter(None, lines), "")
-        rows = [(line, WARNING)] if line else self._legend(i)
-        rows += [(line, WARNING) for line in told(self._failures, self._findings, now)]
+        rows = [(line, notes.WARNING)] if line else self._legend(i)
+        rows += [(line, notes.WARNING) for line in notes.told(self._failures, self._findings, now)]
         if cut:
             rows.append((f"{cut * self._step:.1f} s of waiting left out", MUTED))
         _headed(picture, rows)
@@ -198,37 +182,30 @@ class Film:
             f"t = {self._motion.time[i]:.2f} s   speed of the {what} {self._rates[i]:.2f} m/s{slow}"
         )
 
-    def _marks(
-        self, camera: Camera, i: int, failed: Sequence[Failure]
-    ) -> list[tuple[Array, str, Ink, bool]]:
+    def _marks(self, camera: Camera, i: int, failed: Sequence[notes.Failure]) -> list[notes.Mark]:
         """Return what is pointed out in a picture: the target, the end of a refused one, joints."""
-        turn, places = self._stance.turn.T, list[tuple[Array, str, Ink, bool]]()
+        places = [(self._origins[i, f.link], f.name, notes.WARNING, False) for f in failed]
         if self._aim and self._aim.target is not None:
-            places.append((self._aim.target @ turn, "target", GREEN, True))
             if any(f.kind == REFUSED and f.time <= self._motion.time[i] for f in self._findings):
-                places.append((self._path[-1] @ turn, "nearest point", GREEN, True))
-        for each in failed:
-            places.append((self._origins[i, each.link] @ turn, each.name, WARNING, False))
-        return [(camera.project(place), text, ink, ring) for place, text, ink, ring in places]
+                places.insert(0, (self._path[-1], "nearest point", notes.GREEN, True))
+            places.insert(0, (self._aim.target, "target", notes.GREEN, True))
+        return [(camera.project(place @ self._stance.turn.T), *rest) for place, *rest in places]
 
-    def _legend(self, i: int) -> list[tuple[str, Ink]]:
+    def _legend(self, i: int) -> list[tuple[str, notes.Ink]]:
         """Return what is drawn, each in its colour, with its distance from target or robot."""
-        target = self._aim.target if self._aim else None
-        what = "centres of mass" if self._aim is None else self._aim.name
-        named = [(self._name, INK, self._path)] if self._layers and self._name else []
-        if target is not None and not named:
-            named = [("", INK, self._path)]
-        for layers in self._layers if named else ():
-            red, green, blue = (round(255 * part) for part in layers.second.colour)
-            named.append((layers.second.name, (red, green, blue), layers.path))
-        rows = list[tuple[str, Ink]]()
-        for k, (name, ink, way) in enumerate(named):
+        target, rows = self._aim.target if self._aim else None, list[tuple[str, notes.Ink]]()
+        what = self._aim.name if self._aim else "centres of mass"
+        beside = self._layers if self._name else []
+        names = [self._name if beside else "", *(each.second.name for each in beside)]
+        inks = [INK, *(each.ink for each in beside)]
+        ways = [self._path, *(each.path for each in beside)]
+        for name, ink, way in zip(names, inks, ways, strict=True):
             apart = float(np.linalg.norm(way[i] - (self._path[i] if target is None else target)))
-            text = f"{what} {length(apart)} apart" if k else ""
-            if target is not None:
-                text = f"{what} {1e3 * apart:.0f} mm from the target"
+            text = f"{what} {1e3 * apart:.0f} mm from the target"
+            if target is None:
+                text = "" if way is self._path else f"{what} {length(apart)} apart"
             rows.append(("   ".join(filter(None, (name, text))), ink))
-        return rows
+        return rows if beside or target is not None else []
 
     def _camera(self, i: int) -> Camera:
         stance = self._stance
@@ -246,7 +223,7 @@ class Film:
 
 def length(value: float) -> str:
     """Return a length in a unit that fits it, to two digits."""
-    # The font has no Greek letters for micrometres.
+    # The notes.font has no Greek notes.letters for micrometres.
     unit, scale = next(
         (each[1:] for each in ((1.0, "m", 1.0), (1e-6, "mm", 1e3)) if value >= each[0]),
         ("nm", 1e9),
@@ -294,30 +271,37 @@ def _bodies(
     return bodies, looks, scene.tree.centres(origins, rotations)
 
 
-def _headed(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
+def _headed(picture: Picture, lines: Sequence[tuple[str, notes.Ink]]) -> None:
     """Write lines at the upper edge of a picture, each in its colour and in as many as it takes."""
-    size = letters(picture)
+    size = notes.letters(picture)
     wide = 2 * picture.shape[1] // size - 8
     rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, wide)]
     if rows:
-        longest = max(font(size).getlength(row) for row, _ in rows)
+        longest = max(notes.font(size).getlength(row) for row, _ in rows)
         ground = picture[size // 2 : (4 * len(rows) + 5) * size // 4, : round(longest) + 2 * size]
         ground[:] = GROUND + (ground - GROUND) * PALE
         sheet = Image.fromarray(picture)
         pen = ImageDraw.Draw(sheet)
         for k, (row, ink) in enumerate(rows):
-            pen.text((size, size + k * size * 5 // 4), row, fill=ink, font=font(size))
+            pen.text((size, size + k * size * 5 // 4), row, fill=ink, font=notes.font(size))
         picture[:] = np.asarray(sheet)
 
 
 def _captioned(picture: Picture, left: str, right: str) -> Picture:
     """Write a line at the lower edge of a picture, and on the right another where there is room."""
     height, width, _ = picture.shape
-    size = letters(picture)
+    size = notes.letters(picture)
     strip = Image.fromarray(picture[height - 3 * size :])
     pen = ImageDraw.Draw(strip)
-    pen.text((size, 2 * size), left, fill=INK, font=font(size), anchor="ls", **HALO)
-    if pen.textlength(f"{left}    {right}", font=font(size)) < width - 2 * size:
-        pen.text((width - size, 2 * size), right, fill=MUTED, font=font(size), anchor="rs", **HALO)
+    pen.text((size, 2 * size), left, fill=INK, font=notes.font(size), anchor="ls", **notes.HALO)
+    if pen.textlength(f"{left}    {right}", font=notes.font(size)) < width - 2 * size:
+        pen.text(
+            (width - size, 2 * size),
+            right,
+            fill=MUTED,
+            font=notes.font(size),
+            anchor="rs",
+            **notes.HALO,
+        )
     picture[height - 3 * size :] = np.asarray(strip)
     return picture

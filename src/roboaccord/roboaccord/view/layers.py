@@ -27,7 +27,7 @@ class Layers:
         aim: the point whose path it has; by default the centre of mass.
 
     Attributes:
-        second: as given.
+        second, ink: as given, and its colour in bytes.
         path, moving: at each picture, the place (t, 3) [m], and whether something moves (t,).
     """
 
@@ -37,6 +37,8 @@ class Layers:
         scene = self._parsed(second.painted(second.look(0.0)))
         self._poses = scene.motion(self._motion)
         until = np.minimum(np.arange(count), len(self._motion) - 1)
+        red, green, blue = (round(255 * part) for part in second.colour)
+        self.ink = red, green, blue
         self.path = path(scene, self._motion, aim)[until]
         self.moving = moves(self._motion, self._poses[0], step)[until]
 

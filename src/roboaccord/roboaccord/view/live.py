@@ -12,7 +12,7 @@ from roboaccord.bag.contact_markers import PERIOD, Find, contact_finder
 from roboaccord.cdr.messages import contact_arrow
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.loop import Pace
@@ -95,7 +95,6 @@ class LiveView(Observer):
         self.stage, self._setup = stage, setup
         self._latest = setup.initial
         self._find: Find | None = None
-        self._findings = list[Event]()
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
         self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
         self._folder = stage.server.gui.add_folder("simulation")
@@ -134,12 +133,6 @@ class LiveView(Observer):
         """Tell of an event."""
         self._happened.value = line_of(event)
 
-    def on_command(self, state: RobotState, command: Command) -> None:
-        """Tell of what the controller finds."""
-        for finding in command.findings or ():
-            self._findings.append(finding)
-            self.on_event(finding)
-
     def close(self) -> None:
         """Take the controls away, and follow no more."""
         self._stop.set()
@@ -150,9 +143,8 @@ class LiveView(Observer):
         """Return a player of the motion that was seen, with the contacts."""
         self.close()
         contacts = np.array(self._times), self._arrows[1:]
-        aim, findings = self._setup.robot.aim(self._setup), self._findings
-        speed = float(self._speed.value)
-        return Player(self.stage, trajectory, speed, contacts, aim=aim, findings=findings)
+        aim, speed = self._setup.robot.aim(self._setup), float(self._speed.value)
+        return Player(self.stage, trajectory, speed, contacts, aim=aim)
 
     def _add_push(self, simulator: PushedSimulator) -> None:
         gui = self.stage.server.gui
