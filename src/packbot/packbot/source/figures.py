@@ -152,9 +152,7 @@ def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> St
     """Write the energy of each collapse, which nothing feeds."""
     arm = Arm.of(setup)
     curves = [
-        Curve(
-            CONTACTS[name], f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour
-        )
+        Curve(label, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
         for (name, run), colour, label in zip(runs.items(), (BLUE, RED, SOFT), LAWS, strict=True)
     ]
     still = Still(

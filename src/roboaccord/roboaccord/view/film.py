@@ -184,12 +184,16 @@ class Film:
 
     def _marks(self, camera: Camera, i: int, failed: Sequence[notes.Failure]) -> list[notes.Mark]:
         """Return what is pointed out in a picture: the target, the end of a refused one, joints."""
+        places: list[notes.Mark]
         places = [(self._origins[i, f.link], f.name, notes.WARNING, False) for f in failed]
         if self._aim and self._aim.target is not None:
             if any(f.kind == REFUSED and f.time <= self._motion.time[i] for f in self._findings):
                 places.insert(0, (self._path[-1], "nearest point", notes.GREEN, True))
             places.insert(0, (self._aim.target, "target", notes.GREEN, True))
-        return [(camera.project(place @ self._stance.turn.T), *rest) for place, *rest in places]
+        turn = self._stance.turn.T
+        return [
+            (camera.project(place @ turn), name, ink, ring) for place, name, ink, ring in places
+        ]
 
     def _legend(self, i: int) -> list[tuple[str, notes.Ink]]:
         """Return what is drawn, each in its colour, with its distance from target or robot."""
@@ -223,7 +227,7 @@ class Film:
 
 def length(value: float) -> str:
     """Return a length in a unit that fits it, to two digits."""
-    # The notes.font has no Greek notes.letters for micrometres.
+    # The font has no Greek letters for micrometres.
     unit, scale = next(
         (each[1:] for each in ((1.0, "m", 1.0), (1e-6, "mm", 1e3)) if value >= each[0]),
         ("nm", 1e9),
@@ -293,15 +297,11 @@ def _captioned(picture: Picture, left: str, right: str) -> Picture:
     size = notes.letters(picture)
     strip = Image.fromarray(picture[height - 3 * size :])
     pen = ImageDraw.Draw(strip)
-    pen.text((size, 2 * size), left, fill=INK, font=notes.font(size), anchor="ls", **notes.HALO)
+    ends = [(size, left, INK, "ls")]
     if pen.textlength(f"{left}    {right}", font=notes.font(size)) < width - 2 * size:
-        pen.text(
-            (width - size, 2 * size),
-            right,
-            fill=MUTED,
-            font=notes.font(size),
-            anchor="rs",
-            **notes.HALO,
-        )
+        ends.append((width - size, right, MUTED, "rs"))
+    for x, text, ink, anchor in ends:
+        where = (x, 2 * size)
+        pen.text(where, text, fill=ink, font=notes.font(size), anchor=anchor, **notes.HALO)
     picture[height - 3 * size :] = np.asarray(strip)
     return picture
