@@ -138,8 +138,12 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 	    --after reflected --out runs/images/voxel_sphere
 	for name in recover reach; do \
 	    $(ACCORD) run packbot loose_elbow2 --set controller.name=$$name --out runs/images/$$name && \
-	    $(ACCORD) view runs/images/$$name/bag --gif docs/images/packbot_loose_elbow2_$$name.gif \
-	        --size 480x270 --fps 12 --speed 2 || exit; done
+	    $(ACCORD) run packbot frozen_elbow --set controller.name=$$name --set duration=14 \
+	        --set controller.target=[1.75,0.3,0.5] --out runs/images/refused_$$name || exit; done
+	for name in loose_elbow2: refused:refused_; do \
+	    prefix=runs/images/$${name#*:}; \
+	    $(ACCORD) view $${prefix}recover/bag $${prefix}reach/bag \
+	        --gif docs/images/packbot_$${name%:*}.gif --size 480x270 --fps 10 --speed 2 || exit; done
 	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import AnyEngine, Tally
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.state import IDENTITY, ORIGIN, Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.solids import Faces
 from roboaccord.scenario.setup import Robot, Setup, commands_of
@@ -21,7 +23,7 @@ from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
 from packbot.hulls.collisions import make_environment, stand_around
 from packbot.model import compiled
-from packbot.model.parameters import JOINTS, PackbotParameters, pose
+from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator, make_world
 
 CLOSE = 1e-3  # m: a gap below it is shown as a contact
@@ -166,6 +168,19 @@ class Packbot(Robot):
         qd = rng.uniform(-1.0, 1.0, len(q)) * p.of_joints("speed_limit")
         effort = 0.01 * rng.uniform(-1.0, 1.0, len(q)) * setup.effort_limits
         return RobotState(0.0, q, qd, np.zeros(len(q))), effort
+
+    def aim(self, setup: Setup) -> Aim:
+        """Return the finger tips, or the point that the camera is to see, with its target."""
+        spec = setup.scenario.controller
+        target = None if spec.get("target") is None else np.array(spec["target"], dtype=float)
+        if watch := float(spec.get("watch", 0.0)):
+            return Aim("point watched", "pan_link", LENS + np.array([watch, 0.0, 0.0]), target)
+        tips = Aim("tips", "gripper_link", np.array([setup.parameters.gripper_length, 0.0, 0.0]))
+        if spec.get("pose"):
+            origins, turns = setup.tree.forward(JOINTS, pose(spec["pose"]), ORIGIN, IDENTITY)
+            hand = [link.name for link in setup.tree.links].index(tips.link)
+            target = origins[hand] + turns[hand] @ tips.offset
+        return replace(tips, target=target)
 
     def tally(self, setup: Setup, ticks: int) -> Tally:
         return ArmFigures(setup, ticks)

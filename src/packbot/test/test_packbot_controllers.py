@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm, Kinematics
+from packbot.model.parameters import JOINTS, pose
 from roboaccord import (
     AccordError,
     RobotState,
@@ -27,6 +28,28 @@ ENGINES = ("reference", "dart", "mujoco")
 
 def made(name, *changes):
     return Setup.of(load_scenario("packbot", "packbot", name, changes))
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "watch"),
+    [
+        ("reach", ["controller={name: reach, pose: ready}"], 0.0),
+        ("loose_elbow2", [], 0.0),
+        ("watch_target", [], 0.8),
+    ],
+)
+def test_pictures_are_about_the_point_that_has_a_target(name, changes, watch):
+    """At the pose with the target it lies there; anywhere it is pinocchio's tip."""
+    setup = made(name, *changes)
+    aim, kinematics = setup.robot.aim(setup), Kinematics(setup, watch)
+    links = [link.name for link in setup.tree.links]
+    for q in (pose("ready"), np.linspace(-0.4, 0.9, 7)):
+        origins, turns = setup.tree.forward(JOINTS, q, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+        i = links.index(aim.link)
+        place = origins[i] + turns[i] @ aim.offset
+        assert place == pytest.approx(kinematics.tip(q), abs=1e-12)
+    given = setup.scenario.controller.get("target")
+    assert aim.target == pytest.approx(given or kinematics.tip(pose("ready")), abs=1e-12)
 
 
 def run(setup, engine, duration, velocity=None, seed=0):

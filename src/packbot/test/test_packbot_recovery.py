@@ -25,6 +25,7 @@ from packbot.source.workspace import _drawn, angles_of, kept, workspace
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.interfaces import Observer
 from roboaccord.run.factory import make_simulator
 from roboaccord.run.loop import drive, reset_controller
 from roboaccord.run.metrics import KeptMotion
@@ -36,6 +37,19 @@ REFERENCE_FIRST = ["reference", *(pytest.param(e, marks=pytest.mark.slow) for e 
 
 def setup_of(*faults, changes=()):
     return clear_start(load_setup("packbot", "reach", [*changes], [*faults]))
+
+
+class Findings(Observer):
+    """Keep what the controller finds."""
+
+    def __init__(self):
+        self.found = []
+
+    def on_state(self, state):
+        pass
+
+    def on_command(self, state, command):
+        self.found += command.findings
 
 
 def recoverer(setup):
@@ -360,8 +374,9 @@ def test_weak_joints_refuse_for_torque():
 
 def test_a_target_out_of_reach_is_refused_and_the_nearest_point_held():
     """The tips end where the stretched arm has them; after 3 s of rest the run is over."""
-    setup, target = setup_of(), np.array([2.1, 0.0, 1.2])
-    run, p = run_reach(setup, target, "mujoco"), setup.parameters
+    setup, target, watch = setup_of(), np.array([2.1, 0.0, 1.2]), Findings()
+    run, p = run_reach(setup, target, "mujoco", observers=[watch]), setup.parameters
+    assert [(f.kind, f.subject) for f in watch.found] == [("target_refused", "out_of_reach")]
     assert (run.reason, run.reached) == ("out_of_reach", False)
     shoulder = np.array([p.base_x, 0.0, p.base_z + p.turret_d])
     reach = p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length

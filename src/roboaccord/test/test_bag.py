@@ -32,6 +32,7 @@ from roboaccord.bag.writer import BagWriter, write_trajectory
 from roboaccord.cdr import JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
+from roboaccord.contract.trajectory import Event
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 from rosbags.interfaces import QosDurability
@@ -281,6 +282,16 @@ def test_wrenches_twists_and_switches_are_recorded(tmp_path: Path) -> None:
     run = read_run(tmp_path / "bag")
     np.testing.assert_array_equal(run.wrenches.effort[0], np.arange(6.0))
     np.testing.assert_array_equal(run.trajectory.wrench, [np.zeros(6), np.arange(6.0)])
+
+
+def test_what_a_controller_finds_is_recorded_and_is_no_event_of_the_run(tmp_path: Path) -> None:
+    finding = Event(0.01, "found_loose", "turn")
+    with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "direct") as writer:
+        for i, found in enumerate([(), (finding,), ()]):
+            writer.on_state(toy_robot.state_at(i))
+            writer.on_command(toy_robot.state_at(i), Command(np.zeros(2), findings=found))
+    run = read_run(tmp_path / "bag")
+    assert (run.findings, run.trajectory.events) == ((finding,), ())
 
 
 def test_switches_are_read_back_from_their_events(tmp_path: Path) -> None:

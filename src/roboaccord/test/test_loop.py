@@ -192,6 +192,19 @@ def test_a_command_of_wrong_parts_is_refused() -> None:
         run(Mistaken(0.0, 0.0, 0.0))
 
 
+class Finding(Push):
+    """Find something that is no event."""
+
+    def update(self, state: RobotState, target: object) -> Command:
+        return Command(self.effort, findings=("loose",))  # type: ignore[arg-type]
+
+
+def test_findings_that_are_no_events_are_refused() -> None:
+    message = r"^Finding gave findings that are no events at t = 0\.000000 s$"
+    with pytest.raises(AccordError, match=message):
+        run(Finding(0.0, 0.0, 0.0))
+
+
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
 def test_states_and_targets_are_read_only(write: Callable[[RobotState, Any], object]) -> None:
     with pytest.raises(

@@ -211,7 +211,11 @@ def test_a_second_robot_is_translucent_and_its_link_red_from_when_it_was() -> No
     others = [SecondRun(aside, BALL, name="dart"), SecondRun(motion, BALL, name="mujoco")]
     several = Film(BALL, motion, fps=2, size=(160, 90), beside=others, name="reference")
     lines = [text for text, _ in several._legend(1)]
-    assert lines == ["reference", "dart   300 mm apart", "mujoco   0 nm apart"]
+    assert lines == [
+        "reference",
+        "dart   centres of mass 300 mm apart",
+        "mujoco   centres of mass 0 nm apart",
+    ]
     urdf = Look(opacity=0.4).paint(BALL)
     (shape,) = Scene.parse(urdf).shapes
     assert (tuple(shape.colour), shape.opacity) == (BLUE, 0.4)

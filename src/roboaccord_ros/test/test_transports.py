@@ -6,9 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
+from roboaccord.contract.state import Command
+from roboaccord.contract.trajectory import Event
 from roboaccord.run.runner import RunRequest, find_runner, run_direct
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -35,6 +39,28 @@ def test_lockstep_in_one_process_repeats_the_direct_loop(engine, request_for, se
     assert bag.sha256 == bag.trajectory.sha256() == direct.trajectory.sha256()
     assert len(bag.commands.time) == len(direct.trajectory) - 1
     assert (bag.transport, bag.engine_version) == ("ros", direct.engine_version)
+
+
+class Finder:
+    """Find something in the state of t = 0.05 s."""
+
+    def __init__(self, setup):
+        self.effort = np.zeros(len(setup.joints))
+
+    def reset(self, seed):
+        """Do nothing."""
+
+    def update(self, state, target):
+        found = [Event(state.time, "found_loose", "joint_03")] if state.time == 0.05 else []
+        return Command(self.effort, findings=tuple(found))
+
+
+def test_findings_of_a_controller_are_recorded_as_in_the_direct_loop(request_for, setup_for):
+    over_ros = replace(request_for(setup_for()), controller=f"{__name__}:Finder")
+    direct = replace(over_ros, bag=over_ros.bag.with_name("direct"))
+    runs = [read_run(run.request.bag) for run in (run_ros(over_ros), run_direct(direct))]
+    assert runs[0].findings == runs[1].findings == (Event(0.05, "found_loose", "joint_03"),)
+    assert runs[0].sha256 == runs[1].sha256
 
 
 def test_three_processes_repeat_the_direct_loop(request_for, setup_for):

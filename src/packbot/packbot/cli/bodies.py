@@ -79,7 +79,9 @@ def reduced_command(
         with picture(path) as axes:
             axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
             axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
-            axes.set(xlabel=f"angle of {joint} [rad]", ylabel="error of the interpolation")
+            axes.set(
+                xlabel=f"angle of frozen {joint} [rad]", ylabel="error of interpolated inertia"
+            )
             legend(axes)
         table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
         write_columns(path.with_suffix(".csv"), table)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Array, Command, RobotState, Target
+from roboaccord.contract.fault import FOUND, REFUSED, Fault
+from roboaccord.contract.state import Array, Command, Event, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from packbot.controllers.reach import ReachController
@@ -102,11 +103,11 @@ class RecoveryController:
             self.motion, self.started = self._healthy.motion, 0.0
 
     def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that track the motion in force, or hold the arm."""
+        """Return the efforts that track the motion in force, or hold the arm, and what is found."""
         found = self._detector.update(state.time, state.q, state.qd, self._effort)
         if np.abs(state.qd[:ARM]).max() > STILL:
             self._moved = state.time
-        before = self._faults
+        before, planned = self._faults, self.recovery
         for each in found:
             _log.warning(str(each))
             if each.kind == "healthy":
@@ -119,7 +120,10 @@ class RecoveryController:
             self._replan(state)
         command = self._follow(state)
         self._effort = command.effort
-        return command
+        findings = [Event(each.time, FOUND + each.kind, each.joint) for each in found]
+        if self.reason and self.recovery is not planned:
+            findings.append(Event(state.time, REFUSED, self.reason))
+        return replace(command, findings=tuple(findings))
 
     @property
     def _faults(self) -> dict[str, str]:

@@ -13,7 +13,7 @@ import pinocchio as pin
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
-from packbot.model.parameters import JOINTS, PackbotParameters
+from packbot.model.parameters import JOINTS, LENS, PackbotParameters
 
 
 class Arm:
@@ -91,10 +91,6 @@ class Arm:
         """Return the mass of each link that moves [kg]."""
         links = {f.parentJoint: f.name for f in self.model.frames if f.name.endswith("_link")}
         return {links[j]: float(self.model.inertias[j].mass) for j in range(1, self.model.njoints)}
-
-
-# The lens is in the middle of the front of the camera head (config/shapes.yaml); it sees along x.
-LENS = np.array([0.065, 0.0, 0.03])  # m, in pan_link
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from roboaccord.description.resources import share
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 POSITIVE = ("_mass", "_radius", "_speed", "_length")  # ends of names
 LIMITS = ("effort_limit", "speed_limit")  # beginnings of names
+# The lens is in the middle of the front of the camera head (config/shapes.yaml); it sees along x.
+LENS = np.array([0.065, 0.0, 0.03])  # m, in pan_link
 
 
 class PackbotParameters(Parameters):

@@ -15,8 +15,8 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.model.arm import LENS, Kinematics, Placement
-from packbot.model.parameters import PackbotParameters
+from packbot.model.arm import Kinematics, Placement
+from packbot.model.parameters import LENS, PackbotParameters
 
 PITCHES = 720  # of the hand that are tried, half a degree apart, if none is asked for
 ROUND_OFF = 1e-9  # of a cosine beyond 1, at the edge of the reach

@@ -20,7 +20,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import TOLERANCE, Clearance, convex
 from packbot.hulls.solids import Hull
-from packbot.model.arm import LENS
+from packbot.model.parameters import LENS
 
 CAMERA = "pan_link"
 LENS_WIDTH = 0.01  # m, estimate

@@ -31,6 +31,7 @@ AXIS = 0.12  # m: length of an axis as drawn
 THROUGH = 1.5  # s into the fall without contact, which figure 7 shows
 RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # of figure 5's prisms: the casings of the elbows
 CORNER = 15.0  # degrees: direction of a corner of both prisms
+LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")
 GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
 
 
@@ -42,7 +43,7 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
     poses = (
         ("1", "The arm on its chassis", "The shapes of the description, ready to reach.",
          pose("ready")),
-        ("6", "Drive pose", "From here the arm falls, without torques.", drive),
+        ("6", "Drive position", "From here the arm falls, without torques.", drive),
         ("7", "Result without collision",
          f"After {through.time[index]:.1f} s the arm has fallen through the chassis.",
          through.q[index]),
@@ -59,8 +60,8 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
         write_hulls(setup, drive, folder),
         write_normals(folder),
         *stills[1:],
-        write_joints(runs, folder, "9", "positions [rad]", "q"),
-        write_joints(runs, folder, "10", "velocities [rad/s]", "qd"),
+        write_joints(runs, folder, "9", "position [rad]", "q"),
+        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"),
         write_energy(setup, runs, folder),
     ]
 
@@ -132,6 +133,7 @@ def write_joints(
 ) -> Still:
     """Write figure 9 or 10: the joints that move in the plane."""
     curves = []
+    plural = {"q": "positions", "qd": "velocities"}[key]
     for name, more, dashes in (("normal", "", "-"), ("joint_clamp", ", clamped", "--")):
         run = runs[name].trajectory
         for joint, values in zip(run.joints, getattr(run, key).T, strict=True):
@@ -140,18 +142,18 @@ def write_joints(
                 curves.append(Curve(label, column, run.time, values, COLOURS[joint], dashes))
     still = Still(
         folder / f"figure_{number}.svg",
-        f"Figure {number}: planar joint {what.partition(' ')[0]}",
+        f"Figure {number}: Planar joint {plural}",
         "Solid: contact along the normal. Dashed: the report's joint_clamp.",
     )
-    return write_curves(still, "time_s", curves, TIME, what, 3)
+    return write_curves(still, "time_s", curves, TIME, f"joint {what}", 3)
 
 
 def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> Still:
     """Write the energy of each collapse, which nothing feeds."""
     arm = Arm.of(setup)
     curves = [
-        Curve(name, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
-        for (name, run), colour in zip(runs.items(), (BLUE, RED, SOFT), strict=True)
+        Curve(label, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
+        for (name, run), colour, label in zip(runs.items(), (BLUE, RED, SOFT), LAWS, strict=True)
     ]
     still = Still(
         folder / "energy.svg",
@@ -174,13 +176,15 @@ def write_normals(folder: Path) -> Still:
     ]
     still = Still(
         folder / "figure_5.svg",
-        "Figure 5: error in the vector of minimum norm due to approximation",
+        "Figure 5: Error in vector of minimum norm due to approximation of smooth geometry",
         "Two casings as prisms of 12 sides, about a corner of one. Whatever the gap, the vector is "
         "off by up to half the angle between two faces. In overlap it jumps from face to face; "
         "apart it turns there steadily, which is why the reference keeps hulls apart by a margin.",
     )
     across = "direction of the line of centres [degrees]"
-    return write_curves(still, "centres_deg", curves, across, "error of the vector [degrees]")
+    return write_curves(
+        still, "centres_deg", curves, across, "error in vector of minimum norm [degrees]"
+    )
 
 
 def normal_errors(angles: Array, gap: float) -> Array:

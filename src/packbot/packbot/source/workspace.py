@@ -260,19 +260,21 @@ def draw_kept(found: Sequence[Kept], path: Path) -> None:
     with picture(path) as axes:
         for joint, points in lines.items():
             axes.plot(*zip(*points, strict=True), label=joint)
-        axes.set(xlabel="frozen at [rad]", ylabel="share of the workspace", ylim=(0.0, 1.0))
+        axes.set(
+            xlabel="angle of the frozen joint [rad]", ylabel="workspace retained", ylim=(0.0, 1.0)
+        )
         legend(axes)
 
 
 def draw_torques(healthy: Array, failed: Array, path: Path) -> None:
     """Draw the torques of poses at rest over the joints' limits (k, 7): median, 95 % and most."""
     with picture(path) as axes:
-        for loads, colour, name in ((healthy, RULE, "healthy"), (failed, BLUE, "failed")):
+        for loads, colour, name in ((healthy, RULE, "normal arm"), (failed, BLUE, "failed arm")):
             for part, width in ((1.0, 2.0), (0.95, 6.0), (0.5, 12.0)):
                 ends = np.quantile(loads, part, axis=0)
                 places = np.arange(len(ends)) + (0.2 if loads is failed else -0.2)
                 axes.vlines(places, 0.0, ends, colors=colour, lw=width, label=name * (part == 0.5))
         axes.axhline(1.0, color=RED, lw=0.8)
         axes.set_xticks(np.arange(healthy.shape[1]), JOINTS)
-        axes.set(ylabel="torque over its limit")
+        axes.set(ylabel="joint torque over torque limit")
         legend(axes)

@@ -188,9 +188,12 @@ class Content:
             _log.warning("%s: commands are left out: %s", self.bag, error)
             return []
 
-    def events(self) -> list[Event]:
-        """Return the events of the run; diagnostics of others are not ours to read."""
-        since = self.since_reset(names.EVENTS)
+    def events(self, name: str = names.EVENTS) -> list[Event]:
+        """Return the events of the run, or what its controller found out: FINDINGS.
+
+        Diagnostics of others are not ours to read.
+        """
+        since = self.since_reset(name)
         events = [event for data in since for event in decode_events(data)]
         return sorted(events, key=lambda event: event.time)
 

@@ -48,6 +48,7 @@ class BagRun:
         commands: efforts (k, n) [N m] by the time of the state they answer.
         wrenches: as `commands`, wrenches on the base (k, 6) [N, N m]; empty for most robots.
         twists: likewise, commanded twists (k, 6) [m/s, rad/s].
+        findings: what the controller found out about the robot, in order of time.
         scenario: as plain data; empty for a foreign bag.
         engine, engine_version, transport: of the run; "" for a foreign bag.
         versions: of what the run was made with.
@@ -63,6 +64,7 @@ class BagRun:
     commands: Commands
     wrenches: Commands
     twists: Commands
+    findings: tuple[Event, ...]
     scenario: Mapping[str, Any]
     engine: str
     engine_version: str
@@ -129,6 +131,7 @@ def run_of(content: Content) -> BagRun:
         commands=_commands(commands, len(joints)),
         wrenches=_commands(wrenches, 6),
         twists=_commands(twists, 6),
+        findings=tuple(content.events(names.FINDINGS)),
         scenario=facts.get("scenario", {}),
         engine=facts.get("engine", ""),
         engine_version=facts.get("engine_version", ""),

@@ -119,13 +119,20 @@ def read_pair(bag: Path) -> tuple[BagRun, SecondRun | None]:
 
 
 def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
-    """Return runs as robots beside a first one, each in a colour of its own."""
+    """Return the further runs as robots beside the first one, each in a colour of its own."""
+    each = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
     return [
-        SecondRun(
-            run.trajectory, urdf, name=run.engine or f"run {i + 2}", colour=GHOSTS[i % len(GHOSTS)]
-        )
-        for i, (run, urdf) in enumerate(zip(runs, urdfs, strict=True))
+        SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
+        for i, (run, urdf, name) in enumerate(each)
     ]
+
+
+def names_of(runs: Sequence[BagRun]) -> list[str]:
+    """Return what runs are told apart by: their engines, or else their controllers."""
+    engines = [run.engine or f"run {i + 1}" for i, run in enumerate(runs)]
+    controllers = [run.scenario.get("controller", {}).get("name", "") for run in runs]
+    apart = len(set(engines)) == 1 and len(set(controllers)) == len(runs)
+    return controllers if apart else engines
 
 
 def _name(robot: str) -> str:

@@ -20,6 +20,7 @@ LIBRARY = "roboaccord"
 
 STATES, ODOMETRY, EFFORTS = "joint_states", "odom", "joint_trajectory"
 EVENTS, WRENCH, TWIST, CONTACTS = "events", "wrench", "twist", "contacts"
+FINDINGS = "findings"  # of the controller
 SURROUNDINGS = "surroundings"
 TARGET_TWIST, TARGET_JOINTS = "target/twist", "target/joints"
 CMD_VEL = "cmd_vel"
@@ -46,7 +47,7 @@ LATCHED = (DESCRIPTION, SCENARIO, SURROUNDINGS, REFERENCE_DESCRIPTION)
 FIRST = (DESCRIPTION, SCENARIO, SURROUNDINGS)
 STEPPED = (STATES, ODOMETRY, EFFORTS, EVENTS)
 SECOND = (REFERENCE_DESCRIPTION, REFERENCE_ODOMETRY, REFERENCE_STATES)
-OPTIONAL = (WRENCH, TWIST, CONTACTS, TARGET_TWIST, TARGET_JOINTS)
+OPTIONAL = (WRENCH, TWIST, CONTACTS, FINDINGS, TARGET_TWIST, TARGET_JOINTS)
 KINDS = {
     DESCRIPTION: "std_msgs/msg/String",
     SCENARIO: "std_msgs/msg/String",
@@ -55,6 +56,7 @@ KINDS = {
     ODOMETRY: "nav_msgs/msg/Odometry",
     EFFORTS: "trajectory_msgs/msg/JointTrajectory",
     EVENTS: "diagnostic_msgs/msg/DiagnosticArray",
+    FINDINGS: "diagnostic_msgs/msg/DiagnosticArray",
     WRENCH: "geometry_msgs/msg/WrenchStamped",
     TWIST: "geometry_msgs/msg/TwistStamped",
     CONTACTS: "visualization_msgs/msg/MarkerArray",

@@ -147,7 +147,7 @@ class BagWriter:
             self.flush()
 
     def on_command(self, state: RobotState, command: Command) -> None:
-        """Record efforts, and wrench and twist where the controller gives any."""
+        """Record efforts, and wrench, twist and findings where the controller gives any."""
         time_ns = round(state.time * 1e9)
         self._write(self._on_command, time_ns, self._efforts.encode(state.time, command.effort))
         if command.wrench is not None:
@@ -156,6 +156,9 @@ class BagWriter:
         if command.twist is not None:
             # TwistStamped is on the wire as WrenchStamped: a header and six numbers.
             self._write_optional(names.TWIST, time_ns, encode_wrench(state.time, command.twist))
+        if command.findings:
+            data = encode_events(command.findings, self._robot)
+            self._write_optional(names.FINDINGS, time_ns, data)
 
     def on_event(self, event: Event) -> None:
         """Record an event."""

@@ -31,7 +31,7 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import Quantity
-from roboaccord.description.solids import BACKDROPS, TERRAIN, Surface
+from roboaccord.description.solids import BACKDROPS, TERRAIN
 from roboaccord.engines import check_engine
 from roboaccord.scenario.files import make_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
@@ -78,6 +78,9 @@ class FilmOptions:
     size: Annotated[
         str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")
     ] = None
+    uncut: Annotated[
+        bool, typer.Option("--uncut", help="Show also the time in which nothing moves.")
+    ] = False
 
 
 @dataclass(frozen=True)
@@ -132,6 +135,8 @@ def view_command(
 
       accord view runs/snake_serpenoid_reference/bag --mp4 snake.mp4 --fps 50 --size 1280x720
 
+      accord view runs/recover/bag runs/reach/bag --gif recover.gif --speed 2
+
       accord view snake
 
       accord view arm.urdf released --engine dart
@@ -168,17 +173,16 @@ def _bags(first: Path, others: Sequence[str]) -> list[Path]:
     return [first, *map(Path, others)]
 
 
-def _read(bags: Sequence[Path]) -> tuple[BagRun, str, list[SecondRun]]:
-    """Return the run of a bag, its description, and the other bags' runs or its own reference."""
+def _read(bags: Sequence[Path]) -> tuple[BagRun, str, list[SecondRun], str]:
+    """Return the run of a bag, its description, other bags' runs or its reference, its name."""
     from roboaccord.bag.reader import read_run
-    from roboaccord.bag.second import beside, read_pair
+    from roboaccord.bag.second import beside, names_of, read_pair
 
     run, second = read_pair(bags[0])
-    if not bags[1:]:
-        return run, described(run, bags[0]), [second] if second else []
-    others = [read_run(bag) for bag in bags[1:]]
-    urdfs = [described(other, bag) for other, bag in zip(others, bags[1:], strict=True)]
-    return run, described(run, bags[0]), beside(others, urdfs)
+    runs = [run, *map(read_run, bags[1:])]
+    urdf, *urdfs = (described(each, bag) for each, bag in zip(runs, bags, strict=True))
+    others = beside(runs, urdfs) if urdfs else [second] if second else []
+    return run, urdf, others, names_of(runs)[0]
 
 
 def write_files(bags: Sequence[Path], film: FilmOptions, speed: float = 1.0) -> None:
@@ -199,14 +203,15 @@ def write_files(bags: Sequence[Path], film: FilmOptions, speed: float = 1.0) -> 
         check_target(file)
     if film.mp4:
         find_ffmpeg(pixels)
-    run, urdf, others = _read(bags)
+    run, urdf, others, name = _read(bags)
     with progress() as bar:
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
 
         def drawn(done: int, total: int) -> None:
             bar.update(task, completed=done, total=total, description="drawing")
 
-        surfaces = around(run)
+        setup = recorded_setup(run)
+        surfaces = surroundings(setup) if setup else []
         relief = next((s for s in surfaces if s.name == TERRAIN), None)
         pictures = films.Film(
             urdf,
@@ -217,7 +222,10 @@ def write_files(bags: Sequence[Path], film: FilmOptions, speed: float = 1.0) -> 
             terrain=(relief.vertices, relief.faces) if relief else None,
             surroundings=[(s.vertices, s.faces) for s in surfaces if s.name not in BACKDROPS],
             beside=others,
-            name=run.engine or "run 1",
+            name=name,
+            aim=setup.robot.aim(setup) if setup else None,
+            findings=run.findings,
+            uncut=film.uncut,
         )
         if film.gif:
             write_gif(pictures, film.gif, drawn)
@@ -238,9 +246,11 @@ def view_run(bags: Sequence[Path], speed: float, page: Page) -> None:
     from roboaccord.view.player import Player
     from roboaccord.view.stage import Stage
 
-    run, urdf, others = _read(bags)
-    stage = Stage(urdf, page.port, page.host, around(run))
-    player = Player(stage, run.trajectory, speed, read_arrows(run.contacts), others)
+    run, urdf, others, _ = _read(bags)
+    setup = recorded_setup(run)
+    stage = Stage(urdf, page.port, page.host, surroundings(setup) if setup else [])
+    arrows, aim = read_arrows(run.contacts), setup.robot.aim(setup) if setup else None
+    player = Player(stage, run.trajectory, speed, arrows, others, aim, run.findings)
     with page.shown(stage):
         player.play(page.stay)
 
@@ -294,15 +304,15 @@ def described(run: BagRun, path: Path) -> str:
     return Setup.of(make_scenario({"robot": run.robot, **run.scenario})).urdf()
 
 
-def around(run: BagRun) -> list[Surface]:
-    """Return the surroundings of a run; none where the bag does not tell its scenario."""
+def recorded_setup(run: BagRun) -> Setup | None:
+    """Return the setup of a run, of which surroundings and target are drawn; None without any."""
     if run.robot not in robot_names() or not run.scenario:
-        return []
+        return None
     try:
-        return surroundings(Setup.of(make_scenario({"robot": run.robot, **run.scenario})))
+        return Setup.of(make_scenario({"robot": run.robot, **run.scenario}))
     except AccordError as error:
         log.print(f"the surroundings are not drawn: {error}", soft_wrap=True)
-        return []
+        return None
 
 
 def tell(url: str, host: str = HOST, stay: float = math.inf) -> None:

@@ -14,6 +14,7 @@ from roboaccord.contract.trajectory import Event
 Kind = Literal["frozen", "loose"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FORM = "JOINT=frozen|frozen:RAD|loose[@SECONDS]"
+FOUND, REFUSED = "found_", "target_refused"  # findings: a joint's kind, and of a target why
 EVENTS: dict[str, Kind] = {f"joint_{kind}": kind for kind in KINDS}
 _TEXT = re.compile(r"\s*([\w/]+)\s*=\s*(\w+)\s*(?::\s*([^@\s]+)\s*)?(?:@\s*(\S+)\s*)?")
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.results import Quantity
 from roboaccord.numerics.arrays import Array as Array
 
 NO_SWITCHES: Mapping[str, bool] = MappingProxyType({})
@@ -94,6 +96,25 @@ class RobotState:
 
 
 @dataclass(frozen=True, slots=True)
+class Event:
+    """Hold one discrete event of a motion.
+
+    Args:
+        time: when it happened.
+        kind: `joint_stop`, `impact`, `switch`, ...
+        subject: the joint, pair of links or switch concerned.
+        impulse: size of the impulse exchanged; 0 where there is none.
+        energy: that a joint lost as it froze; 0 elsewhere.
+    """
+
+    time: Annotated[float, Quantity("s", "time")]
+    kind: str
+    subject: str
+    impulse: Annotated[float, Quantity("N s, N m s", "impulse")] = 0.0
+    energy: Annotated[float, Quantity("J", "energy lost")] = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Command:
     """Hold the command of a controller for one control period (zero-order hold).
 
@@ -102,12 +123,15 @@ class Command:
         switches: switches to set, by name.
         wrench: force and torque on `base_link`, in the world (6,) [N, N m], or None.
         twist: commanded twist for kinematic robots (6,) [m/s, rad/s], or None.
+        findings: what the controller has found out about the robot in this state; None for a
+            controller that looks for nothing. They are recorded, and do not act.
     """
 
     effort: Array
     switches: Mapping[str, bool] = field(default_factory=lambda: NO_SWITCHES)
     wrench: Array | None = None
     twist: Array | None = None
+    findings: tuple[Event, ...] | None = None
 
     def copy(self) -> Command:
         """Return a command that does not change when its maker's arrays do."""
@@ -117,6 +141,7 @@ class Command:
             dict(switches) if switches else NO_SWITCHES,
             None if wrench is None else np.array(wrench),
             None if twist is None else np.array(twist),
+            None if self.findings is None else tuple(self.findings),
         )
 
 

@@ -19,29 +19,11 @@ from roboaccord.contract.state import (
     RobotState,
     freeze_fields,
 )
+from roboaccord.contract.state import Event as Event
 
 NO_WRENCH = np.zeros(6)
 OVER_TIME = ("time", *STATE_ARRAYS)
 """Arrays of a motion with a row for each sample."""
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Hold one discrete event of a motion.
-
-    Args:
-        time: when it happened.
-        kind: `joint_stop`, `impact`, `switch`, ...
-        subject: the joint, pair of links or switch concerned.
-        impulse: size of the impulse exchanged; 0 where there is none.
-        energy: that a joint lost as it froze; 0 elsewhere.
-    """
-
-    time: Annotated[float, Quantity("s", "time")]
-    kind: str
-    subject: str
-    impulse: Annotated[float, Quantity("N s, N m s", "impulse")] = 0.0
-    energy: Annotated[float, Quantity("J", "energy lost")] = 0.0
 
 
 @dataclass(frozen=True)

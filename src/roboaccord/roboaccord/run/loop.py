@@ -93,6 +93,8 @@ def ask_controller(
         raise AccordError(
             f"{who} gave a Command that is none ({error}) at t = {state.time:.6f} s"
         ) from error
+    if not all(isinstance(each, Event) for each in command.findings or ()):
+        raise AccordError(f"{who} gave findings that are no events at t = {state.time:.6f} s")
     check_command(command, joints, who, state.time)
     check_switches(command, state, who)
     return command

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import Fault, parse_fault
@@ -212,6 +213,13 @@ class Robot(ABC):
             index: of the draw, counted from 0.
 
         None, the default, has every joint drawn within its limits, and the base where it can go.
+        """
+        return None
+
+    def aim(self, setup: Setup) -> Aim | None:
+        """Return the point whose speed and path pictures show, with its target.
+
+        None, the default, is the centre of mass.
         """
         return None
 

@@ -19,7 +19,7 @@ from roboaccord.run.loop import Pace
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
 from roboaccord.simulators.base import Simulator
-from roboaccord.view.player import RATE, Player, add_controls, told
+from roboaccord.view.player import RATE, Player, add_controls, line_of
 from roboaccord.view.stage import HOST, PORT, Stage
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class LiveView(Observer):
 
     def on_event(self, event: Event) -> None:
         """Tell of an event."""
-        self._happened.value = told(event)
+        self._happened.value = line_of(event)
 
     def close(self) -> None:
         """Take the controls away, and follow no more."""
@@ -143,7 +143,8 @@ class LiveView(Observer):
         """Return a player of the motion that was seen, with the contacts."""
         self.close()
         contacts = np.array(self._times), self._arrows[1:]
-        return Player(self.stage, trajectory, float(self._speed.value), contacts)
+        aim, speed = self._setup.robot.aim(self._setup), float(self._speed.value)
+        return Player(self.stage, trajectory, speed, contacts, aim=aim)
 
     def _add_push(self, simulator: PushedSimulator) -> None:
         gui = self.stage.server.gui

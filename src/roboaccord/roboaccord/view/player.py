@@ -11,9 +11,12 @@ import numpy as np
 
 from roboaccord.bag.contact_markers import PERIOD
 from roboaccord.bag.second import SecondRun
+from roboaccord.contract.aim import Aim
+from roboaccord.contract.fault import REFUSED
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.view.scene import Scene
+from roboaccord.view.annotations import Failure, failures, told
+from roboaccord.view.scene import Scene, path
 from roboaccord.view.stage import Figure, Stage
 
 if TYPE_CHECKING:
@@ -25,6 +28,7 @@ MOST_EVENTS, MOST_MARKS = 400, 40  # in the list, and on the time line
 PATH = 2000  # points of it
 STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
 NONE = "-"
+ROUND_OFF = 1e-9  # s
 
 
 class Recording:
@@ -33,16 +37,16 @@ class Recording:
     Args:
         figure: the robot.
         trajectory: the motion.
+        aim: the point whose path it has; by default the centre of mass.
     """
 
-    def __init__(self, figure: Figure, trajectory: Trajectory) -> None:
+    def __init__(self, figure: Figure, trajectory: Trajectory, aim: Aim | None = None) -> None:
         self.figure, self.trajectory = figure, trajectory
-        scene = Scene("", figure.tree, ())
-        self.centre = figure.tree.centres(*scene.motion(trajectory))
+        self.path = path(Scene("", figure.tree, ()), trajectory, aim)
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""
-        found = int(np.searchsorted(self.trajectory.time, moment + 1e-9, side="right")) - 1
+        found = int(np.searchsorted(self.trajectory.time, moment + ROUND_OFF, side="right")) - 1
         return min(max(found, 0), len(self.trajectory) - 1)
 
     def pose(self, i: int) -> tuple[dict[str, float], Array, Array]:
@@ -58,14 +62,16 @@ class SecondRecording(Recording):
         stage: to which the figure is added.
         second: the motion, and how it looks.
         key: of the figure on the page.
+        aim: as of the first.
     """
 
-    def __init__(self, stage: Stage, second: SecondRun, key: str) -> None:
+    def __init__(self, stage: Stage, second: SecondRun, key: str, aim: Aim | None = None) -> None:
         self._second, self._look = second, second.look(-math.inf)
         figure = stage.add_robot(second.painted(self._look), key)
-        super().__init__(figure, second.trajectory)
+        super().__init__(figure, second.trajectory, aim)
         gui = stage.server.gui
-        self.distance = gui.add_text(f"{second.name} apart [m]", "", disabled=True)
+        what = aim.name if aim else "centres of mass"
+        self.distance = gui.add_text(f"{second.name}: {what} apart [m]", "", disabled=True)
         self.cause = gui.add_markdown("")
 
     def paint(self, moment: float) -> str:
@@ -87,6 +93,8 @@ class Player:
         contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.contact_markers.read_arrows`
             returns them.
         beside: what is shown translucent beside it, at the same time.
+        aim: the point whose path is drawn, and whose target is marked.
+        findings: what the controller found out about the robot.
     """
 
     def __init__(
@@ -96,19 +104,33 @@ class Player:
         speed: float = 1.0,
         contacts: tuple[Array, Sequence[Array]] = (np.empty(0), ()),
         beside: Sequence[SecondRun] = (),
+        aim: Aim | None = None,
+        findings: Sequence[Event] = (),
     ) -> None:
-        self.stage = stage
-        self._main = Recording(stage.robot, trajectory)
+        self.stage, self._findings = stage, findings
+        self._main = Recording(stage.robot, trajectory, aim)
         self._contacts = contacts
+        self._failures = failures(stage.robot.parsed, trajectory.events)
+        self._labels = [stage.robot.label(each.link, each.name) for each in self._failures]
+        self._failed: list[Failure] | None = None
+        if aim and aim.target is not None:
+            stage.mark("target", aim.target)
+            if any(finding.kind == REFUSED for finding in findings):
+                stage.mark("nearest point", self._main.path[-1])
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
         stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
         self._start, self._stop, self._now = start, stop, start
         self._pictures = 0
         with stage.server.gui.add_folder("recording"):
-            self._add_controls(trajectory.events, speed)
-            self._ghosts = [SecondRecording(stage, e, f"beside_{i}") for i, e in enumerate(beside)]
+            self._add_controls(
+                sorted([*trajectory.events, *findings], key=lambda event: event.time), speed
+            )
+            self._told_of = stage.server.gui.add_markdown("")
+            self._ghosts = [
+                SecondRecording(stage, each, f"beside_{i}", aim) for i, each in enumerate(beside)
+            ]
         every = max(1, len(trajectory) // PATH)
-        stage.draw_path(self._main.centre[::every])
+        stage.draw_path(self._main.path[::every])
         stage.aim(*self._main.pose(0))
         self.show(start)
 
@@ -123,7 +145,7 @@ class Player:
             marks=tuple((m, "") for m in marks) if 0 < len(marks) <= MOST_MARKS else None,
         )  # fmt: skip
         if events:
-            self._events = {told(event): event.time for event in events[:MOST_EVENTS]}
+            self._events = {line_of(event): event.time for event in events[:MOST_EVENTS]}
             title = f"event ({len(events)})"
             gui.add_dropdown(title, [NONE, *self._events]).on_update(
                 lambda chosen: self._jump(self._events.get(chosen.target.value))
@@ -134,6 +156,7 @@ class Player:
         i = self._main.index(moment)
         self.stage.pose(*self._main.pose(i))
         self.stage.touch(self._arrows(moment))
+        self._point_out(moment)
         self._pictures += 1
         telling = self._pictures % 3 == 1 or not self._play.value
         for ghost in self._ghosts:
@@ -144,10 +167,22 @@ class Player:
             if line != ghost.cause.content:
                 ghost.cause.content = line
             if telling:
-                apart = np.linalg.norm(self._main.centre[i] - ghost.centre[k])
+                apart = np.linalg.norm(self._main.path[i] - ghost.path[k])
                 ghost.distance.value = f"{apart:.6f}"
         if telling:
             self._told.value = f"{self._main.trajectory.time[i]:.4f} s"
+
+    def _point_out(self, moment: float) -> None:
+        """Show the joints that have failed by a time [s] in red, with their kinds."""
+        failed = [each for each in self._failures if each.time <= moment + ROUND_OFF]
+        if failed != self._failed:
+            self._failed = failed
+            self.stage.robot.redden({each.shape for each in failed})
+            for label, each in zip(self._labels, self._failures, strict=True):
+                label.visible = each in failed
+        lines = "\n\n".join(told(self._failures, self._findings, moment + ROUND_OFF))
+        if lines != self._told_of.content:
+            self._told_of.content = lines
 
     def advance(self, elapsed: float) -> None:
         """Play on by `elapsed` wall-clock seconds, from where the slider is."""
@@ -187,7 +222,7 @@ class Player:
 
     def _arrows(self, moment: float) -> Array:
         times, arrows = self._contacts
-        i = int(np.searchsorted(times, moment + 1e-9, side="right")) - 1
+        i = int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
         fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
         return arrows[i] if fresh else np.empty((0, 2, 3))
 
@@ -211,7 +246,7 @@ def add_controls(
     return play, rate, gui.add_text("at", "", disabled=True)
 
 
-def told(event: Event) -> str:
+def line_of(event: Event) -> str:
     """Return an event in one line."""
     impulse = f", {event.impulse:.4g} N s" if event.impulse else ""
     return f"{event.time:.4f} s {event.kind} {event.subject}{impulse}"

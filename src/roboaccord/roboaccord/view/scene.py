@@ -16,8 +16,9 @@ from functools import cache
 
 import numpy as np
 
+from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.state import STATE_ARRAYS, Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.meshes import mesh_path, read_mesh
@@ -214,23 +215,35 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]
 
 
-def speeds(scene: Scene, motion: Trajectory) -> Array:
-    """Return the speed of the centre of mass (t,) [m/s], of the velocities alone: at rest, 0."""
+def path(scene: Scene, motion: Trajectory, aim: Aim | None = None) -> Array:
+    """Return where the point of an aim is, by default the centre of mass (t, 3) [m].
+
+    Raises:
+        AccordError: if the description has no such link.
+    """
+    origins, rotations = scene.motion(motion)
+    if aim is None:
+        return scene.tree.centres(origins, rotations)
+    links = [link.name for link in scene.tree.links]
+    check_known(f"{scene.name} has no link ", aim.link, links)
+    i = links.index(aim.link)
+    return np.asarray(origins[:, i] + rotations[:, i] @ aim.offset)
+
+
+def speeds(scene: Scene, motion: Trajectory, aim: Aim | None = None) -> Array:
+    """Return the speed of what `path` is of (t,) [m/s], of the velocities alone: at rest, 0."""
     frames = quaternion_matrix(motion.orientation)
     velocity = (frames @ motion.twist[:, :3, None])[..., 0]
 
-    def centres(time: float) -> Array:
+    def moved(time: float) -> Array:
         turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
-        return scene.tree.centres(
-            *scene.motion(
-                replace(
-                    motion,
-                    q=motion.q + time * motion.qd,
-                    position=motion.position + time * velocity,
-                    orientation=quaternion_product(motion.orientation.T, turns.T).T,
-                )
-            )
+        other = replace(
+            motion,
+            q=motion.q + time * motion.qd,
+            position=motion.position + time * velocity,
+            orientation=quaternion_product(motion.orientation.T, turns.T).T,
         )
+        return path(scene, other, aim)
 
-    way = centres(MOMENT) - centres(-MOMENT)
+    way = moved(MOMENT) - moved(-MOMENT)
     return np.asarray(np.linalg.norm(way, axis=1) / (2.0 * MOMENT))

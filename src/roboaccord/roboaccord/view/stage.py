@@ -10,7 +10,7 @@ import io
 import math
 import socket
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -18,15 +18,17 @@ import numpy as np
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, ORIGIN, Array
+from roboaccord.description.materials import RED
 from roboaccord.description.solids import BACKDROPS, GROUND, TERRAIN, WALL, Surface
 from roboaccord.numerics.rotations import matrix_quaternion
+from roboaccord.view.annotations import GREEN
 from roboaccord.view.ground import GROUND as GROUND_COLOUR
 from roboaccord.view.ground import LINE, TRACE
 from roboaccord.view.scene import Scene
 from roboaccord.view.stance import ASIDE, AZIMUTH, ELEVATION, STEEP, VIEW
 
 if TYPE_CHECKING:
-    from viser import FrameHandle, MeshHandle, SceneApi, SceneNodeHandle
+    from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi, SceneNodeHandle
 
 PORT = 8080
 HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
@@ -35,6 +37,7 @@ NEAREST = 1e-3  # of the distance to what is looked at: nothing nearer is drawn
 BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # from the robot to the camera
 DIM = 0.5  # of the light from all around: more washes the colours out
 INSTALL = "the browser view needs viser; run: pip install viser"
+MARK = 0.02  # m: radius of a place that is marked
 NO_ARROWS = np.zeros((1, 2, 3))  # viser draws no empty list
 
 
@@ -47,7 +50,7 @@ class Figure:
         urdf: description of the robot.
 
     Attributes:
-        tree: of the description.
+        parsed, tree: the description, and its tree.
         meshes: of each the index of its link, vertices in the link's frame (v, 3) [m], triangles.
         frames: viser's node of each link with a mesh, by its index.
 
@@ -56,7 +59,8 @@ class Figure:
     """
 
     def __init__(self, scene: SceneApi, path: str, urdf: str) -> None:
-        parsed = Scene.parse(urdf, convex=False)
+        self._scene, self._path = scene, path
+        self.parsed = parsed = Scene.parse(urdf, convex=False)
         self.tree = parsed.tree
         self.meshes: list[tuple[int, Array, Index]] = []
         self._joints = tuple(joint.name for joint in self.tree.moving)
@@ -75,6 +79,16 @@ class Figure:
         shapes = Scene.parse(urdf, convex=False).shapes
         for handle, shape in zip(self._handles, shapes, strict=True):
             handle.color, handle.opacity = _bytes(shape.colour), shape.opacity
+
+    def label(self, link: int, text: str) -> LabelHandle:
+        """Write a text, hidden at first, at the origin of a link."""
+        name = f"{self._path}/{self.tree.links[link].name}/{text}"
+        return self._scene.add_label(name, text, anchor="bottom-left", visible=False)
+
+    def redden(self, shapes: Collection[int]) -> None:
+        """Show some shapes in red, by their indices, and the others as described."""
+        for i, (handle, shape) in enumerate(zip(self._handles, self.parsed.shapes, strict=True)):
+            handle.color = _bytes(np.array(RED) if i in shapes else shape.colour)
 
     def forward(
         self, angles: Mapping[str, float], position: Array, orientation: Array
@@ -208,6 +222,12 @@ class Stage:
         if not self._follow.value:
             return np.zeros(3)
         return np.array([*position[:2], position[2] if WALL in self._surfaces else 0.0])
+
+    def mark(self, name: str, place: Array) -> None:
+        """Mark a place in the world (3,) [m], and write its name there."""
+        scene, colour = self.server.scene, np.array(GREEN) / 255.0
+        scene.add_icosphere(f"/world/{name}", MARK, tuple(colour), position=place)
+        scene.add_label(f"/world/{name}/name", name, anchor="bottom-left")
 
     def draw_path(self, points: Array) -> None:
         """Draw a path (m, 3) [m] instead of the one before."""

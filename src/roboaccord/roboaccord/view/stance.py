@@ -21,6 +21,8 @@ STILL = 0.5  # a robot that strays less than this many of its radii is not follo
 FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
 WIDE = 8.0  # radii of the robot: a longer way along a wall is followed
 LARGEST = 1e9  # m: of a robot that is drawn
+LINES, RAISED = 1.27, 0.08  # of the height that is seen: lines stand above, and one below
+SPARSE = 5  # every so many pictures tell what is to be seen
 BELOW = 0.12  # of the way along x: how far the camera before a wall is lowered
 ON_GROUND = np.eye(3)
 # The picture's ground is the wall, the world's y-z plane; turned so that light comes from above.
@@ -85,13 +87,19 @@ def over_ground(
     upwards /= np.linalg.norm(upwards)
     height = max(float(np.abs((b - centre[:, None]) @ upwards).max()) for b in bodies)
     across = 1.02 * radius / math.tan(0.5 * VIEW) + 0.3 * radius
+    distance = max(across, 1.1 * height * aspect / math.tan(0.5 * VIEW) + 0.3 * radius)
+    target = follow(centre, radius, fps)
+    if not np.ptp(target, axis=0).any():
+        seen = np.concatenate([b[::SPARSE] for b in bodies], axis=1).reshape(-1, 3)
+        target[:], distance = frame(seen, direction, LINES * aspect)
+        target += RAISED * distance * math.tan(0.5 * VIEW) / aspect * upwards
     return Stance(
         turn=ON_GROUND,
         floor=floor,
         grid=10.0 ** math.floor(math.log10(1.2 * radius)),
-        target=follow(centre, radius, fps),
+        target=target,
         direction=direction,
-        distance=max(across, 1.1 * height * aspect / math.tan(0.5 * VIEW) + 0.3 * radius),
+        distance=distance,
     )
 
 
@@ -126,20 +134,32 @@ def over_terrain(vertices: Array, count: int, aspect: float) -> Stance:
         count: number of pictures.
         aspect: width of a picture over its height.
     """
-    low, high = vertices.min(axis=0), vertices.max(axis=0)
-    target = 0.5 * (low + high)
     direction = np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])
-    size = float(np.linalg.norm(high - low))
-    near = Camera.aim(target, direction, size, VIEW, (1, 1)).local(vertices)
-    needed = np.abs(near[:, :2]) * (1.0, aspect) / math.tan(0.5 * VIEW) - near[:, 2:]
+    target, distance = frame(vertices, direction, aspect)
+    size = float(np.linalg.norm(np.ptp(vertices, axis=0)))
     return Stance(
         turn=ON_GROUND,
-        floor=float(low[2]),
+        floor=float(vertices[:, 2].min()),
         grid=10.0 ** math.floor(math.log10(0.5 * size)),
         target=np.tile(target, (count, 1)),
         direction=direction,
-        distance=ROOM * (size + float(needed.max())),
+        distance=distance,
     )
+
+
+def frame(points: Array, direction: Array, aspect: float) -> tuple[Array, float]:
+    """Return what to look at (3,) and from how far [m], to see points (m, 3) [m] from a direction.
+
+    Args:
+        points: that are to be seen.
+        direction: to the camera (3,).
+        aspect: width of a picture over its height.
+    """
+    low, high = points.min(axis=0), points.max(axis=0)
+    target, size = 0.5 * (low + high), float(np.linalg.norm(high - low))
+    near = Camera.aim(target, direction, size, VIEW, (1, 1)).local(points)
+    needed = np.abs(near[:, :2]) * (1.0, aspect) / math.tan(0.5 * VIEW) - near[:, 2:]
+    return target, ROOM * (size + float(needed.max()))
 
 
 def follow(centre: Array, radius: float, fps: float) -> Array:

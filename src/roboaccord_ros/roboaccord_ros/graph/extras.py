@@ -1,8 +1,9 @@
-"""Command channels beside joint efforts: wrenches, twists and switches.
+"""Command channels beside joint efforts: wrenches, twists, switches and findings.
 
 A wrench or twist carries the stamp of the state it answers and is sent before the efforts, which
 stay the one message the simulator waits for; it waits for the others only where they have a
 publisher. A switch is a service, answered before the efforts are sent, so that it acts with them.
+Findings of the controller go to whoever records or shows them; nobody waits for them.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 
 import numpy as np
 from rclpy.task import Future
-from roboaccord.cdr import decode_bool, decode_wrench, encode_wrench
+from roboaccord.cdr import decode_bool, decode_wrench, encode_events, encode_wrench
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import NO_SWITCHES, Array, Command
 from std_srvs.srv import SetBool
@@ -68,7 +69,7 @@ class ExtraInputs:
 
 
 class ExtraOutputs:
-    """Send wrench, twist and switches from the controller.
+    """Send wrench, twist, switches and findings from the controller.
 
     Args:
         shell: where it lives.
@@ -78,7 +79,8 @@ class ExtraOutputs:
 
     def __init__(self, shell: Shell, example: Command, inlet: Inlet) -> None:
         self._given = [n for n in VECTORS if getattr(example, n) is not None]
-        made = {name: shell.advertise(name) for name in self._given}
+        finds = [graph.FINDINGS] if example.findings is not None else []
+        made = {name: shell.advertise(name) for name in (*self._given, *finds)}
         self._send = {name: send for name, (_, send) in made.items()}
         self._publishers = [publisher for publisher, _ in made.values()]
         self._shell, self._inlet = shell, inlet
@@ -108,7 +110,9 @@ class ExtraOutputs:
             raise AccordError(f"no answer from the service {service} within {PATIENCE:g} s")
 
     def send(self, time: float, command: Command, then: Callable[[], None]) -> None:
-        """Send wrench, twist and switches, and call `then` once every switch is answered."""
+        """Send all of it, and call `then` once every switch is answered."""
+        if command.findings and graph.FINDINGS in self._send:
+            self._send[graph.FINDINGS](encode_events(command.findings, self._shell.robot))
         for name in self._given:
             vector = getattr(command, name)
             self._send[name](encode_wrench(time, np.zeros(6) if vector is None else vector))

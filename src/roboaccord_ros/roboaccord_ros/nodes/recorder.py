@@ -39,7 +39,8 @@ STAMP = struct.Struct("<4xiI")
 # /clock is left out, as every message carries its time; /tf is made here, with or without tf2.
 # The states come last: a run starts when somebody listens to them.
 TARGETS = (graph.TARGET_TWIST, graph.TARGET_JOINTS)
-OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, graph.WRENCH, graph.TWIST, graph.EFFORTS)
+ASKED = (graph.WRENCH, graph.TWIST, graph.FINDINGS, graph.EFFORTS)
+OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, *ASKED)
 STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
 FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
 NAMING = 45.0  # s that a live cross-check has to say all: a cause takes its time to be named
