@@ -42,7 +42,8 @@ def random_states(parameters: PackbotParameters, count: int = STATES) -> Iterato
     rng, n = np.random.default_rng(SEED), len(JOINTS)
     speeds = parameters.of_joints("speed_limit")
     for _ in range(count):
-        q, qd = rng.uniform(*parameters.limits), speeds * rng.uniform(-1.0, 1.0, n)
+        q = np.asarray(rng.uniform(*parameters.limits))
+        qd = speeds * rng.uniform(-1.0, 1.0, n)
         yield State(q, qd, CHANGES * rng.standard_normal(n))
 
 

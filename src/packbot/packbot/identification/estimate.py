@@ -64,7 +64,8 @@ class Estimate:
     def deviation(self, slopes: Array) -> Array:
         """Return standard deviations of quantities (k,) with slopes (k, u): the larger."""
         both = (self.covariance, self.robust)
-        return np.sqrt(np.max([((slopes @ each) * slopes).sum(axis=1) for each in both], axis=0))
+        squares = np.max([((slopes @ each) * slopes).sum(axis=1) for each in both], axis=0)
+        return np.asarray(np.sqrt(squares))
 
 
 def noise_of(motion: Motion) -> Array:
@@ -121,7 +122,7 @@ class Balance:
     @property
     def frequencies(self) -> Array:
         """[Hz]."""
-        return self._waves / (2.0 * np.pi)
+        return np.asarray(self._waves / (2.0 * np.pi))
 
     def efforts(self, x: Array) -> tuple[Array, Array]:
         """Return the moments of efforts (m, 7) after the delay, and their slope with it."""
@@ -134,7 +135,8 @@ class Balance:
         inside = (middle > 0.0) & (middle < self._length)
         moments = (np.sin(phase) * inside) @ self._motion.effort
         slopes = (self._waves[:, None] * np.cos(phase) * inside) @ self._motion.effort
-        return scale * wide * moments, scale * self._period * wide * slopes
+        size = np.asarray(scale * wide, dtype=float)
+        return size * moments, self._period * size * slopes
 
     def residuals(self, x: Array) -> tuple[Array, Array]:
         """Return the moments that are missing (m, 7), and how they change with x (m, 7, u)."""
@@ -181,7 +183,8 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
         scores = np.einsum("mij,mj,miu->mu", weights, left, rows)
         weights = whitening(left, balance.frequencies, floor)
     robust = covariance @ (long_run(scores) + known) @ covariance
-    return Estimate(x, covariance, robust, np.sqrt(2.0 * BAND * (left**2).mean(axis=0)))
+    both = np.asarray(covariance, dtype=float), np.asarray(robust, dtype=float)
+    return Estimate(x, *both, np.sqrt(2.0 * BAND * (left**2).mean(axis=0)))
 
 
 def long_run(scores: Array) -> Array:

@@ -43,7 +43,7 @@ class Unidentified:
     """Hold why a quantity is not identified."""
 
     left: Annotated[float, Quantity("1", "of the interval as known before", shown="%", form=".0f")]
-    why: Annotated[str, Quantity("", form="s")]
+    why: Annotated[str, Quantity("", form="text")]
 
 
 @dataclass(frozen=True)
@@ -138,9 +138,8 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     deviation[dry] = np.hypot(deviation[dry], smeared)
     left = deviation / before
     half = SIGMAS * deviation
-    rows = zip(values, values - half, values + half, strict=True)
-    made = [Parameter(*map(float, row), u) for row, u in zip(rows, quantities.units, strict=True)]
-    all_ = dict(zip(names, made, strict=True))
+    rows = zip(names, values.tolist(), half.tolist(), quantities.units, strict=True)
+    all_ = {name: Parameter(x, x - more, x + more, unit) for name, x, more, unit in rows}
     told = {name for name, part in zip(names, left, strict=True) if part <= TOLD} - {*NEVER}
     why = partial(_why, names, correlation)
     return Identified(

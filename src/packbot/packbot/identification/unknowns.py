@@ -56,8 +56,8 @@ class Prior:
         mean, deviation = np.zeros(SIZE), np.zeros(SIZE)
         halves = {
             "mass": u.mass, "centre": u.centre, "length": u.length, "zero": u.encoder_offset,
-            "gain": u.torque_constant, "viscous": u.viscous, "latency": 0.5 * u.latency, "instant": 1.0,
-            "payload": [0.5 * u.payload, u.payload_offset, u.payload_offset],
+            "gain": u.torque_constant, "viscous": u.viscous, "latency": 0.5 * u.latency,
+            "instant": 1.0, "payload": [0.5 * u.payload, u.payload_offset, u.payload_offset],
         }  # fmt: skip
         for name, half in halves.items():
             deviation[PLACES[name]] = UNIFORM * np.asarray(half)

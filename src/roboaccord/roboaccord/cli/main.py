@@ -45,7 +45,7 @@ COMMANDS = {
     "view": "view:view_command",
     "recover": "bags:recover_command",
 }
-OF_ROBOTS = {"identify": "Identify a robot from a recorded motion: what it weighs, its friction."}
+OF_ROBOTS = {"identify": "Identify the parameters of a robot from a recorded motion."}
 """Commands whose first argument is a robot, where that has one of the name."""
 DEBUG_OPTION = "--debug"
 INTERRUPTED = 128 + signal.SIGINT
