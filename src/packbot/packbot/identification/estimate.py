@@ -53,13 +53,11 @@ class Estimate:
         x: unknowns (u,).
         covariance: of them (u, u), by the spectrum of the residuals.
         robust: covariance (u, u) by the residuals themselves, which may be correlated.
-        residuals: standard deviations by joint, below `BAND` (7,) [N m].
     """
 
     x: Array
     covariance: Array
     robust: Array
-    residuals: Array
 
     def deviation(self, slopes: Array) -> Array:
         """Return standard deviations of quantities (k,) with slopes (k, u): the larger."""
@@ -183,8 +181,7 @@ def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
         scores = np.einsum("mij,mj,miu->mu", weights, left, rows)
         weights = whitening(left, balance.frequencies, floor)
     robust = covariance @ (long_run(scores) + known) @ covariance
-    both = np.asarray(covariance, dtype=float), np.asarray(robust, dtype=float)
-    return Estimate(x, *both, np.sqrt(2.0 * BAND * (left**2).mean(axis=0)))
+    return Estimate(x, np.asarray(covariance, dtype=float), np.asarray(robust, dtype=float))
 
 
 def long_run(scores: Array) -> Array:

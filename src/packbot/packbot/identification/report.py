@@ -19,7 +19,7 @@ from packbot.identification.unknowns import PLACES, SIZE, STEP, N, Prior, Unknow
 from packbot.model.parameters import JOINTS
 
 SIGMAS = float(norm.ppf(0.975))  # of a 95 % interval
-TOLD = 0.5  # part of the report's own interval that may be left
+LEFT = 0.5  # part of the report's own interval that may be left
 SAMPLES, SEED = 100, 0  # of unknowns
 ALIKE = 0.9  # correlation of what cannot be told apart
 LAW = 0.03  # of dry friction, where noise of the efforts turns a joint: its sign is smeared
@@ -140,7 +140,7 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     half = SIGMAS * deviation
     rows = zip(names, values.tolist(), half.tolist(), quantities.units, strict=True)
     all_ = {name: Parameter(x, x - more, x + more, unit) for name, x, more, unit in rows}
-    told = {name for name, part in zip(names, left, strict=True) if part <= TOLD} - {*NEVER}
+    told = {name for name, part in zip(names, left, strict=True) if part <= LEFT} - {*NEVER}
     why = partial(_why, names, correlation)
     return Identified(
         {name: each for name, each in all_.items() if name in told},
