@@ -18,6 +18,7 @@ from roboaccord.scenario.setup import Robot, Setup, commands_of
 from roboaccord.simulators.base import Simulator
 
 from packbot.contact.law import ClampContact, joint_clamp, normal
+from packbot.controllers.identification import IdentificationController
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
@@ -87,6 +88,7 @@ class Packbot(Robot):
     summary = "a tracked chassis with an arm of seven joints made of convex hulls"
     parameters = PackbotParameters
     controllers = {
+        "identify": IdentificationController,
         "reach": ReachController,
         "recover": RecoveryController,
         "velocity": VelocityController,
@@ -103,6 +105,7 @@ class Packbot(Robot):
             "reach": "plan reach recover equilibria",
             "workspace": "workspace",
             "detect": "detect",
+            "identify": "identify",
         },
     )
     terrain = staticmethod(make_environment)

@@ -23,6 +23,7 @@ from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
 
 from packbot.detection.uncertainty import Uncertainty
+from packbot.identification.unknowns import PLACES, SIZE
 from packbot.model.parameters import JOINTS
 
 NOISES = (0.3, 3.0)  # of the noise that is assumed, in logarithms uniform
@@ -150,6 +151,19 @@ def _load(root: ET.Element, reach: float, draw: Draw) -> None:
 
 
 KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+
+def unknowns_of(draw: Draw) -> Array:
+    """Return what an arm is off by as identification has it (u,)."""
+    x, masses = np.zeros(SIZE), [*draw.masses]
+    x[PLACES["mass"]] = [draw.masses[link] for link in masses]
+    x[PLACES["centre"]] = np.concatenate([draw.centres[link] for link in masses])
+    x[PLACES["length"]] = np.concatenate([draw.lengths[joint] for joint in JOINTS])
+    x[PLACES["payload"]] = [draw.payload, *draw.beside[1:]]
+    x[PLACES["zero"]], x[PLACES["gain"]] = draw.zeros, draw.gains - 1.0
+    x[PLACES["viscous"]], x[PLACES["coulomb"]] = draw.viscous - 1.0, draw.coulomb
+    x[PLACES["latency"]] = draw.latency
+    return x
 
 
 class Plant:

@@ -45,6 +45,8 @@ COMMANDS = {
     "view": "view:view_command",
     "recover": "bags:recover_command",
 }
+OF_ROBOTS = {"identify": "Identify the parameters of a robot from a recorded motion."}
+"""Commands whose first argument is a robot, where that has one of the name."""
 DEBUG_OPTION = "--debug"
 INTERRUPTED = 128 + signal.SIGINT
 AGAIN = 0.01  # s until what was dropped is raised once more
@@ -58,13 +60,15 @@ class Group(TyperGroup):
         """Import a command of the core, or the group of a robot's commands; None for neither."""
         if name in COMMANDS:
             return core_command(name)
+        if name in OF_ROBOTS:
+            return robots_with(name)
         return robot_commands(name) if _is_robot(name) else None
 
     def list_commands(self, ctx: Context) -> list[str]:
         """Return the names, in the order of the help."""
         from roboaccord.scenario.setup import robot_names
 
-        return [*COMMANDS, *robot_names()]
+        return [*COMMANDS, *OF_ROBOTS, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the help's list; of a robot's group the name is enough for that."""
@@ -138,6 +142,27 @@ def robot_commands(name: str) -> Command:
             return self.load(cmd_name)
 
     return _group(RobotGroup, name, f"Commands of the robot {name}: {robot.summary}.")
+
+
+def robots_with(verb: str) -> Command:
+    """Return the group of the robots that have a command: `accord VERB ROBOT`."""
+    from roboaccord.scenario.setup import find_robot, robot_names
+
+    class Robots(Group):
+        def load(self, name: str) -> Command | None:
+            robot = find_robot(name)
+            if verb not in robot.cli:
+                having = ", ".join(self.list_commands(None))
+                raise AccordError(f"{robot.name} has no command {verb}: try {having}")
+            return command_at(name, robot.cli[verb])
+
+        def list_commands(self, _: Context | None) -> list[str]:
+            return [name for name in robot_names() if verb in find_robot(name).cli]
+
+        def get_command(self, _: Context, cmd_name: str) -> Command | None:
+            return self.load(cmd_name)
+
+    return _group(Robots, verb, OF_ROBOTS[verb])
 
 
 app = typer.Typer(

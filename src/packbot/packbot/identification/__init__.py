@@ -1,0 +1,1 @@
+"""Identification of the arm: base parameters, friction and payload from a recorded motion."""
