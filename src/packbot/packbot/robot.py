@@ -19,6 +19,7 @@ from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
+from packbot.controllers.transition import TransitionController
 from packbot.hulls.collisions import make_environment, stand_around
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, PackbotParameters, pose
@@ -87,6 +88,7 @@ class Packbot(Robot):
     controllers = {
         "reach": ReachController,
         "recover": RecoveryController,
+        "transition": TransitionController,
         "velocity": VelocityController,
     }
     contacts = {"normal": normal, "joint_clamp": joint_clamp}
