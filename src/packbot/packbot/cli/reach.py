@@ -253,16 +253,16 @@ def _map(
     kinds = Counter(each.kind for cell in found.found for each in cell)
     data = {
         "joint": found.joint,
-        "over": found.over,
-        "axes": found.axes,
-        "kinds": kinds,
-        "parts": found.parts,
-        "folds": [fold.angles for fold in found.folds],
-        "equilibria": found.found,
+        "over": to_json(found.over),
+        "axes": to_json(found.axes),
+        "kinds": to_json(kinds),
+        "parts": to_json(found.parts),
+        "folds": to_json([fold.angles for fold in found.folds]),
+        "equilibria": to_json(found.found),
     }
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     lines = [
         f"equilibria: {words}; {len(found.folds)} folds",
         *(f"part: well {p.well}, {p.rests} rests" for p in found.parts),
     ]
-    return Result(to_json(data), lines)
+    return Result(data, lines)

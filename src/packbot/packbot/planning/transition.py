@@ -198,7 +198,7 @@ def rollout(model, bounds, weights, loose, period, X, U, K, d, Y, V):
 
 
 class PlanarArm:
-    """Plan transitions in the plane of an arm whose elbow 2 is loose, and link 3 leans on something.
+    """Plan transitions of an arm whose elbow 2 is loose, and whose link 3 leans on something.
 
     Args:
         setup: robot and scenario.

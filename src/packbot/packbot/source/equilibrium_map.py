@@ -279,7 +279,7 @@ def draw_map(found: EquilibriumMap, path: Path, run: Array | None = None) -> Non
         if two:
             rests = [sum(e.kind != "unstable" for e in cell) for cell in found.found]
             counts = np.array(rests, dtype=float).reshape([len(axis) for axis in found.axes])
-            heat_map(panels["b"], *found.axes, counts, "rests")
+            heat_map(panels["b"], found.axes[0], found.axes[1], counts, "rests")
             panels["b"].set(**dict(zip(("xlabel", "ylabel"), (f"{n} [rad]" for n in found.over))))
             if run is not None:
                 x, y = (run[:, JOINTS.index(name)] for name in found.over)
