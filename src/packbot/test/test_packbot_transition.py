@@ -74,19 +74,20 @@ def test_a_rest_and_the_unstable_zero_vanish_in_a_fold():
     q = arm.setup.initial.q.copy()
     q[1] = 1.7
     found = map_equilibria(arm, q, ["elbow1"], 11)
-    plain, zero, (fold, *_) = Arm.of(arm.setup), np.zeros(7), found.folds
-    there = q.copy()
-    there[1:4] = list(fold.angles.values())
-    slope = (
-        plain.efforts(there + 1e-4 * np.eye(7)[3], zero, zero)
-        - plain.efforts(there - 1e-4 * np.eye(7)[3], zero, zero)
-    )[3] / 2e-4
-    assert slope < 0.0
-    # The contact's angle is known to 1e-4 rad, the fold to a cell over 2^14, and its rest moves.
-    assert abs(plain.efforts(there, zero, zero)[3]) < 2e-3 * abs(slope)
-    inside, beyond = (there + h * np.eye(7)[2] for h in (-0.01, 0.01))
-    assert abs(arm.rest(inside)[3] - there[3]) < 0.01
-    assert arm.rest(beyond)[3] - there[3] > 1.0
+    plain, zero = Arm.of(arm.setup), np.zeros(7)
+    assert len(found.folds) == 2  # one on each side of link 2
+    for fold in found.folds:
+        there = q.copy()
+        there[1:4] = list(fold.angles.values())
+        turned = (plain.efforts(there + h * np.eye(7)[3], zero, zero)[3] for h in (1e-4, -1e-4))
+        slope = (next(turned) - next(turned)) / 2e-4
+        assert slope < 0.0
+        # The contact's angle is known to 1e-4 rad, the fold to a cell over 2^14.
+        assert abs(plain.efforts(there, zero, zero)[3]) < 2e-3 * abs(slope)
+        on = -np.sign(there[3])
+        inside, beyond = (there + on * h * np.eye(7)[2] for h in (-0.01, 0.01))
+        assert abs(arm.rest(inside)[3] - there[3]) < 0.01
+        assert on * (arm.rest(beyond)[3] - there[3]) > 1.0
 
 
 def test_no_quasi_static_path_joins_the_two_equilibria_of_the_scenario():

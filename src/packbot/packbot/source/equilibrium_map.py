@@ -174,19 +174,24 @@ def map_equilibria(
         raise AccordError(f"--over takes one or two of {', '.join({*PLANE} - {*names})}")
     places = [JOINTS.index(name) for name in over]
     axes = tuple(np.linspace(arm.lower[i], arm.upper[i], cells) for i in places)
-    found = list[list[Equilibrium]]()
+    found, poses = list[list[Equilibrium]](), list[Array]()
     for angles in product(*axes):
         pose = q.copy()
         pose[places] = angles
+        poses.append(pose)
         found.append(equilibria_at(arm, pose))
         done(1)
     shape = tuple(len(axis) for axis in axes)
     slack = SLACK + 3.0 * max(float(axis[1] - axis[0]) for axis in axes)
-    return EquilibriumMap(names[0], tuple(over), axes, *_joined(arm, found, shape, slack))
+    return EquilibriumMap(names[0], tuple(over), axes, *_joined(arm, found, poses, shape, slack))
 
 
 def _joined(
-    arm: FailedArm, found: list[list[Equilibrium]], shape: tuple[int, ...], slack: float
+    arm: FailedArm,
+    found: list[list[Equilibrium]],
+    poses: list[Array],
+    shape: tuple[int, ...],
+    slack: float,
 ) -> tuple[list[list[Equilibrium]], list[Fold]]:
     """Return equilibria with their parts, and the folds between cells next to each other.
 
@@ -212,7 +217,7 @@ def _joined(
             kept = {id(each) for pair in pairs for each in pair}
             for here, there in ((i, j), (j, i)):
                 lost = [each for each in found[here] if id(each) not in kept]
-                folds += [f for each in lost if (f := _fold(arm, each, found[there]))]
+                folds += [f for each in lost if (f := _fold(arm, each, poses[there]))]
     places = np.array(links, dtype=int).reshape(-1, 2).T
     graph = coo_array((np.ones(len(links)), tuple(places)), (len(flat), len(flat)))
     parts = connected_components(graph, directed=False)[1].tolist()
@@ -220,18 +225,18 @@ def _joined(
     return [[replace(each, part=of.get(id(each), -1)) for each in c] for c in found], folds
 
 
-def _fold(arm: FailedArm, rest: Equilibrium, beyond: list[Equilibrium]) -> Fold | None:
+def _fold(arm: FailedArm, rest: Equilibrium, beyond: Array) -> Fold | None:
     """Return where a rest vanishes on the way to the next cell, by bisection; None if at no fold.
 
     Args:
         arm: with its failures.
         rest: that is lost.
-        beyond: equilibria of the next cell.
+        beyond: angles (7,) [rad] of the next cell.
     """
-    if rest.kind == "unstable" or not beyond:
+    if rest.kind == "unstable":
         return None
     (joint,) = arm.loose.tolist()
-    here, there = rest.q.copy(), beyond[0].q.copy()
+    here, there = rest.q.copy(), beyond.copy()
     there[joint] = here[joint]
     for _ in range(HALVINGS):
         middle = 0.5 * (here + there)
