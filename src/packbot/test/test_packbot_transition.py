@@ -173,8 +173,13 @@ def test_the_transition_is_made_in_the_reference_and_in_mujoco():
         assert np.abs(run.qd[-1]).max() < 1e-2
         met = {e.subject.split("/")[0].split()[0] for e in run.events if e.kind != "joint_loose"}
         assert met <= {"link1_link"}
-        lost = np.trapezoid((viscous * run.qd**2).sum(axis=1), run.time)
-        work = float((run.effort[1:] * np.diff(run.q, axis=0)).sum())
-        change = plain.energy(run.q[-1], run.qd[-1]) - plain.energy(run.q[0], run.qd[0])
-        # Friction is integrated over samples 10 ms apart; impacts at the start take little.
-        assert change == pytest.approx(work - lost, abs=0.1)
+        # Work is exact, for efforts are held; friction is integrated over samples 10 ms apart.
+        energy = np.array([plain.energy(q, qd) for q, qd in zip(run.q, run.qd, strict=True)])
+        work = (run.effort[1:] * np.diff(run.q, axis=0)).sum(axis=1)
+        power = (viscous * run.qd**2).sum(axis=1)
+        gains = np.diff(energy) - work + 0.5 * np.diff(run.time) * (power[1:] + power[:-1])
+        free = run.time[:-1] > 4.0  # link 3 has left the casing
+        # The reference converges; MuJoCo's scheme is of first order, 1 % of what friction takes.
+        bound = 0.01 if engine == "reference" else 0.01 * float(power.sum() * run.time[1])
+        assert abs(gains[free].sum()) < bound
+        assert -0.5 < gains[~free].sum() < bound  # contacts take some, and give none
