@@ -22,6 +22,7 @@ from packbot.controllers.identification import IdentificationController
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.teleoperation import VelocityController
+from packbot.controllers.transition import TransitionController
 from packbot.hulls.collisions import make_environment, stand_around
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
@@ -91,6 +92,7 @@ class Packbot(Robot):
         "identify": IdentificationController,
         "reach": ReachController,
         "recover": RecoveryController,
+        "transition": TransitionController,
         "velocity": VelocityController,
     }
     contacts = {"normal": normal, "joint_clamp": joint_clamp}

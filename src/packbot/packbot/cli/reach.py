@@ -10,6 +10,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
+from roboaccord.bag.reader import read_run
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import ProgressObserver, counted, log, progress
 from roboaccord.cli.folder import results
@@ -30,6 +31,7 @@ from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
 from packbot.source.equilibria import KINDS, draw_equilibria, find_equilibria
+from packbot.source.equilibrium_map import draw_map, map_equilibria
 from packbot.source.reaching import LONGEST, clear_start, run_reach
 
 CONTROLLERS = ("recover", "ignore")
@@ -197,6 +199,13 @@ def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Drawn.")] = 100,
     plot: Annotated[Path | None, draws("them")] = None,
+    over: Annotated[
+        str,
+        typer.Option(metavar="JOINT [JOINT]", help="Map those of one loose joint over these."),
+    ] = "",
+    cells: Annotated[int, typer.Option(min=3, help="Of the map, for each of them.")] = 25,
+    bag: Annotated[Path | None, typer.Option("--bag", help="A run to draw in the map.")] = None,
+    scenario: ScenarioName = "reach",
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
@@ -204,19 +213,25 @@ def equilibria_command(
 
     Of poses drawn at random: in how many loose joints hang stably, in how many they would be
     balanced, and how many lean on something. Linked are those at rest to which the active joints
-    lead from the start, slowly.
+    lead from the start, slowly. With --over all equilibria of one loose joint over a grid of the
+    angles of active ones, the folds at which pairs of them vanish, and the parts whose rests are
+    joined by quasi-static paths.
 
     Examples:
 
       accord packbot equilibria --fault elbow2=loose
 
       accord packbot equilibria --fault elbow1=loose --poses 50 --plot elbow1.svg
+
+      accord packbot equilibria --scenario transition --over "shoulder elbow1" --plot map.svg
     """
-    setup = load_setup("packbot", "reach", changes, faults)
+    setup = load_setup("packbot", scenario, changes, faults)
     check_target(plot)
     arm = FailedArm(setup, setup.faults)
     if not len(arm.loose):
         raise AccordError("equilibria takes a --fault JOINT=loose")
+    if over:
+        return _map(arm, setup.initial.q, over.replace(",", " ").split(), cells, plot, bag)
     with log.status("looking for equilibria"):
         found = find_equilibria(arm, setup.initial.q, count, seed)
     if plot:
@@ -224,3 +239,30 @@ def equilibria_command(
     data = {kind: len(getattr(found, kind)) for kind in KINDS} | {"linked": found.linked}
     words = ", ".join(f"{number} {kind}" for kind, number in data.items())
     return Result(data, [f"equilibria: {words}"])
+
+
+def _map(
+    arm: FailedArm, q: Array, over: Sequence[str], cells: int, plot: Path | None, bag: Path | None
+) -> Result:
+    """Map the equilibria of a loose joint, and draw them."""
+    run = None if bag is None else read_run(bag).trajectory.q
+    with counted(cells ** len(over), "cells") as advance:
+        found = map_equilibria(arm, q, over, cells, advance)
+    if plot:
+        draw_map(found, plot, run)
+    kinds = Counter(each.kind for cell in found.found for each in cell)
+    data = {
+        "joint": found.joint,
+        "over": to_json(found.over),
+        "axes": to_json(found.axes),
+        "kinds": to_json(kinds),
+        "parts": to_json(found.parts),
+        "folds": to_json([fold.angles for fold in found.folds]),
+        "equilibria": to_json(found.found),
+    }
+    words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+    lines = [
+        f"equilibria: {words}; {len(found.folds)} folds",
+        *(f"part: well {p.well}, {p.rests} rests" for p in found.parts),
+    ]
+    return Result(data, lines)

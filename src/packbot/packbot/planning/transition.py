@@ -1,0 +1,400 @@
+"""Dynamic transition of an arm with a loose joint from one equilibrium to another.
+
+In the arm's plane, by trajectory optimisation: differential dynamic programming with the
+Gauss-Newton Hessian of the cost [Li and Todorov 2004, iterative LQR], the accelerations of the
+active joints as inputs. The loose joint's is what leaves it without effort (non-collocated partial
+feedback linearisation, Spong 1994). Limits of speed, effort, angle and of the finger tips' height
+are penalties; what it rests on at the start is a one-sided spring. Gains along the trajectory are
+those of the time-varying linear-quadratic regulator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import pinocchio as pin
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.numerics.jit import kernel
+from roboaccord.scenario.setup import Setup
+
+from packbot.model.parameters import JOINTS, PackbotParameters, check_limits
+from packbot.planning.failed_arm import FALL, GAP, FailedArm
+from packbot.planning.trajectories import RESERVE
+
+PLANE = (1, 2, 3)  # shoulder, elbow1, elbow2
+Model: TypeAlias = tuple[Array, Array, Array, Array, Array, Array, Array, float]
+
+FLOOR = 0.25  # m: least height of elbow 2 and of the finger tips; the tracks reach 0.18 m
+NEAR = 0.15  # rad that the joints keep from their limits
+BEHIND = 0.12  # m: least distance of the finger tips from link 1's axis
+CUSHION = 0.05  # rad before the stop in which the loose joint may not come back fast
+STILL = 400  # control periods at the goal, after which the regulator is that of infinite time
+STEP = 2  # control periods of a step of the plan
+SPRING, DAMPING = 3000.0, 1.0  # N m/rad and s/rad of what the loose joint rests on
+SERVO, TURN, HASTE = 3.0, 5.0, 4.0  # 1/s, 1/s, rad/s^2 of the first guess
+TIPPED = 0.05  # rad past its unstable zero, from which on the guess leads back
+# Weights of the residuals: accelerations, speeds, angles, efforts, height; then of the end.
+WEIGHTS = np.array([0.2, 60.0, 100.0, 0.3, 200.0])
+END = np.array([1e3, 1e3, 1e3, 1e2, 1e2, 1e2])
+STAGES = ((0.1, 1.0), (0.3, 2.0), (1.0, 5.0))  # factors on weights of the end and the limits
+ROUNDS, GAIN = 100, 1e-5  # of the optimisation in each; least relative gain of the cost
+CLOSE = 0.01  # rad and rad/s, of the goal, within which a plan ends
+HALVINGS = 12
+STIFF = np.array([10.0, 10.0, 10.0, 1.0, 1.0, 1.0])  # of the regulator, over acceleration
+SMALL = 1e-6  # of finite differences
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Hold a trajectory of shoulder and elbows, and its regulator, by control period.
+
+    Args:
+        states: angles and rates (n + 1, 6) [rad, rad/s].
+        inputs: accelerations of the active joints (n, 2) [rad/s^2].
+        gains: (n + 1, 2, 6); the last is that of the goal.
+    """
+
+    states: Array
+    inputs: Array
+    gains: Array
+
+    def at(self, k: int) -> tuple[Array, Array, Array]:
+        """Return state (6,), inputs (2,) and gain (2, 6) at a control period; at the end after."""
+        if k >= len(self.inputs):
+            return self.states[-1], np.zeros(2), self.gains[-1]
+        return self.states[k], self.inputs[k], self.gains[k]
+
+
+@kernel
+def inverse(model, x, a, tau):
+    """Find the efforts (3,) of accelerations a (3,) at a state x (6,), into `tau`.
+
+    Newton-Euler in the plane: x forward and z up are a complex number, z = exp(i theta) a link's
+    direction, mu its mass times its centre, J its inertia about its joint.
+    """
+    lengths, masses, moments, inertias, viscous, armature = model[:6]
+    theta, omega, alpha = 0.0, 0.0, 0.0
+    at = np.empty(4, dtype=np.complex128)  # accelerations of the joints, gravity included
+    turn, arm = np.empty(3, dtype=np.complex128), np.empty(3, dtype=np.complex128)
+    spin = np.empty(3)
+    at[0] = 1j * model[7]
+    for k in range(3):
+        theta, omega, alpha = theta + x[k], omega + x[3 + k], alpha + a[k]
+        turn[k], arm[k], spin[k] = 1j * alpha - omega * omega, np.exp(1j * theta), alpha
+        at[k + 1] = at[k] + lengths[k] * turn[k] * arm[k]
+    force, moment = 0.0 + 0.0j, 0.0
+    for k in range(2, -1, -1):
+        mu = moments[k] * arm[k]
+        moment += inertias[k] * spin[k] + (np.conj(mu) * at[k]).imag
+        moment += (lengths[k] * np.conj(arm[k]) * force).imag
+        force += masses[k] * at[k] + mu * turn[k]
+        tau[k] = moment + viscous[k] * x[3 + k] + armature[k] * a[k]
+
+
+@kernel
+def flow(model, loose, x, u, rate, tau):
+    """Find the rate (6,) of a state with active accelerations u (2,), and the efforts (3,)."""
+    stop, side = model[6]
+    rate[:3] = x[3:]
+    a = rate[3:]
+    first = 1 if loose == 0 else 0
+    a[first], a[3 - loose - first] = u[0], u[1]
+    a[loose] = 1.0
+    inverse(model, x, a, tau)
+    mass = tau[loose]
+    a[loose] = 0.0
+    inverse(model, x, a, tau)
+    mass -= tau[loose]
+    depth = side * (stop - x[loose])
+    push = 0.0
+    if depth > 0.0:
+        push = side * SPRING * depth * max(0.0, 1.0 - DAMPING * side * x[3 + loose])
+    a[loose] = (push - tau[loose]) / mass
+    inverse(model, x, a, tau)
+
+
+@kernel
+def step(model, loose, period, x, u):
+    """Return the state (6,) after a period, by Runge and Kutta's method of fourth order."""
+    k1, k2, k3, k4, tau = np.empty(6), np.empty(6), np.empty(6), np.empty(6), np.empty(3)
+    flow(model, loose, x, u, k1, tau)
+    flow(model, loose, x + 0.5 * period * k1, u, k2, tau)
+    flow(model, loose, x + 0.5 * period * k2, u, k3, tau)
+    flow(model, loose, x + period * k3, u, k4, tau)
+    return x + period / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+
+
+@kernel
+def residual(model, bounds, weights, loose, x, u, r):
+    """Find the weighted residuals (15,) of a state and an input, of which the cost is squared.
+
+    Args:
+        model, loose, x, u: as for `flow`.
+        bounds: lower and upper angles, greatest rates and efforts (4, 3); height and length of the
+            last link's tips [m] follow in `weights`.
+        weights: (8,): of accelerations, rates, angles, efforts, height; height of the shoulder and
+            of the tips at least, and length of the last link [m].
+        r: found.
+    """
+    rate, tau = np.empty(6), np.empty(3)
+    flow(model, loose, x, u, rate, tau)
+    r[:2] = weights[0] * u
+    height, theta = weights[5], 0.0
+    for i in range(3):
+        theta += x[i]
+        height += (weights[7] if i == 2 else model[0][i]) * np.sin(theta)
+        if i > 0:
+            r[10 + i] = weights[4] * max(0.0, weights[6] - height)
+        r[2 + i] = weights[2] * max(0.0, bounds[0, i] - x[i], x[i] - bounds[1, i])
+        r[5 + i] = weights[1] * max(0.0, abs(x[3 + i]) - bounds[2, i])
+        r[8 + i] = weights[3] * max(0.0, abs(tau[i]) - bounds[3, i])
+    if x[2] > 0.5:  # the tips' distance behind link 1, which they swing back to
+        behind = model[0][1] * np.sin(x[1]) + weights[7] * np.sin(x[1] + x[2])
+        r[14] = weights[4] * max(0.0, BEHIND - behind)
+    else:
+        r[14] = 0.0
+    stop, side = model[6]
+    near = max(0.0, 1.0 - side * (x[loose] - stop) / CUSHION)
+    r[13] = weights[1] * side * near * max(0.0, -side * x[3 + loose])
+
+
+@kernel
+def linearise(model, bounds, weights, loose, period, X, U, A, R):
+    """Find Jacobians of steps, A (n, 6, 8), and of residuals, R (n, 15, 9), over state and input.
+
+    By forward differences; the residuals themselves are in R[:, :, 8].
+    """
+    for k in range(len(U)):
+        here = step(model, loose, period, X[k], U[k])
+        residual(model, bounds, weights, loose, X[k], U[k], R[k, :, 8])
+        for j in range(8):
+            x, u = X[k].copy(), U[k].copy()
+            if j < 6:
+                x[j] += SMALL
+            else:
+                u[j - 6] += SMALL
+            A[k, :, j] = (step(model, loose, period, x, u) - here) / SMALL
+            residual(model, bounds, weights, loose, x, u, R[k, :, j])
+            R[k, :, j] = (R[k, :, j] - R[k, :, 8]) / SMALL
+
+
+@kernel
+def rollout(model, bounds, weights, loose, period, X, U, K, d, Y, V):
+    """Follow inputs U + d + K (y - X) from Y[0], into states Y and inputs V; return the cost."""
+    cost, r = 0.0, np.empty(15)
+    for k in range(len(U)):
+        for i in range(2):
+            V[k, i] = U[k, i] + d[k, i]
+            for j in range(6):
+                V[k, i] += K[k, i, j] * (Y[k, j] - X[k, j])
+        residual(model, bounds, weights, loose, Y[k], V[k], r)
+        for i in range(15):
+            cost += 0.5 * period * r[i] * r[i]
+        Y[k + 1] = step(model, loose, period, Y[k], V[k])
+    return cost
+
+
+class PlanarArm:
+    """Plan transitions of an arm whose elbow 2 is loose, and whose link 3 leans on something.
+
+    Args:
+        setup: robot and scenario.
+        arm: with its failures: elbow 2 is loose, and no other fault.
+        start: angles (7,) [rad], at rest; turret, camera and wrist stay there.
+        speed: part of the speed limits that is used.
+
+    Attributes:
+        goal: angles (7,) of the same pose with the loose joint at its stable zero on the other side
+            of the unstable one.
+
+    Raises:
+        AccordError: with other failures, or where the joint does not lean or may not go there.
+    """
+
+    def __init__(self, setup: Setup, arm: FailedArm, start: Array, speed: float) -> None:
+        if arm.loose.tolist() != [PLANE[-1]] or len(arm.frozen):
+            raise AccordError("a transition takes a loose elbow2, and no other fault")
+        (joint,) = arm.loose.tolist()
+        rest, p = arm.rest(start), setup.parameters
+        if rest is None or not len(arm.propping(rest)):
+            raise AccordError("a transition starts where the loose joint leans on something")
+        past, _ = arm.swing(rest, joint)
+        self.arm, self.start, self.goal = arm, rest, rest.copy()
+        self.goal[joint] += 2.0 * np.pi * np.sign(past) - past
+        check_limits(p, self.goal, "the other equilibrium: ")
+        self.plane = np.array(PLANE)
+        self.active = self.plane[self.plane != joint]
+        self.loose, self.period = joint - PLANE[0], setup.scenario.control_period
+        self.model = _model(arm.kinematics.arm.model, rest, p, (rest[joint], np.sign(past)))
+        self._sizes = np.array([p.base_z + p.turret_d, FLOOR, p.wrist_x + p.gripper_length])
+        limits = [arm.lower, arm.upper, speed * p.of_joints("speed_limit"), RESERVE * arm.efforts]
+        self._weights = np.concatenate([WEIGHTS, self._sizes])
+        self._bounds = np.array(limits)[:, self.plane]
+        self._bounds[:2] += np.array([[NEAR], [-NEAR]])
+        self._bounds[2, self.loose] = np.inf
+        self._bounds[int(past > 0.0), self.loose] = self._free(joint, float(np.sign(past)))
+
+    def _free(self, joint: int, side: float) -> float:
+        """Return how far the loose joint may swing past its goal [rad]."""
+        q = self.goal.copy()
+        while self.arm.lower[joint] < q[joint] < self.arm.upper[joint]:
+            if self.arm.clearance.touches(q, GAP):
+                break
+            q[joint] += side * FALL
+        return float(q[joint] - side * NEAR)
+
+    def plan(self, via: Array, duration: float) -> Transition:
+        """Return a transition.
+
+        Args:
+            via: angles of the active joints of the plane (2,) [rad] at which the loose one tips
+                over: those that the first guess goes to until it does.
+            duration: [s].
+
+        Raises:
+            AccordError: where none is found within the limits, or one that touches.
+        """
+        period = STEP * self.period
+        X, U = self._guess(via, round(duration / period))
+        for end, limit in STAGES:
+            self._weights = np.concatenate([WEIGHTS * [1.0, limit, limit, 1.0, limit], self._sizes])
+            X, U = self._improve(X, U, end * END)
+        between = (step(self.model, self.loose, self.period, x, u) for x, u in zip(X, U))
+        Y = np.array([x for pair in zip(X, between) for x in pair] + [X[-1]])
+        V = np.repeat(U, STEP, axis=0)
+        self._check(Y)
+        return Transition(Y, V, self._regulate(Y, V))
+
+    def _check(self, X: Array) -> None:
+        """Refuse states (n, 6) that end elsewhere, or touch other than the start does."""
+        if np.abs(X[-1] - self._ends[1]).max() > CLOSE:
+            raise AccordError("no transition was found: try another length, speed or via")
+        arm, q = self.arm, self.start.copy()
+        props = {arm.clearance.pair_links(i) for i in arm.propping(q).tolist()}
+        props |= {(a, b) for a, _ in props for b in ("link3_link", "gripper_link")}
+        for x in X:
+            q[self.plane] = x[:3]
+            touching = {arm.clearance.pair_links(i) for i in arm.clearance.near(q, GAP).tolist()}
+            if touching - props:
+                first, second = min(touching - props)
+                raise AccordError(f"the transition that was found has {first} touch {second}")
+
+    @property
+    def _ends(self) -> tuple[Array, Array]:
+        """Start and goal as states (6,)."""
+        rest = np.zeros(3)
+        return np.append(self.start[self.plane], rest), np.append(self.goal[self.plane], rest)
+
+    def _guess(self, via: Array, steps: int) -> tuple[Array, Array]:
+        """Return states and inputs that tip the loose joint over, and lead back."""
+        active, period = self.active - PLANE[0], STEP * self.period
+        start, goal = self._ends
+        X, U, tipped = np.empty((steps + 1, 6)), np.empty((steps, 2)), False
+        X[0] = start
+        for k, x in enumerate(X[:-1]):
+            tipped = tipped or self._over(x)
+            aim = goal[active] if tipped else via
+            fast = self._bounds[2, active]
+            rate = np.clip(SERVO * (aim - x[active]), -fast, fast)
+            U[k] = np.clip(TURN * (rate - x[3:][active]), -HASTE, HASTE)
+            X[k + 1] = step(self.model, self.loose, period, x, U[k])
+        return X, U
+
+    def _over(self, x: Array) -> bool:
+        """Return whether the loose joint is past its unstable zero."""
+        q = self.start.copy()
+        q[self.plane] = x[:3]
+        past, _ = self.arm.swing(q, self.arm.loose[0])
+        return past * self.model[6][1] < 0.0 and np.pi - abs(past) > TIPPED
+
+    def _improve(self, X: Array, U: Array, end: Array) -> tuple[Array, Array]:
+        """Return better states and inputs, by the weights (6,) of the end."""
+        goal, period = self._ends[1], STEP * self.period
+        own = self.model, self._bounds, self._weights, self.loose, period
+
+        def follow(K: Array, d: Array) -> tuple[float, Array, Array]:
+            Y, V = np.empty_like(X), np.empty_like(U)
+            Y[0] = X[0]
+            cost = rollout(*own, X, U, K, d, Y, V)
+            return cost + 0.5 * float(end @ (Y[-1] - goal) ** 2), Y, V
+
+        n, weight = len(U), 1e-3
+        cost, X, U = follow(np.zeros((n, 2, 6)), np.zeros((n, 2)))
+        A, R = np.empty((n, 6, 8)), np.empty((n, 15, 9))
+        linearise(*own, X, U, A, R)
+        for _ in range(ROUNDS):
+            K, d = riccati(A, R, np.diag(end), end * (X[-1] - goal), period, weight)
+            tried = (follow(K, 0.5**i * d) for i in range(HALVINGS))
+            better = next((each for each in tried if each[0] < cost), None)
+            if better is None:
+                weight *= 10.0
+                continue
+            gain = cost - better[0]
+            cost, X, U = better
+            if gain < GAIN * cost:
+                break
+            weight = max(0.3 * weight, 1e-9)
+            linearise(*own, X, U, A, R)
+        return X, U
+
+    def _regulate(self, X: Array, U: Array) -> Array:
+        """Return the gains of the regulator (n + 1, 2, 6), the last at the goal."""
+        free = *self.model[:6], np.zeros(2), self.model[7]
+        end = np.concatenate([X[:-1], np.tile(self._ends[1], (STILL, 1))])
+        u = np.concatenate([U, np.zeros((STILL, 2))])
+        A, R = np.empty((len(u), 6, 8)), np.zeros((len(u), 8, 9))
+        S = np.empty((len(u), 15, 9))
+        linearise(free, self._bounds, self._weights, self.loose, self.period, end, u, A, S)
+        R[:, :, :8] = np.diag(np.sqrt([*STIFF, 1.0, 1.0]))
+        K, _ = riccati(A, R, np.diag(STIFF), np.zeros(6), self.period, 0.0)
+        return K[: len(U) + 1]
+
+
+def riccati(
+    A: Array, R: Array, V: Array, v: Array, period: float, weight: float
+) -> tuple[Array, Array]:
+    """Return gains (n, 2, 6) and changes of inputs (n, 2) that lower the cost, from the end back.
+
+    Args:
+        A: Jacobians of steps (n, 6, 8), over state and input.
+        R: those of residuals, and residuals (n, r, 9).
+        V, v: Hessian (6, 6) and gradient (6,) of the cost of the end.
+        period: of a step [s].
+        weight: of regularisation.
+    """
+    K, d = np.empty((len(A), 2, 6)), np.empty((len(A), 2))
+    squares = period * np.swapaxes(R[:, :, :8], 1, 2) @ R
+    squares[:, [6, 7], [6, 7]] += weight * period
+    for k in range(len(A) - 1, -1, -1):
+        H, g = squares[k, :, :8] + A[k].T @ V @ A[k], squares[k, :, 8] + A[k].T @ v
+        both = np.linalg.solve(H[6:, 6:], np.column_stack([H[6:, :6], g[6:]]))
+        K[k], d[k] = -both[:, :6], -both[:, 6]
+        V, v = H[:6, :6] + H[:6, 6:] @ K[k], g[:6] + K[k].T @ g[6:]
+        V = 0.5 * (V + V.T)
+    return K, d
+
+
+def _model(model: pin.Model, q: Array, p: PackbotParameters, stop: tuple[float, float]) -> Model:
+    """Return lengths, masses, moments, inertias, friction, armature, stop and gravity.
+
+    Args:
+        model: of the whole arm.
+        q: angles (7,) at which the joints outside the plane are held.
+        p: with its friction.
+        stop: angle at which the loose joint leans on something, and the sign of the free side.
+    """
+    held = [i + 1 for i in range(len(JOINTS)) if i not in PLANE]
+    plane = pin.buildReducedModel(model, held, q)
+    bodies = plane.inertias.tolist()[1:]
+    masses = np.array([body.mass for body in bodies])
+    centres = np.array([complex(body.lever[0], body.lever[2]) for body in bodies])
+    lengths = np.array([plane.jointPlacements[k].translation[0] for k in (2, 3)] + [0.0])
+    inertias = np.array([body.inertia[1, 1] for body in bodies]) + masses * np.abs(centres) ** 2
+    viscous, armature = (p.of_joints(k)[list(PLANE)] for k in ("viscous", "reflected_inertia"))
+    return (
+        lengths, masses, masses * centres, inertias, viscous, armature, np.array(stop),
+        float(p.gravity),
+    )  # fmt: skip
