@@ -7,7 +7,7 @@ would be the truth in one transport and lost in another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -66,6 +66,7 @@ class RobotState:
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (a magnet, say) by name.
+        encoders: index, angle and rate of each joint whose encoder has failed, as it has them.
     """
 
     time: float
@@ -76,6 +77,7 @@ class RobotState:
     orientation: Array = field(default_factory=lambda: IDENTITY)
     twist: Array = field(default_factory=lambda: NO_TWIST)
     switches: Mapping[str, bool] = field(default_factory=lambda: NO_SWITCHES)
+    encoders: tuple[tuple[int, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         # At every tick, so no more than needed: an array that owns its memory is frozen in place.
@@ -90,7 +92,17 @@ class RobotState:
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         # A mapping proxy cannot be pickled, and arrays come back writable.
         arrays = (getattr(self, name) for name in STATE_ARRAYS)
-        return RobotState, (self.time, *arrays, dict(self.switches))
+        return RobotState, (self.time, *arrays, dict(self.switches), self.encoders)
+
+    @property
+    def measured(self) -> RobotState:
+        """The state as the encoders have it, which is what a controller is given."""
+        if not self.encoders:
+            return self
+        q, qd = np.array(self.q), np.array(self.qd)
+        for joint, angle, rate in self.encoders:
+            q[joint], qd[joint] = angle, rate
+        return replace(self, q=q, qd=qd, encoders=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +114,14 @@ class Command:
         switches: switches to set, by name.
         wrench: force and torque on `base_link`, in the world (6,) [N, N m], or None.
         twist: commanded twist for kinematic robots (6,) [m/s, rad/s], or None.
+        in_force: whether the efforts are those of a recorded state, behind the faults of drives.
     """
 
     effort: Array
     switches: Mapping[str, bool] = field(default_factory=lambda: NO_SWITCHES)
     wrench: Array | None = None
     twist: Array | None = None
+    in_force: bool = False
 
     def copy(self) -> Command:
         """Return a command that does not change when its maker's arrays do."""
@@ -117,6 +131,7 @@ class Command:
             dict(switches) if switches else NO_SWITCHES,
             None if wrench is None else np.array(wrench),
             None if twist is None else np.array(twist),
+            self.in_force,
         )
 
 

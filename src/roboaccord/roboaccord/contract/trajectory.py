@@ -35,6 +35,7 @@ class Event:
         subject: the joint, pair of links or switch concerned.
         impulse: size of the impulse exchanged; 0 where there is none.
         energy: that a joint lost as it froze; 0 elsewhere.
+        size: of the fault of a joint, as of `Fault`; 0 elsewhere.
     """
 
     time: Annotated[float, Quantity("s", "time")]
@@ -42,6 +43,7 @@ class Event:
     subject: str
     impulse: Annotated[float, Quantity("N s, N m s", "impulse")] = 0.0
     energy: Annotated[float, Quantity("J", "energy lost")] = 0.0
+    size: Annotated[float, Quantity("", "size of a fault")] = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ class Trajectory:
         """Return the command between the sample at `index` and the next one."""
         after = self.state(index + 1)
         wrench = None if self.wrench is None else self.wrench[index + 1]
-        return Command(after.effort, switches=after.switches, wrench=wrench)
+        return Command(after.effort, switches=after.switches, wrench=wrench, in_force=True)
 
     def period(self, index: int) -> float:
         """Return the time between the sample at `index` and the next one [s], to a nanosecond."""
