@@ -183,6 +183,7 @@ class Plant:
     def reset(self, q: Array, seed: int) -> RobotState:
         """Begin at rest at angles (7,) [rad], and return what is measured, with noise of a seed."""
         self._rng = np.random.default_rng(seed)
+        self._stuck, self._last = list[int](), np.zeros(len(JOINTS))
         zero = np.zeros(len(JOINTS))
         self._queue = [zero] * (self._draw.latency + 1)
         self.state = self.simulator.reset(RobotState(0.0, q, zero, zero))
@@ -191,6 +192,8 @@ class Plant:
     def fail(self, fault: Fault) -> None:
         """Let a joint fail at the next tick."""
         self.simulator.fail(fault)
+        if fault.kind == "stuck":
+            self._stuck.append(JOINTS.index(fault.joint))
 
     def step(self, command: Command) -> RobotState:
         """Go on for a tick, and return what is measured."""
@@ -200,7 +203,7 @@ class Plant:
         return self._seen()
 
     def _seen(self) -> RobotState:
-        draw, state = self._draw, self.state
+        draw, state = self._draw, self.state.measured
         q, qd = (
             x + sigma * self._rng.standard_normal(len(JOINTS))
             for x, sigma in zip((state.q, state.qd), draw.noise, strict=True)
@@ -208,4 +211,7 @@ class Plant:
         q = q + draw.zeros
         if draw.step:
             q = draw.step * np.round(q / draw.step)
+        # What is stuck repeats what was read last, with its noise.
+        q[self._stuck], qd[self._stuck] = self._last[self._stuck], 0.0
+        self._last = q
         return RobotState(state.time, q, qd, state.effort)
