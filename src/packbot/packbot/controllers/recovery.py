@@ -116,9 +116,9 @@ class RecoveryController:
                 self.detected.pop(each.joint, None)
             else:
                 self.detected[each.joint] = each
-        if any(each.kind == "stuck" for each in found):
+        if lost := [each.joint for each in found if each.kind == "stuck"]:
             self._swap([each.fault for each in self.detected.values() if each.fault], state)
-            self.reason = f"the encoder of {found[0].joint} is stuck"
+            self.reason = f"the encoder of {lost[0]} is stuck"
         elif self.reason and self._lost:
             self.done = self._rests(state)
         elif self._faults != before:

@@ -9,7 +9,8 @@ rate,
 
 with f and c by least squares. A name that two of them share is not touched. An encoder that is
 stuck repeats its reading to the bit, which noise never does; where there is none, its joint passes
-on no impulse as it seems to stop. After that nothing is found any more: the angle is not known.
+on no impulse as it seems to stop. What was named meanwhile is taken back, and after that nothing is
+found any more: the angle is not known.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ class Diagnosis:
         self._repeats = np.zeros(N, dtype=np.int64)
         self._passes = np.ones(N, dtype=np.bool_)  # an impulse, as it stopped
         self._cases = dict[int, _Case]()
+        self._named = list[tuple[float, str]]()
         self._blind = False
 
     def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
@@ -89,9 +91,13 @@ class Diagnosis:
         for j in np.flatnonzero(self._repeats == REPEATS).tolist():
             if noisy or not self._passes[j]:
                 self._blind = True
-                since = time - REPEATS * (time - self._past[-2][0])
-                return (Detection(JOINTS[j], "stuck", time, time - since),)
-        return self._reviewed(found, time)
+                began = time - REPEATS * (time - self._past[-2][0])
+                named = [n for since, n in self._named if since > began and n != JOINTS[j]]
+                back = (Detection(n, "healthy", time, time - began) for n in named)
+                return (*back, Detection(JOINTS[j], "stuck", time, time - began))
+        found = self._reviewed(found, time)
+        self._named += [(time, each.joint) for each in found]
+        return found
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
         """Return, by joint, what cannot be told apart; see `Detector.open_explanations`."""
