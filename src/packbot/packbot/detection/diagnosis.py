@@ -39,7 +39,7 @@ BLOCK, FEWEST, MOST = 0.1, 3, 25  # s of a mean, and how many are compared
 BEFORE, MEMORY = 0.3, 1.5  # s before a failure of which the arm is known, and that are kept
 CLEAR = 25.0  # chi^2 by which one failure beats all others,
 FITS = 4.0  # and what it may leave of each mean
-PARTLY = (0.05, 0.95)  # least and most of an effort that is left
+PARTLY = (0.15, 0.95)  # least and most of an effort that is left; less is none
 REPEATS = 5  # of a reading, to the bit
 PASSED = 0.5  # part of an impulse that is one
 PERIODS = 10.0  # of control, in a mean
@@ -196,13 +196,15 @@ class _Case:
             "weak": float(weight @ (lacks + gain * effort) ** 2),
             "slipping": float(weight @ rest**2),
         }
+        part = PARTLY[0] < 1.0 - gain < PARTLY[1]
+        rival = min(left["slipping"], left["weak"] if part else np.inf)
         best, second = sorted(left, key=lambda kind: left[kind])[:2]
         size = 1.0 - gain if best == "weak" else most
         fits = left[best] <= FITS * len(lacks) and left[second] - left[best] > CLEAR
-        fits = fits and (best == "slipping" or PARTLY[0] < size < PARTLY[1])
+        fits = fits and (best == "slipping" or part)
         if fits and best in PARTIAL:
             self.told, self.sizes = best, (float(lacks[-1]), size)
-        elif left.get(self.named, 0.0) > min(left["weak"], left["slipping"]) + CLEAR:
+        elif left.get(self.named, 0.0) > rival + CLEAR:
             self.told, self.sizes = "unexplained", (float(lacks[-1]), 0.0)
         return self.told
 

@@ -97,9 +97,11 @@ class JointStateCodec:
         if self._broken is None or self._broken.joints != names:
             self._broken = JointStateCodec(names, self._frame_id)
         seen = state.measured
-        pairs = (seen.q, state.q), (seen.qd, state.qd), (state.effort, state.effort)
-        both = (np.concatenate([own, true[joints]]) for own, true in pairs)
-        return self._broken.encode(RobotState(state.time, *both))
+        q, qd, effort = (
+            np.concatenate([own, true[joints]])
+            for own, true in ((seen.q, state.q), (seen.qd, state.qd), (state.effort, state.effort))
+        )
+        return self._broken.encode(RobotState(state.time, q, qd, effort))
 
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
         """Return time [s], q, qd and effort (n,) of a message, by name in any order.

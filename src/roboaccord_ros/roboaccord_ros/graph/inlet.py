@@ -73,8 +73,9 @@ class Inlet:
         time, q, qd, effort = joints
         self._paired = time
         _, position, orientation, twist = base
-        base = position, orientation, twist
-        return RobotState(time, q, qd, effort, *base, self.switches, self._encoders)
+        return RobotState(
+            time, q, qd, effort, position, orientation, twist, self.switches, self._encoders
+        )
 
 
 class LatestState:
