@@ -101,7 +101,7 @@ def test_the_hold_in_gazebo_is_the_lock_s_effort_where_nothing_is_off(setup):
         kinds = [(e.kind, e.subject) for e in faults.act(state)]
         assert sorted(kinds) == [("joint_frozen", "elbow1"), ("joint_loose", "pan")]
         assert faults.act(state) == []
-        effort = faults.commanded(rng.normal(size=7))
+        effort = faults.commanded(Command(rng.normal(size=7)))
         assert effort[5] == 0.0
         held = reference.acceleration(state, faults.held(state, effort)).joints
         expected = locked.acceleration(state, effort).joints

@@ -76,6 +76,8 @@ class EngineMonkeyBot(Simulator):
             setup.joints, flight.effort_limits, setup.scenario.physics_step,
             faults=setup.faults, hinges=setup.tree.hinges,
         )  # fmt: skip
+        for model in self._models.values():
+            model.effort_limits = np.full(len(model.joints), np.inf)  # brakes are not limited
         self._restitution = flight.restitution or 0.0
         self._arm = Arm(setup.parameters.length_a, setup.parameters.length_b)
         self._rotor = 0.0

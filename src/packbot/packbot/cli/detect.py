@@ -19,7 +19,7 @@ from roboaccord.cli.options import Engine, Force, Out, Seed
 from roboaccord.cli.pieces import in_pieces, kept
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import KINDS, fault_of
+from roboaccord.contract.fault import fault_of
 from roboaccord.contract.results import Kilograms, Minutes, Quantity, Ratio, to_json
 from roboaccord.contract.state import Array
 from roboaccord.engines import REFERENCE, check_engine
@@ -29,11 +29,14 @@ from roboaccord.run.output import write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.joints import measured
 
-from packbot.detection.detector import Detection, Detector, detections
+from packbot.detection.detector import Detection, detections
+from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.probing import Doubt, Prober
 from packbot.detection.uncertainty import Uncertainty
 from packbot.source.detection import (
+    KINDS,
     RESULTS,
     WATCHERS,
     Alarms,
@@ -181,9 +184,9 @@ def _of_bag(run: BagRun, payload: float) -> Result:
         known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
     except ValueError as error:
         raise AccordError(str(error)) from None
-    motion, detector = run.trajectory, Detector(setup, payload, uncertainty=known)
+    motion, detector = run.trajectory, Diagnosis(setup, payload, uncertainty=known)
     efforts = efforts_in_force(run)
-    found = detections(detector, motion.time, motion.q, motion.qd, efforts)
+    found = detections(detector, motion.time, *measured(motion), efforts)
     recorded = {f.joint: f.time for f in map(fault_of, motion.events) if f}
     all_ = {each.joint: each for each in found}.values()
     last = [each for each in all_ if each.kind != "healthy"]  # a name that was taken back

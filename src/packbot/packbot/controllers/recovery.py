@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import FOUND, REFUSED, Fault
 from roboaccord.contract.state import Array, Command, Event, RobotState, Target
@@ -46,7 +47,9 @@ class RecoveryController:
     model is swapped, a way is planned for the joints that are left, and tracked. At its end the
     tips are drawn to the target by what is measured: loose joints lie as they do. Where there is no
     way, the arm goes to the nearest point that has one. As long as a kind is open the arm goes on,
-    which tells.
+    which tells. A weak drive is asked for more; a brake that slips is overcome by the control. A
+    joint whose encoder is stuck cannot be driven by it: the arm is held, that joint by the effort
+    that carries it where it was seen last.
 
     Args:
         setup: robot and scenario; the way starts at its initial state.
@@ -73,7 +76,7 @@ class RecoveryController:
         planner: Recoverer | None = None,
     ) -> None:
         with compiled("the controller recover"):
-            from packbot.detection.detector import Detector
+            from packbot.detection.diagnosis import Diagnosis
             from packbot.detection.uncertainty import Uncertainty
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
@@ -82,7 +85,7 @@ class RecoveryController:
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
         known = Uncertainty.read(uncertainty)
-        self._detector, self.planner = Detector(setup, uncertainty=known), planner
+        self._detector, self.planner = Diagnosis(setup, uncertainty=known), planner
 
     def reset(self, seed: int) -> None:
         """Forget everything, and plan the way of the healthy arm; `seed` is of the sampling."""
@@ -110,20 +113,36 @@ class RecoveryController:
         before, planned = self._faults, self.recovery
         for each in found:
             _log.warning(str(each))
-            if each.kind == "healthy":
+            if each.kind in ("healthy", "unexplained"):
                 self.detected.pop(each.joint, None)
-            elif each.kind != "unexplained":
+            else:
                 self.detected[each.joint] = each
-        if self._faults != before:
+        if lost := [each.joint for each in found if each.kind == "stuck"]:
+            self._swap([each.fault for each in self.detected.values() if each.fault], state)
+            self.reason = f"the encoder of {lost[0]} is stuck"
+        elif self.reason and self._lost:
+            self.done = self._rests(state)
+        elif self._faults != before:
             self._swap([each.fault for each in self.detected.values() if each.fault], state)
         elif self.started is None and (self._plan or self._rests(state)):
             self._replan(state)
         command = self._follow(state)
+        weak = [each for each in self.detected.values() if each.kind == "weak"]
+        if weak:
+            effort = np.array(command.effort)
+            for each in weak:
+                effort[self._setup.joints.index(each.joint)] /= each.size
+            command = Command(clip_efforts(effort, self._setup.effort_limits))
         self._effort = command.effort
         findings = [Event(each.time, FOUND + each.kind, each.joint) for each in found]
         if self.reason and self.recovery is not planned:
             findings.append(Event(state.time, REFUSED, self.reason))
         return replace(command, findings=tuple(findings))
+
+    @property
+    def _lost(self) -> bool:
+        """Whether a joint's angle is not known any more."""
+        return any(each.kind == "stuck" for each in self.detected.values())
 
     @property
     def _faults(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Annotated, Literal, Protocol
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,9 @@ from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 
-Verdict = Literal["healthy", "loose", "frozen", "undetermined", "unexplained"]
+Verdict = Literal[
+    "healthy", "loose", "frozen", "undetermined", "unexplained", "weak", "slipping", "stuck"
+]
 KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
 THRESHOLD = 40.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
@@ -62,9 +64,11 @@ class Detection:
         joint: name.
         kind: `frozen`, `loose`, or `undetermined` as long as what is measured fits both; `healthy`
             where a name is taken back; `unexplained` where no failure fits: the model does not.
+            Partial failures are those of `Fault`.
         time: when it was found [s].
         delay: since it began, as far as can be told [s].
         residual: effort that is missing [N m].
+        size: of a partial failure, as of `Fault`.
     """
 
     joint: Annotated[str, Quantity("")]
@@ -72,6 +76,7 @@ class Detection:
     time: Annotated[float, Quantity("s", form=".2f")]
     delay: Annotated[float, Quantity("s", form=".2f")]
     residual: Annotated[float, Quantity("N m", form=".2f")] = 0.0
+    size: Annotated[float, Quantity("1, N m", form=".2f")] = 0.0
 
     def __str__(self) -> str:
         """Return one line for a person."""
@@ -84,7 +89,8 @@ class Detection:
         since = f"{self.delay:.2f} s after it failed"
         if self.kind == "undetermined":
             return f"{self.joint} failed, frozen or loose: found {at}, {since}"
-        return f"{self.joint} is {self.kind}: found {at}, {since}"
+        by = f" ({self.size:.2g})" if self.size else ""
+        return f"{self.joint} is {self.kind}{by}: found {at}, {since}"
 
     @property
     def fault(self) -> Fault | None:
@@ -92,6 +98,24 @@ class Detection:
         if self.kind in ("loose", "frozen"):
             return Fault(self.joint, self.kind, self.time - self.delay)
         return None
+
+
+class Tick(NamedTuple):
+    """Hold a tick as `filters.advance` takes it, and what was measured in it.
+
+    Args:
+        keep, free, known, motor, effects: as of `filters.Balance.over`.
+        touched: whether contact or a stop may have pushed.
+        noise: standard deviation of the rates [rad/s].
+    """
+
+    keep: Array
+    free: Array
+    known: Array
+    motor: Array
+    effects: Array
+    touched: bool
+    noise: float
 
 
 class Noise:
@@ -131,7 +155,12 @@ class Detector:
         payload: at the finger tips, as known [kg].
         threshold: of the likelihood ratio, chi^2 with one degree of freedom.
         uncertainty: of the arm.
+
+    Attributes:
+        tick: the last one.
     """
+
+    tick: Tick
 
     def __init__(
         self,
@@ -197,6 +226,8 @@ class Detector:
         white = white + sticks * self._balance.sticking**2
         jolts = (JOLT * impulses.any() * (qd - self._states[0, :N])) ** 2
         drift[N:] = DRIFT**2 * period * self._balance.prior[N:] ** 2
+        touched = bool(impulses.any() or stops.any())
+        self.tick = Tick(keep, free, known, motor, effects, touched, float(noise[1]))
         advance(
             self._faults(), keep, free, known, motor, effects, self._balance.driven,
             impulses / period**2 + np.diag(white), jolts, fade, drift, qd, noise[1] ** 2,
@@ -212,6 +243,13 @@ class Detector:
                 self._take(len(self._evidence) - 1, time)
             return ()
         return self._tell(time, period)
+
+    @property
+    def unknowns(self) -> Array:
+        """What is not known of the arm, by the likeliest filter, without wandering efforts (m,)."""
+        found = np.array(self._states[0, N:])
+        found[:N] = 0.0
+        return found
 
     @property
     def estimates(self) -> Array:

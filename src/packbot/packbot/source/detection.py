@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 import scipy
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import KINDS, Fault
+from roboaccord.contract.fault import Fault, Kind
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.scenario.files import load_scenario
@@ -44,6 +44,7 @@ SPEED = 0.9  # of the limits
 BANDWIDTH = 10.0  # rad/s
 ROOM = 3.0  # margins that poses keep from touching: the arm is not where it should be
 KNOWN = 0.5  # part of the uncertainty of dry friction that is left to the oracle
+KINDS: tuple[Kind, ...] = ("frozen", "loose")
 RESULTS = ("right", "undetermined", "missed", "wrong")
 WATCHERS = ("detector", "baseline", "oracle")
 

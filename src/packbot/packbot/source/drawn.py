@@ -197,10 +197,17 @@ class Plant:
     def reset(self, q: Array, seed: int) -> RobotState:
         """Begin at rest at angles (7,) [rad], and return what is measured, with noise of a seed."""
         self._rng = np.random.default_rng(seed)
+        self._stuck, self._last = list[int](), np.zeros(len(JOINTS))
         zero = np.zeros(len(JOINTS))
         self._queue = [zero] * (self._draw.latency + 1)
         self.state = self.simulator.reset(RobotState(0.0, q, zero, zero))
         return self._seen()
+
+    def fail(self, fault: Fault) -> None:
+        """Let a joint fail at the next tick."""
+        self.simulator.fail(fault)
+        if fault.kind == "stuck":
+            self._stuck.append(JOINTS.index(fault.joint))
 
     def step(self, command: Command) -> RobotState:
         """Go on for a tick, and return what is measured."""
@@ -236,14 +243,14 @@ class Plant:
             rows.append(np.concatenate([[seen.time], seen.q, seen.qd, effort]))
             states.append(self.state.q)
             if tick == failed and fault:
-                self.simulator.fail(replace(fault, time=0.0))
+                self.fail(replace(fault, time=0.0))
             command = control(seen)
             effort = command.effort
             seen = self.step(command)
         return np.array(rows), np.array(states)
 
     def _seen(self) -> RobotState:
-        draw, state = self._draw, self.state
+        draw, state = self._draw, self.state.measured
         q, qd = (
             x + sigma * self._rng.standard_normal(len(JOINTS))
             for x, sigma in zip((state.q, state.qd), draw.noise, strict=True)
@@ -251,4 +258,7 @@ class Plant:
         q = q + draw.zeros
         if draw.step:
             q = draw.step * np.round(q / draw.step)
+        # What is stuck repeats what was read last, with its noise.
+        q[self._stuck], qd[self._stuck] = self._last[self._stuck], 0.0
+        self._last = q
         return RobotState(state.time, q, qd, state.effort)

@@ -19,6 +19,7 @@ from roboaccord.bag import topics as names
 from roboaccord.bag.folder import bag_files, custom_data, doubts, read_metadata, scan_of, unpacked
 from roboaccord.bag.records import McapScan
 from roboaccord.cdr import (
+    TRUE,
     JointStateCodec,
     OdometryCodec,
     decode_events,
@@ -215,7 +216,8 @@ class Content:
         messages = self.of_kind(names.STATES)
         if not messages:
             raise AccordError(f"{self.bag} holds no joint states")
-        _, joints, q, qd, effort = read_joint_state(messages[0])
+        _, found_names, q, qd, effort = read_joint_state(messages[0])
+        joints = [name for name in found_names if not name.endswith(TRUE)]
         foreign = not facts and (len(qd) < len(q) or len(effort) < len(q))
         codec = JointStateCodec(joints)
         decode = _decode_padded(joints) if foreign else codec.decode

@@ -4,7 +4,13 @@ Generic conversion of a JointState costs about 25 us each way in Python, which b
 some 1,100 ticks a second; these take 1 to 3 us, and write the same bytes.
 """
 
-from roboaccord.cdr.codecs import EffortCodec, JointStateCodec, OdometryCodec, read_joint_state
+from roboaccord.cdr.codecs import (
+    TRUE,
+    EffortCodec,
+    JointStateCodec,
+    OdometryCodec,
+    read_joint_state,
+)
 from roboaccord.cdr.messages import (
     Status,
     decode_bool,
@@ -28,6 +34,7 @@ from roboaccord.cdr.wire import HEADER, CdrReader, CdrWriter, stamp, unstamp
 
 __all__ = [
     "HEADER",
+    "TRUE",
     "CdrReader",
     "CdrWriter",
     "EffortCodec",

@@ -29,6 +29,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 
 _POSE, _TWIST, _COVARIANCE = 7, 6, 36  # numbers of an Odometry, in this order, each with the last
+TRUE = "/true"  # end of the name under which a joint truly is whose encoder has failed
 
 
 def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array]:
@@ -42,9 +43,15 @@ def read_joint_state(data: bytes) -> tuple[float, list[str], Array, Array, Array
 class JointStateCodec:
     """Convert between states and sensor_msgs/msg/JointState.
 
+    A joint whose encoder has failed stands under its name as the encoder has it, and once more,
+    with `TRUE` at the end of its name, as it truly is.
+
     Args:
         joints: joint names, n of them, in the order of the arrays.
         frame_id: of the header.
+
+    Attributes:
+        encoders: of the message that was decoded last, as of `RobotState`.
     """
 
     def __init__(self, joints: Sequence[str], frame_id: str = "") -> None:
@@ -67,31 +74,60 @@ class JointStateCodec:
         self._head = struct.Struct(f"<2s2xiI{ends[0] - FRAME_AT}xI{gap}xI")
         self._stride = (starts[1] - starts[0]) // 8
         self._expected = (count, count)
-        self._other: JointStateCodec | None = None  # of a sender with another order of joints
-        self._order = np.arange(count)
+        self._frame_id = frame_id
+        self._other: JointStateCodec | None = None  # of a sender with other names, or another order
+        self._order, self._own = np.zeros((2, count), np.intp)
+        self._broken: JointStateCodec | None = None
+        self.encoders: tuple[tuple[int, float, float], ...] = ()
 
     def encode(self, state: RobotState) -> bytes:
         """Return a state as message bytes."""
+        if state.encoders:
+            return self._encode_broken(state)
         stamp_into(self._buffer, state.time)
         self._q[:] = state.q
         self._qd[:] = state.qd
         self._effort[:] = state.effort
         return bytes(self._buffer)
 
+    def _encode_broken(self, state: RobotState) -> bytes:
+        """Return a state with encoders that have failed as message bytes."""
+        joints = [joint for joint, *_ in state.encoders]
+        names = (*self.joints, *(self.joints[joint] + TRUE for joint in joints))
+        if self._broken is None or self._broken.joints != names:
+            self._broken = JointStateCodec(names, self._frame_id)
+        seen = state.measured
+        q, qd, effort = (
+            np.concatenate([own, true[joints]])
+            for own, true in ((seen.q, state.q), (seen.qd, state.qd), (state.effort, state.effort))
+        )
+        return self._broken.encode(RobotState(state.time, q, qd, effort))
+
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
         """Return time [s], q, qd and effort (n,) of a message, by name in any order.
+
+        Joints are where they truly are, as far as the message says so.
 
         Raises:
             AccordError: naming the joint that is missing, or has no value.
         """
+        self.encoders = ()
         found = self._decode_own(data)
         if found is None and self._other is not None:
             found = self._other._decode_own(data)
             if found is not None:
-                time, *arrays = found
-                q, qd, effort = (values[self._order] for values in arrays)
-                return time, q, qd, effort
+                return self._sorted(*found)
         return found or self._decode_foreign(data)
+
+    def _sorted(
+        self, time: float, q: Array, qd: Array, effort: Array
+    ) -> tuple[float, Array, Array, Array]:
+        """Return what is under other names, or in another order, as `decode` does."""
+        own, order = self._own, self._order
+        self.encoders = tuple(
+            (j, float(q[own[j]]), float(qd[own[j]])) for j in np.flatnonzero(own != order).tolist()
+        )
+        return time, q[order], qd[order], effort[order]
 
     def _decode_own(self, data: bytes) -> tuple[float, Array, Array, Array] | None:
         """Return what a message of this codec's layout says, or None for another."""
@@ -110,12 +146,13 @@ class JointStateCodec:
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
         time, names, q, qd, effort = read_joint_state(data)
-        order = by_name(names, self.joints, "JointState")
+        self._own = np.array(by_name(names, self.joints, "JointState"), np.intp)
+        true = [name + TRUE if name + TRUE in names else name for name in self.joints]
+        self._order = np.array(by_name(names, true, "JointState"), np.intp)
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             check_length(values, names, field, "JointState")
-        if self._other is None:  # whoever sends one sends more of them
-            self._other, self._order = JointStateCodec(names), np.array(order, np.intp)
-        return time, q[order], qd[order], effort[order]
+        self._other = JointStateCodec(names)  # whoever sends one sends more of them
+        return self._sorted(time, q, qd, effort)
 
 
 class OdometryCodec:

@@ -143,8 +143,7 @@ def encode_events(events: Sequence[Event], robot: str) -> bytes:
 
 def _status(event: Event, robot: str, first: tuple[int, int]) -> Status:
     values = {"impulse": repr(float(event.impulse))}
-    if event.energy:
-        values["energy"] = repr(float(event.energy))
+    values |= {n: repr(float(v)) for n in ("energy", "size") if (v := getattr(event, n))}
     if (own := stamp(event.time)) != first:
         values["time"] = f"{own[0]}.{own[1]:09d}"
     return Status(event.kind, event.subject, robot, values)
@@ -166,8 +165,8 @@ def _event(status: Status, time: float) -> Event:
     values = status.values
     try:
         when = float(values.get("time", time))
-        impulse, energy = (float(values.get(name, "0")) for name in ("impulse", "energy"))
-        return Event(when, status.name, status.message, impulse, energy)
+        numbers = (float(values.get(name, "0")) for name in ("impulse", "energy", "size"))
+        return Event(when, status.name, status.message, *numbers)
     except ValueError:
         raise AccordError(f"{status.name} event has values {values!r}, not all numbers") from None
 

@@ -21,7 +21,7 @@ from pydantic import BaseModel, Field, StrictBool, ValidationError
 from roboaccord.cli.console import note
 from roboaccord.cli.endings import go_on
 from roboaccord.contract.errors import AccordError, Terminated, check_known, did_you_mean
-from roboaccord.contract.fault import Fault, Kind
+from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
@@ -40,7 +40,7 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Read = Callable[[], list[str]]
 
 
-Asked = StrictBool | float | Kind
+Asked = StrictBool | float | str
 
 
 class KeyMap(BaseModel, extra="forbid", frozen=True):
@@ -140,8 +140,8 @@ class Keyboard(LiveInputs):
             self._failing += action.faults
 
 
-def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | Kind]) -> Action:
-    faults = [Fault(name, kind) for name, kind in asked.items() if isinstance(kind, str)]
+def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | str]) -> Action:
+    faults = [parse_fault(f"{n}={kind}") for n, kind in asked.items() if isinstance(kind, str)]
     setup.failing(faults)
     joints, switches = setup.joints, setup.initial.switches
     twist, turns, sets = np.zeros(len(AXES)), dict[int, float](), dict[str, bool]()
@@ -164,7 +164,7 @@ def _short(name: str) -> str:
     return name.replace("linear.", "").replace("angular.z", "turn")
 
 
-def _text(value: bool | float | Kind) -> str:
+def _text(value: bool | float | str) -> str:
     if isinstance(value, str):
         return value
     return ("off", "on")[value] if isinstance(value, bool) else f"{value:g}"

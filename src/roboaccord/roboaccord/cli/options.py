@@ -107,8 +107,9 @@ Faults = Annotated[
     typer.Option(
         "--fault",
         metavar="JOINT=KIND[@S]",
-        help="Let a joint fail: frozen, frozen:RAD (from the start) or loose, at a time; may be "
-        "repeated. It replaces the scenario's key faults.",
+        help="Let a joint fail, at a time: frozen, frozen:RAD (from the start), loose, "
+        "weak:FRACTION, slipping:N_M, backlash:RAD, stuck or drifting:RAD_PER_S; may be repeated. "
+        "It replaces the scenario's key faults.",
     ),
 ]
 Engine = Annotated[

@@ -7,7 +7,7 @@ would be the truth in one transport and lost in another.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Annotated
 
@@ -68,6 +68,7 @@ class RobotState:
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
         switches: state of each switch (a magnet, say) by name.
+        encoders: index, angle and rate of each joint whose encoder has failed, as it has them.
     """
 
     time: float
@@ -78,6 +79,7 @@ class RobotState:
     orientation: Array = field(default_factory=lambda: IDENTITY)
     twist: Array = field(default_factory=lambda: NO_TWIST)
     switches: Mapping[str, bool] = field(default_factory=lambda: NO_SWITCHES)
+    encoders: tuple[tuple[int, float, float], ...] = ()
 
     def __post_init__(self) -> None:
         # At every tick, so no more than needed: an array that owns its memory is frozen in place.
@@ -92,7 +94,17 @@ class RobotState:
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         # A mapping proxy cannot be pickled, and arrays come back writable.
         arrays = (getattr(self, name) for name in STATE_ARRAYS)
-        return RobotState, (self.time, *arrays, dict(self.switches))
+        return RobotState, (self.time, *arrays, dict(self.switches), self.encoders)
+
+    @property
+    def measured(self) -> RobotState:
+        """The state as the encoders have it, which is what a controller is given."""
+        if not self.encoders:
+            return self
+        q, qd = np.array(self.q), np.array(self.qd)
+        for joint, angle, rate in self.encoders:
+            q[joint], qd[joint] = angle, rate
+        return replace(self, q=q, qd=qd, encoders=())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +117,7 @@ class Event:
         subject: the joint, pair of links or switch concerned.
         impulse: size of the impulse exchanged; 0 where there is none.
         energy: that a joint lost as it froze; 0 elsewhere.
+        size: of the fault of a joint, as of `Fault`; 0 elsewhere.
     """
 
     time: Annotated[float, Quantity("s", "time")]
@@ -112,6 +125,7 @@ class Event:
     subject: str
     impulse: Annotated[float, Quantity("N s, N m s", "impulse")] = 0.0
     energy: Annotated[float, Quantity("J", "energy lost")] = 0.0
+    size: Annotated[float, Quantity("", "size of a fault")] = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +139,7 @@ class Command:
         twist: commanded twist for kinematic robots (6,) [m/s, rad/s], or None.
         findings: what the controller has found out about the robot in this state; None for a
             controller that looks for nothing. They are recorded, and do not act.
+        in_force: whether the efforts are those of a recorded state, behind the faults of drives.
     """
 
     effort: Array
@@ -132,6 +147,7 @@ class Command:
     wrench: Array | None = None
     twist: Array | None = None
     findings: tuple[Event, ...] | None = None
+    in_force: bool = False
 
     def copy(self) -> Command:
         """Return a command that does not change when its maker's arrays do."""
@@ -142,6 +158,7 @@ class Command:
             None if wrench is None else np.array(wrench),
             None if twist is None else np.array(twist),
             None if self.findings is None else tuple(self.findings),
+            self.in_force,
         )
 
 

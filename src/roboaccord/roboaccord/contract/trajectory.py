@@ -95,7 +95,7 @@ class Trajectory:
         """Return the command between the sample at `index` and the next one."""
         after = self.state(index + 1)
         wrench = None if self.wrench is None else self.wrench[index + 1]
-        return Command(after.effort, switches=after.switches, wrench=wrench)
+        return Command(after.effort, switches=after.switches, wrench=wrench, in_force=True)
 
     def period(self, index: int) -> float:
         """Return the time between the sample at `index` and the next one [s], to a nanosecond."""

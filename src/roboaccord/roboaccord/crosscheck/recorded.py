@@ -25,7 +25,7 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, fault_of
+from roboaccord.contract.fault import HOLDING, Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Finding, Levels, excuse
 from roboaccord.contract.results import Json, Quantity, to_json
@@ -45,7 +45,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import RELEASE
 
 GAZEBO, BRIDGED = "gz", "ros_gz"  # engine, and the transport of a launch
-FROZEN = "joint_frozen"  # event
+HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # events
 TOUCHES = "something touches, of which only the contact solver knows the loads"
 HELD = "in Gazebo efforts hold a frozen joint"
 SAMPLED = 20  # control periods for one that a twin with friction that sticks steps: it takes long
@@ -210,13 +210,13 @@ class StepCheck:
         if came := [fault for fault in faults if not self._foreseen(fault)]:
             self._follow(self._setup.failing([*self._setup.faults, *came]))
             self._twin = self._find_twin()
-        if self._engine == GAZEBO and self._twin and any(e.kind == FROZEN for e in events):
+        if self._engine == GAZEBO and self._twin and any(e.kind in HELD_BY for e in events):
             self._twin.stop(HELD)
 
     def _foreseen(self, fault: Fault) -> bool:
         """Return whether a fault that happened is the scenario's."""
         return any(
-            (own.joint, own.kind) == (fault.joint, fault.kind)
+            (own.joint, own.kind, own.size) == (fault.joint, fault.kind, fault.size)
             and 0.0 <= fault.time - own.time + _ROUND_OFF < self._period + 2.0 * _ROUND_OFF
             for own in self._setup.faults
         )
@@ -246,7 +246,8 @@ class StepCheck:
         if len(self._efforts) <= max(delays):
             self.skipped += 1
             return []
-        commands = (Command(self._efforts[d], after.switches, wrench, twist) for d in delays)
+        rest = (after.switches, wrench, twist, True)
+        commands = (Command(self._efforts[d], *rest) for d in delays)
         if self._twin and not (wrench is None and twist is None):
             self._twin.stop("a wrench or a twist is commanded")
         made = [self._compare(before, after, command) for command in commands]
@@ -469,7 +470,7 @@ def check_twin(
     found = twin_engine(setup, engine, transport)
     if engine != GAZEBO:
         return check_scheme(setup, found, motion, resolved=resolved)
-    frozen = [event.time for event in motion.events if event.kind == FROZEN]
+    frozen = [event.time for event in motion.events if event.kind in HELD_BY]
     late = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
     if len(late) < 2:
         return NoTwin(HELD)

@@ -62,7 +62,7 @@ def ask_controller(
 
     Args:
         controller: is asked.
-        state, target: what it is given, read-only.
+        state, target: what it is given, read-only; the state as the encoders have it.
         joints: joint names.
         watch: ends a call that takes too long.
 
@@ -73,7 +73,7 @@ def ask_controller(
     who = type(controller).__name__
     watch.calls += 1
     try:
-        command = controller.update(state, target)
+        command = controller.update(state.measured, target)
     except AccordError:
         raise
     except Silence:

@@ -159,8 +159,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         terrain: what stands around the robot, in the words of the robot's package.
         parameters: changes to the robot's physical parameters.
         initial: the state to start from.
-        faults: joints that fail, each `JOINT=frozen|frozen:RAD|loose[@SECONDS]`; the last of a
-            joint counts.
+        faults: joints that fail, each of `contract.fault.FORM`; the last of a joint counts.
         controller: `name`, and the controller's parameters beside it; `friction` is what it assumes
             of the friction, a `law` with its parameters or changes of the scenario's.
         friction: `law`, and the law's parameters beside it.

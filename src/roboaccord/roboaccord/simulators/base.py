@@ -25,11 +25,11 @@ from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration, AnySimulator
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.simulators.joints import JointFaults, frozen, without_loose
-from roboaccord.simulators.losses import LossAccount
+from roboaccord.simulators.joints import JointFaults, frozen, hold, weakened, without_loose
+from roboaccord.simulators.losses import FRICTION, LossAccount
 
 
 class Simulator(ABC):
@@ -112,7 +112,7 @@ class Simulator(ABC):
     def step(self, command: Command, duration: float) -> RobotState:
         """Advance by `duration` [s], a whole number of physics steps, under a held command.
 
-        Efforts are clipped to their limits, and 0 at loose joints.
+        Efforts are clipped to their limits, and those in force what the drives transmit.
 
         Raises:
             AccordError: for another duration, or a command that the simulator does not take.
@@ -125,12 +125,18 @@ class Simulator(ABC):
         effort = clip_efforts(command.effort, self.effort_limits)
         if self._faults.possible:
             self._act()
-            effort = without_loose(effort, self._faults.in_force)
+            effort = self._faults.transmitted(command, effort, self.state())
         before = self._state or self.state()
         self._time = round(before.time + duration, 9)  # free of the sum's round-off
         self._effort = effort
-        self._advance(command, duration)
-        after = self._state = self._read()
+        if slipping := self._faults.slipping:
+            self._slip(command, slipping)
+        else:
+            self._advance(command, duration)
+        after = self._read()
+        if slipping:
+            after = replace(after, effort=effort)
+        after = self._state = self._faults.seen(after)
         self._note(before, after)
         return after
 
@@ -162,7 +168,8 @@ class Simulator(ABC):
         qd = np.array(state.qd)
         qd[held] = 0.0
         with self._holding(held):
-            found = self._accelerate(replace(state, qd=qd), without_loose(effort, failed))
+            effort = weakened(without_loose(effort, failed), failed)
+            found = self._accelerate(replace(state, qd=qd), effort)
         if found is None:
             return None
         joints = np.array(found.joints)
@@ -231,7 +238,7 @@ class Simulator(ABC):
     def _act(self) -> None:
         """Bring into force what fails at the present tick."""
         faults, time = self._faults, self.state().time
-        for joint, fault in faults.due(time):
+        for joint, fault in faults.due(self.state()):
             impulse = energy = 0.0
             if fault.kind == "frozen":
                 impulse, energy = self._freeze(joint)
@@ -239,7 +246,33 @@ class Simulator(ABC):
                 self.lock(joint, False)
             if faults.is_news(fault):
                 kind, name = f"joint_{fault.kind}", self.joints[joint]
-                self._events.append(Event(time, kind, name, impulse, energy))
+                self._events.append(Event(time, kind, name, impulse, energy, fault.size))
+
+    def _slip(self, command: Command, brakes: Mapping[int, float]) -> None:
+        """Move on by physics steps, each with the efforts of brakes that slip [N m], by joint.
+
+        A step that ends a motion may gain I (h a)^2 / 8 of energy, with the inertia I of the joint
+        and the acceleration a [rad/s^2] that the brake takes.
+        """
+        effort, end, count, held = self._effort, self._time, self._steps, [*brakes]
+        start, most = self.state().time, np.array([*brakes.values()])
+        self._steps = 1
+        for k in range(count):
+            before = self.state()
+            found = self._accelerate(before, effort)
+            assert found  # a robot with hinges is dynamic
+            responses = np.array([self._response(before, j).joints[held] for j in held])
+            change = found.joints[held] + before.qd[held] / self.physics_step
+            braking = np.zeros(len(effort))
+            braking[held] = hold(responses, change, most)
+            self._effort = effort + braking
+            self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
+            self._advance(command, self.physics_step)
+            command = replace(command, switches=NO_SWITCHES)
+            after = self._state = self._read()
+            if FRICTION in self.channels:
+                self._losses.add(FRICTION, -float(braking @ (after.q - before.q)))
+        self._effort, self._steps = effort, count
 
     def _freeze(self, joint: int) -> tuple[float, float]:
         """Lock a joint; return the size of the impulse [N m s], and the energy taken [J]."""

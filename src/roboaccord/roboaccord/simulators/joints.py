@@ -3,6 +3,12 @@
 A frozen joint is one whose rotor has an infinite inertia: with LOCK_INERTIA on its diagonal of
 the mass matrix M, every solve with M, contacts' too, is that of the arm without the joint, to
 round-off.
+
+A brake that slips is Coulomb's dry friction, by time stepping [Moreau 1988]: in each physics step
+it takes, of the efforts within its size, those that leave its joint the least rate. Backlash is a
+gap between a drive without inertia and the joint [the exact model of Nordin and Gutman 2002, whose
+shaft here is stiff]: the drive crosses it at GAP_SPEED, to the side of the commanded effort, and
+until it is there transmits none.
 """
 
 from __future__ import annotations
@@ -14,14 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, check_joint
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract.fault import Fault, check_joint, fault_of
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.description.tree import Tree
+from roboaccord.numerics.complementarity import solve_in_box
 from roboaccord.numerics.jit import kernel
 
 STOP_MARGIN = 1e-6  # rad: a joint this close to its limit is at its stop
 RELEASE = 1e-4  # rad: and stays there until it is this far away; impacts elsewhere shake it
+GAP_SPEED = 1.0  # rad/s: of a drive without load; a gap is looked at at the control ticks
 LOCK_INERTIA = 1e30  # kg m^2; what it leaves of an acceleration is lost in the round-off of others
 _ROUND_OFF = 1e-9  # s
 
@@ -175,6 +183,8 @@ class JointFaults:
         self._live, self._asked = list[Fault](), list[Fault]()
         self._since = 0.0  # time at which the motion starts [s]
         self.in_force = dict[int, Fault]()
+        self._began = dict[int, tuple[float, float]]()  # time [s], angle [rad]
+        self._gaps = dict[int, _Gap]()
         self.possible = bool(scheduled)
 
     def ask(self, fault: Fault) -> None:
@@ -194,18 +204,58 @@ class JointFaults:
         self._since = time
         self._live.clear()
         self._asked.clear()
-        self.in_force.clear()
+        for kept in (self.in_force, self._began, self._gaps):
+            kept.clear()
         self.possible = bool(self._scheduled)
 
-    def due(self, time: float) -> Iterator[tuple[int, Fault]]:
-        """Yield the faults that come into force at a control tick, by joint."""
-        self._live += [replace(fault, time=time) for fault in self._asked]
+    def due(self, state: RobotState) -> Iterator[tuple[int, Fault]]:
+        """Yield the faults that come into force at the control tick of a state, by joint."""
+        self._live += [replace(fault, time=state.time) for fault in self._asked]
         self._asked.clear()
-        for joint, fault in self.at(time).items():
+        for joint, fault in self.at(state.time).items():
             before = self.in_force.get(joint)
-            if not before or before.kind != fault.kind:
+            if not before or (before.kind, before.size) != (fault.kind, fault.size):
                 yield joint, fault
                 self.in_force[joint] = fault
+                self._began[joint] = state.time, float(state.q[joint])
+                self._gaps.pop(joint, None)
+
+    def transmitted(self, command: Command, effort: Array, state: RobotState) -> Array:
+        """Return what drives give of the efforts (n,) of a command at the tick of a state.
+
+        Those that are in force already lack nothing but what loose joints do.
+        """
+        effort = without_loose(effort, self.in_force)
+        if command.in_force:
+            return effort
+        effort = weakened(effort, self.in_force)
+        for joint, fault in self.in_force.items():
+            if fault.kind == "backlash":
+                gap = self._gaps.setdefault(joint, _Gap(fault.size))
+                value = float(effort[joint])
+                if not gap.transmits(value, float(state.q[joint]), state.time):
+                    effort = np.array(effort)
+                    effort[joint] = 0.0
+        return effort
+
+    def seen(self, state: RobotState) -> RobotState:
+        """Return a state with what encoders that have failed make of it."""
+        found = []
+        for joint, fault in self.in_force.items():
+            since, angle = self._began[joint]
+            if fault.kind == "stuck":
+                found.append((joint, angle, 0.0))
+            elif fault.kind == "drifting":
+                run = fault.size * (state.time - since)
+                found.append(
+                    (joint, float(state.q[joint]) + run, float(state.qd[joint]) + fault.size)
+                )
+        return replace(state, encoders=tuple(found)) if found else state
+
+    @property
+    def slipping(self) -> dict[int, float]:
+        """The dry friction of joints whose brakes slip [N m]."""
+        return {j: fault.size for j, fault in self.in_force.items() if fault.kind == "slipping"}
 
     def at(self, time: float) -> dict[int, Fault]:
         """Return the faults in force at a time [s], by joint: of each the last."""
@@ -215,6 +265,58 @@ class JointFaults:
     def is_news(self, fault: Fault) -> bool:
         """Return whether a joint fails in the motion, and had not failed before its start."""
         return fault.time > self._since - _ROUND_OFF
+
+
+def measured(motion: Trajectory) -> tuple[Array, Array]:
+    """Return angles and rates (k, n) as the encoders had them, by the faults among the events."""
+    faults = [fault for fault in map(fault_of, motion.events) if fault]
+    kept = JointFaults(faults, motion.joints, motion.joints)
+    states = list[RobotState]()
+    for i in range(len(motion)):
+        states.append(kept.seen(motion.state(i)).measured)
+        for _ in kept.due(motion.state(i)):
+            pass
+    return np.array([state.q for state in states]), np.array([state.qd for state in states])
+
+
+class _Gap:
+    """Follow a drive in its gap.
+
+    Args:
+        size: of the gap [rad].
+    """
+
+    def __init__(self, size: float) -> None:
+        self._half = 0.5 * size
+        self._side, self._place = 0.0, 0.0  # of the effort; of the drive, from the gap's middle
+        self._last = (0.0, 0.0)  # time, angle of the joint
+
+    def transmits(self, effort: float, q: float, time: float) -> bool:
+        """Return whether the drive presses on the joint, at an angle q [rad] and a time [s].
+
+        At first it lies on the side of its effort.
+        """
+        if self._side == 0.0 == self._place:
+            self._place = float(np.sign(effort)) * self._half
+        elif self._place != self._side * self._half or self._side == 0.0:
+            before, angle = self._last
+            self._place += self._side * GAP_SPEED * (time - before) - (q - angle)
+            self._place = min(max(self._place, -self._half), self._half)
+        self._side, self._last = float(np.sign(effort)), (time, q)
+        return self._place == self._side * self._half
+
+
+def hold(responses: Array, change: Array, most: Array) -> Array:
+    """Return the efforts (m,) [N m], within plus and minus `most` (m,), that make up for a change.
+
+    Args:
+        responses: accelerations of the joints by their efforts (m, m) [rad/s^2 by N m].
+        change: accelerations that are to be taken (m,) [rad/s^2].
+        most: efforts (m,) [N m].
+    """
+    found = np.zeros(len(change))
+    solve_in_box(responses, change, -most, most, found)
+    return found
 
 
 def frozen(failed: dict[int, Fault]) -> list[int]:
@@ -228,4 +330,13 @@ def without_loose(effort: Array, failed: dict[int, Fault]) -> Array:
     if loose:
         effort = np.array(effort)
         effort[loose] = 0.0
+    return effort
+
+
+def weakened(effort: Array, failed: dict[int, Fault]) -> Array:
+    """Return efforts of which weak joints have their fraction (n,)."""
+    weak = {joint: fault.size for joint, fault in failed.items() if fault.kind == "weak"}
+    if weak:
+        effort = np.array(effort)
+        effort[[*weak]] *= [*weak.values()]
     return effort

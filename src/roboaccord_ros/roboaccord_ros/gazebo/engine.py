@@ -53,10 +53,11 @@ def contacts(setup: Setup) -> str:
 
 
 def _case(setup: Setup) -> Case:
+    from roboaccord.contract.fault import HOLDING
     from roboaccord.crosscheck.recorded import HELD
     from roboaccord.gazebo.twin import gazebo_case
 
-    if any(fault.kind == "frozen" for fault in setup.faults):
+    if any(fault.kind in HOLDING for fault in setup.faults):
         raise AccordError(HELD)
     return gazebo_case(setup, contacts(setup))
 

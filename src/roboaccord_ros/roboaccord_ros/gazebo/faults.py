@@ -8,6 +8,8 @@ without the hold, and the inertia I = (J M^-1 J')^-1 that the joints resist it w
 
 at each control period T. k_p and k_d put both poles of the sampled double integrator at `POLE`.
 Forces that the reference does not know here, contact and friction, make it creep by a T^2 / k_p.
+A brake that slips takes the rate of its joint within a period, as far as its friction goes. What
+drives and encoders make of efforts and angles is as in every simulator (`JointFaults`).
 """
 
 from __future__ import annotations
@@ -15,17 +17,17 @@ from __future__ import annotations
 import numpy as np
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, check_joint
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.fault import HOLDING, Fault
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.run.factory import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.joints import JointFaults, hold
 
 POLE = 0.5
 K_P = (1.0 - POLE) ** 2
 K_D = 0.5 * (3.0 + POLE) * (1.0 - POLE)
-_ROUND_OFF = 1e-9  # s
 
 
 def refuse_hold(fault: Fault, *, lockstep: bool) -> None:
@@ -34,7 +36,7 @@ def refuse_hold(fault: Fault, *, lockstep: bool) -> None:
     Raises:
         AccordError: naming the fault.
     """
-    if fault.kind == "frozen" and not lockstep:
+    if fault.kind in HOLDING and not lockstep:
         raise AccordError(f"fault {fault}: a joint is held in Gazebo with lockstep:=true only")
 
 
@@ -49,62 +51,63 @@ class GazeboFaults:
     def __init__(self, setup: Setup, *, lockstep: bool) -> None:
         self._setup, self._lockstep = setup, lockstep
         self._joints, self._period = setup.joints, setup.scenario.control_period
-        self._waiting: list[Fault] = []
         for fault in setup.faults:
-            self.fail(fault)
+            refuse_hold(fault, lockstep=lockstep)
+        self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
         self._frozen: dict[int, float] = {}
-        self._loose: set[int] = set()
         self._reference: Simulator | None = None
 
     def fail(self, fault: Fault) -> None:
-        """Let a joint fail at its time, or at the next control tick.
+        """Let a joint fail at the next control tick.
 
         Raises:
-            AccordError: for anything but a hinge, or a joint to freeze in a world that runs free.
+            AccordError: for anything but a hinge, or a joint to hold in a world that runs free.
         """
-        check_joint(fault, self._joints, self._setup.tree.hinges)
         refuse_hold(fault, lockstep=self._lockstep)
-        self._waiting.append(fault)
+        self._faults.ask(fault)
 
     def act(self, state: RobotState) -> list[Event]:
         """Bring into force what is due at the tick of a state; return its events."""
-        due = {f.joint: f for f in self._waiting if f.time <= state.time + _ROUND_OFF}
-        self._waiting = [f for f in self._waiting if f.time > state.time + _ROUND_OFF]
         events = []
-        for fault in due.values():
-            joint = self._joints.index(fault.joint)
-            if joint in (self._frozen if fault.kind == "frozen" else self._loose):
-                continue
+        for joint, fault in self._faults.due(state):
             self._frozen.pop(joint, None)
-            self._loose.discard(joint)
             if fault.kind == "frozen":
-                angle = float(state.q[joint]) if fault.angle is None else fault.angle
-                self._frozen[joint] = angle
+                self._frozen[joint] = float(state.q[joint]) if fault.angle is None else fault.angle
+            if fault.kind in HOLDING:
                 self._reference = self._reference or make_simulator(self._setup.failing([]))
-            else:
-                self._loose.add(joint)
-            events.append(Event(state.time, f"joint_{fault.kind}", fault.joint))
+            events.append(Event(state.time, f"joint_{fault.kind}", fault.joint, size=fault.size))
+        self._state = state
         return events
 
-    def commanded(self, effort: Array) -> Array:
-        """Return the efforts in force (n,) [N m]: clipped, and 0 at loose joints."""
-        effort = clip_efforts(effort, self._setup.effort_limits)
-        effort[list(self._loose)] = 0.0
-        return effort
+    def commanded(self, command: Command) -> Array:
+        """Return the efforts in force (n,) [N m]: clipped, and what the drives transmit of them."""
+        effort = clip_efforts(command.effort, self._setup.effort_limits)
+        return self._faults.transmitted(command, effort, self._state)
+
+    def seen(self, state: RobotState) -> RobotState:
+        """Return a state with what encoders that have failed make of it."""
+        return self._faults.seen(state)
 
     def held(self, state: RobotState, effort: Array) -> Array:
-        """Return the efforts for Gazebo (n,) [N m], with those that hold frozen joints."""
-        if not self._frozen or self._reference is None:
+        """Return the efforts for Gazebo (n,) [N m], with those of locks and of brakes."""
+        brakes, frozen, period = self._faults.slipping, list(self._frozen), self._period
+        joints = [*frozen, *brakes]
+        if not joints:
             return effort
-        frozen, period = list(self._frozen), self._period
         total = np.array(effort)
         total[frozen] = 0.0
         free = self._accelerations(state, total)
-        units = np.eye(len(effort))[frozen]
+        units = np.eye(len(effort))[joints]
         responses = np.array([self._accelerations(state, total + unit) for unit in units]) - free
+        wanted = -state.qd[joints] / period
         away = state.q[frozen] - np.array(list(self._frozen.values()))
-        wanted = -K_P * away / period**2 - K_D * state.qd[frozen] / period
-        total[frozen] = np.linalg.solve(responses[:, frozen].T, wanted - free[frozen])
+        wanted[: len(frozen)] = -K_P * away / period**2 - K_D * state.qd[frozen] / period
+        square, change = responses[:, joints].T, free[joints] - wanted
+        if brakes:
+            most = np.array([*np.full(len(frozen), np.inf), *brakes.values()])
+            total[joints] += hold(square, change, most)
+        else:
+            total[frozen] = np.linalg.solve(square, -change)
         return total
 
     def _accelerations(self, state: RobotState, effort: Array) -> Array:

@@ -260,11 +260,12 @@ class GazeboShell(ResultShell):
         if self._pushed and (not self._wrench or self._wrench[0] != stamp):
             self._waiting = data
             return
-        check_command(Command(effort), self._joints, "the controller", stamp)
+        command = Command(effort)
+        check_command(command, self._joints, "the controller", stamp)
         if self.result or not self._begun:
             return
         self._note(self._faults.act(self._state))
-        self._effort = self._faults.commanded(effort)
+        self._effort = self._faults.commanded(command)
         self._lateness.see(stamp, self._seen)
         for name, on in self._switches.bring(self._asked.take()).items():
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")
@@ -311,7 +312,8 @@ class GazeboShell(ResultShell):
             return
         q = state.q + self._setup.initial.q  # Gazebo counts from the start: gazebo/form.py
         state = dataclasses.replace(state, q=q, effort=self._effort, switches=self._switches.now)
-        self._publish(self._odometry.follow(state) if self._odometry else state)
+        state = self._odometry.follow(state) if self._odometry else state
+        self._publish(self._faults.seen(state))
         if self._ticks and round(state.time * NANOSECONDS) >= self._ticks * self._period_ns:
             self.finish()
 

@@ -122,14 +122,15 @@ class GazeboSimulator(Simulator):
             raise AccordError("gz: no wrench and no twist on the base here")
         before = self.state()
         self._events += self._faults_here.act(before)
-        self._effort = self._faults_here.commanded(self._effort)
+        self._effort = self._faults_here.commanded(command)
         server = self._running()
         placed = None if self._next is None else self._coordinates(self._next)
         effort = self._faults_here.held(before, self._effort)
         q, qd, pose, twist = server.step(effort, self._steps, placed)
         self._next = None
         found = self._state_of(q, qd, pose, twist)
-        self._found = self._odometry.follow(found) if self._odometry else found
+        found = self._odometry.follow(found) if self._odometry else found
+        self._found = self._faults_here.seen(found)
 
     def _note(self, before: RobotState, after: RobotState) -> None:
         for joint in self._stops.see(after.q):

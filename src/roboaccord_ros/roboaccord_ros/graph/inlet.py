@@ -35,6 +35,7 @@ class Inlet:
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
+        self._encoders: tuple[tuple[int, float, float], ...] = ()
         self.latest = -1.0
         """Time of the joint states that came last [s]."""
 
@@ -52,7 +53,7 @@ class Inlet:
         self.latest = joints[0]
         if self._is_again(joints[0]):
             return None
-        self._joints = joints
+        self._joints, self._encoders = joints, self._joint_states.encoders
         return self._pair()
 
     def _is_again(self, time: float) -> bool:
@@ -65,14 +66,16 @@ class Inlet:
         base, joints = self._base, self._joints
         if joints and not self._based:
             self._joints = None
-            return RobotState(*joints, switches=self.switches)
+            return RobotState(*joints, switches=self.switches, encoders=self._encoders)
         if base is None or joints is None or base[0] != joints[0]:
             return None
         self._base = self._joints = None
         time, q, qd, effort = joints
         self._paired = time
         _, position, orientation, twist = base
-        return RobotState(time, q, qd, effort, position, orientation, twist, self.switches)
+        return RobotState(
+            time, q, qd, effort, position, orientation, twist, self.switches, self._encoders
+        )
 
 
 class LatestState:

@@ -11,7 +11,7 @@ from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, check_joint, parse_fault
+from roboaccord.contract.fault import FORM, Fault, check_joint, parse_fault
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
@@ -107,7 +107,7 @@ def declare_faults(node: Node, setup: Setup) -> Setup:
     Raises:
         AccordError: for a value that is no fault.
     """
-    told = ParameterDescriptor(description="none, frozen, frozen:RAD or loose, with @SECONDS")
+    told = ParameterDescriptor(description=f"none, or as in {FORM}")
     faults = []
     for joint in (name for name in setup.joints if name in setup.tree.hinges):
         value = node.declare_parameter(PREFIX + joint, NONE, told).value

@@ -1,0 +1,102 @@
+"""Partial failures are told from whole ones, and whole ones as before."""
+
+import numpy as np
+import pytest
+from packbot.detection.detector import Detector, detections
+from packbot.detection.diagnosis import Diagnosis
+from packbot.detection.uncertainty import Uncertainty
+from packbot.model.parameters import JOINTS
+from packbot.source.drawn import Plant, draw_arm
+from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.joints import measured
+
+pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+
+
+def setup_of(fault="", *changes):
+    setup = Setup.of(load_scenario("packbot", "packbot", "reach", ["duration=2.6", *changes]))
+    return setup.failing([parse_fault(fault)] if fault else [])
+
+
+def seen(fault):
+    """Return what a detector is given of a run in MuJoCo without noise: rows of `detections`."""
+    motion = run_setup(setup_of(fault), make_simulator(setup_of(fault), "mujoco"))
+    given = np.array(motion.effort)
+    if "weak" in fault:  # the states have what is left of it
+        left = parse_fault(fault)
+        given[motion.time > left.time + 1e-9, JOINTS.index(left.joint)] /= left.size
+    return motion.time, *measured(motion), given
+
+
+def last(found, joint):
+    return [each for each in found if each.joint == joint][-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["elbow1=frozen@1.5", "turret=frozen@1.5", "shoulder=loose@1.5"])
+def test_whole_failures_are_named_as_by_the_detector_alone(fault):
+    rows = seen(fault)
+    found = detections(Diagnosis(setup_of()), *rows)
+    assert found == detections(Detector(setup_of()), *rows) and found
+
+
+@pytest.mark.parametrize("joint", ["elbow1", "turret"])
+def test_a_stuck_encoder_is_told_from_a_frozen_joint_by_the_impulse_that_is_not(joint):
+    found = detections(Diagnosis(setup_of()), *seen(f"{joint}=stuck@1.5"))
+    assert (found[-1].joint, found[-1].kind) == (joint, "stuck")
+    assert found[-1].delay == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.slow
+def test_a_weak_drive_is_named_with_what_is_left_of_it():
+    found = last(detections(Diagnosis(setup_of()), *seen("shoulder=weak:0.3@1.5")), "shoulder")
+    assert found.kind == "weak"
+    assert found.size == pytest.approx(0.3, abs=0.05)
+
+
+@pytest.mark.slow
+def test_a_stuck_encoder_repeats_and_noise_does_not():
+    """An arm that is not its model, with noise; at rest, where no impulse would tell."""
+    setup, u = setup_of(), Uncertainty()
+    rng = np.random.default_rng(4)
+    plant = Plant(draw_arm(rng, u, setup.effort_limits), "mujoco")
+    control, diagnosis = make_controller(setup), Diagnosis(setup)
+    control.reset(0)
+    state, effort = plant.reset(setup.initial.q, 1), np.zeros(7)
+    found = []
+    for tick in range(150):
+        found += diagnosis.update(state.time, state.q, state.qd, effort)
+        if tick == 120:
+            assert not found
+            plant.fail(Fault("tilt", "stuck"))
+        command = control.update(state, None)
+        effort, state = command.effort, plant.step(command)
+    assert [(each.joint, each.kind) for each in found] == [("tilt", "stuck")]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("joint", ["elbow1", "turret"])
+def test_recover_holds_an_arm_whose_encoder_is_stuck(joint):
+    """The joint coasts; under `reach` it turns by radians, to its stop."""
+    travel = {}
+    for name in ("reach", "recover"):
+        setup = setup_of(f"{joint}=stuck@1.5", f"controller.name={name}", "duration=4")
+        motion = run_setup(setup, make_simulator(setup, "mujoco"))
+        q = motion.q[motion.time > 1.5 - 1e-9, JOINTS.index(joint)]
+        travel[name] = np.abs(q - q[0]).max()
+    assert travel["recover"] < 0.25 < 2.0 < travel["reach"]
+
+
+@pytest.mark.slow
+def test_recover_overcomes_a_brake_that_slips():
+    setup = setup_of("elbow1=slipping:20@1.5", "controller.name=recover", "duration=12")
+    controller = make_controller(setup)
+    motion = run_setup(setup, make_simulator(setup, "mujoco"), (), controller)
+    assert controller.detected["elbow1"].kind == "slipping"
+    assert controller.detected["elbow1"].size == pytest.approx(20.0, rel=0.1)
+    tip = controller.arm.kinematics.tip(motion.q[-1])
+    assert np.linalg.norm(tip - setup.scenario.controller["target"]) < 0.01
