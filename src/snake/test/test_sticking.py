@@ -109,10 +109,7 @@ def test_only_a_joint_that_passes_its_stop_unconstrained_is_held(setup_with):
     passed, yields = simulator.step(Command(np.zeros(3)), h), 2 * CFM * 20.0 * h
     assert passed.q[1] == pytest.approx(limit, abs=yields)
     assert push * passed.q[0] > limit + 1e-4
-    assert (
-        push * simulator.step(Command(np.zeros(3)), h).q[0]
-        <= push * passed.q[0] + yields
-    )
+    assert push * simulator.step(Command(np.zeros(3)), h).q[0] <= push * passed.q[0] + yields
 
 
 def test_engines_that_need_a_force_law_refuse_it(setup_with):
