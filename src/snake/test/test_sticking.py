@@ -6,6 +6,7 @@ import numpy as np
 import oracle
 import pytest
 from roboaccord import AccordError, make_simulator
+from roboaccord.contract.friction import CFM
 from roboaccord.contract.state import Command
 from roboaccord.gazebo.twin import by_contacts
 from snake.model.coordinates import PlanarSnake
@@ -89,6 +90,26 @@ def test_a_stop_takes_the_kinetic_energy_that_is_missing(setup_with, part):
     assert state.q[1] == pytest.approx(p.joint_limit, abs=1e-9)
     assert simulator.take_losses()["stops"] == pytest.approx(before - after, rel=1e-4)
     assert before - after > 1e-5  # J
+
+
+def test_only_a_joint_that_passes_its_stop_unconstrained_is_held(setup_with):
+    """DART's rule: a joint that its neighbour's stop drives past its own goes past it.
+
+    Without stops it moves away from its stop, so that the passing comes from the impulse alone.
+    """
+    ice = ("friction.mu_along=0", "friction.mu_across=1e-9")
+    setup = setup_with(*STICKS, *ice, "parameters.joints=3")
+    limit, h = setup.parameters.joint_limit, 1e-4
+    simulator = make_simulator(setup, physics_step=h)
+    rates = np.array([0.0, 20.0, 0.0])
+    simulator.reset(replace(setup.initial, q=np.array([0.0, limit, 0.0]), qd=rates))
+    push = np.sign(simulator.step(Command(np.zeros(3)), h).qd[0])
+    angles = np.array([push * (limit - 1e-6), limit, 0.0])
+    simulator.reset(replace(setup.initial, q=angles, qd=np.array([-0.1 * push, 20.0, 0.0])))
+    passed, yields = simulator.step(Command(np.zeros(3)), h), 2 * CFM * 20.0 * h
+    assert passed.q[1] == pytest.approx(limit, abs=yields)
+    assert push * passed.q[0] > limit + 1e-4
+    assert push * simulator.step(Command(np.zeros(3)), h).q[0] <= push * passed.q[0] + yields
 
 
 def test_engines_that_need_a_force_law_refuse_it(setup_with):

@@ -5,13 +5,13 @@ In a step of h [s] the velocities u = (v, w) become, with M, J and the bounds of
     u' = u + h M^-1 (Q + J' f),    |f_i| <= mu_i N_i,    f_i = -mu_i N_i sign(s_i) where s_i != 0
 
 s = J u' are the slips of the contact points, along and across their links. So a point that can be
-held is held within the step, and dry friction needs no slip speed. The joints have rows of J, too,
-whose torques keep them from passing their stops within the step, and never pull. There are more
-rows than velocities, so the impulses are not unique; as in DART, the diagonal of J M^-1 J' is
-larger by its part CFM. That makes them so, and lets what is held creep by some 1e-7 m/s. The
-velocity of `base_link` and the rates of the joints are what is then kept while these move by h:
-with others, those of the centre of mass say, a step ends with other slips, by h w^2 times its
-distance.
+held is held within the step, and dry friction needs no slip speed. A joint at its stop, or that
+would pass it but for these impulses, has a row of J, too, whose torque keeps it from passing, and
+never pulls; one that only they push past its stop goes past it, as in DART. There are more rows
+than velocities, so the impulses are not unique; as in DART, the diagonal of J M^-1 J' is larger by
+its part CFM. That makes them so, and lets what is held creep by some 1e-7 m/s. The velocity of
+`base_link` and the rates of the joints are what is then kept while these move by h: with others,
+those of the centre of mass say, a step ends with other slips, by h w^2 times its distance.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
     mu, loads, acc = np.empty((n, 2)), np.empty((n, count)), np.empty(n + 2)
     du, by_row = np.zeros((rows, n + 2)), np.zeros((rows, rows))
     low, high, speed, before = np.empty(rows), np.empty(rows), np.empty(rows), np.empty(rows)
-    impulse, after, stop = np.empty(rows), np.empty(rows), np.empty(n - 1)
+    impulse, stop = np.empty(rows), np.empty(n - 1)
     used = np.ones(rows, np.bool_)
     ax, ay, px, py = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     lost = 0.0
@@ -126,23 +126,14 @@ def advance(body, y, tau, h, steps, friction, points, limit, side):
         u[1] += h * ay[-1]
         row_speeds(body, c, s, u, points, speed)
         speed[first:] -= stop
-        for row in range(first, rows):  # those far from their stops are left out at first
-            far = abs(speed[row]) > 0.5 * abs(stop[row - first]) > 0.0
-            used[row] = side[row - first] == FROZEN or not (far and _allows(high[row], speed[row]))
-        while True:
-            for row in range(rows):
-                if used[row]:
-                    response(body, c, s, factor, points, row, du[row])
-                    row_speeds(body, c, s, du[row], points, by_row[row])
-            solve_rows(by_row, speed, low, high, used, side, impulse)
-            after[:] = speed + impulse @ by_row
-            missed = False
-            for row in range(first, rows):
-                missed |= not used[row] and not _allows(high[row], after[row])
-            if not missed:
-                break
-            used[:] = True
-        speed[:] = after
+        for row in range(first, rows):  # frozen joints have a stop of 0
+            used[row] = stop[row - first] == 0.0 or not _allows(high[row], speed[row])
+        for row in range(rows):
+            if used[row]:
+                response(body, c, s, factor, points, row, du[row])
+                row_speeds(body, c, s, du[row], points, by_row[row])
+        solve_rows(by_row, speed, low, high, used, side, impulse)
+        speed += impulse @ by_row
         speed[first:] += stop
         u += impulse @ du
         for j in range(n - 1):
