@@ -246,8 +246,8 @@ class StepCheck:
         if len(self._efforts) <= max(delays):
             self.skipped += 1
             return []
-        rest = (after.switches, wrench, twist, True)
-        commands = (Command(self._efforts[d], *rest) for d in delays)
+        rest = (after.switches, wrench, twist)
+        commands = (Command(self._efforts[d], *rest, in_force=True) for d in delays)
         if self._twin and not (wrench is None and twist is None):
             self._twin.stop("a wrench or a twist is commanded")
         made = [self._compare(before, after, command) for command in commands]
