@@ -36,7 +36,6 @@ MODEL = 0.01  # part of the efforts that is not modelled
 WHITE = 0.2  # part of what wanders that is new in each tick
 TAPS = 3  # efforts of the last ticks that may be in force
 BENT = 0.1  # part of what the inertial parameters may still change that is not linear
-PARTS = (1.0, 0.5, 0.25, 0.0)  # of the estimates that are tried
 LIGHTEST = 0.3  # part of the least eigenvalue of the mass matrix that must be left
 LATE = 0.5  # standard deviation of the part of each
 LEAST = 1e-6  # of x in `mean_weight`, below which it is 1/2 to round-off
@@ -211,7 +210,7 @@ class Balance:
         motor = (now + once + twice) / TAPS if late else now
         middle, self._q = 0.5 * (self._q + q), q
         arm, viscous, rate = self._arm, self._friction.viscous, state[:N]
-        mass, taken = self._taken(middle, state[self._inertial])
+        mass = self._mass(middle, state[self._inertial])
         weight = mean_weight(period * viscous * np.diag(np.linalg.inv(mass)))
         inverse = np.asarray(np.linalg.inv(mass + period * np.diag(weight * viscous)), dtype=float)
         keep = inverse @ (mass - period * np.diag((1.0 - weight) * viscous))
@@ -224,7 +223,7 @@ class Balance:
         end = keep @ rate + free @ (known + rest + np.where(loose, 0.0, drives))
         mean = weight * end + (1.0 - weight) * rate
         regressor = arm.regressor(middle, 0.5 * (rate + end), (end - rate) / period) @ self._basis
-        known = known + regressor @ taken
+        known = known + regressor @ state[self._inertial]
         self._effects = np.hstack(
             [
                 np.eye(N),
@@ -243,15 +242,14 @@ class Balance:
         white += BENT**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
         return keep, free, known, motor, self._effects, white, fade, drift
 
-    def _taken(self, q: Array, unknowns: Array) -> tuple[Array, Array]:
-        """Let the arm have inertial parameters as estimated, or as much of them as is physical.
+    def _mass(self, q: Array, unknowns: Array) -> Array:
+        """Let the arm have inertial parameters as estimated, and return its mass matrix (7, 7).
 
-        Returns:
-            the mass matrix at q (7, 7), and the unknowns that were taken (r,).
+        Directions that are lighter than any can be are as light as that.
         """
-        for part in PARTS:
-            self._arm.change(self._parameters + part * (self._basis @ unknowns))
-            mass = self._arm.mass_matrix(q)
-            if np.linalg.eigvalsh(mass)[0] > self._lightest:
-                break
-        return mass, part * unknowns
+        self._arm.change(self._parameters + self._basis @ unknowns)
+        mass = self._arm.mass_matrix(q)
+        sizes, directions = np.linalg.eigh(mass)
+        if sizes[0] < self._lightest:
+            mass = (directions * np.maximum(sizes, self._lightest)) @ directions.T
+        return mass
