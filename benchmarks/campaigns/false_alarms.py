@@ -23,7 +23,8 @@ import numpy as np
 from benchmarks.campaigns.rows import keep, read
 from packbot.controllers.reach import ComputedTorque
 from packbot.controllers.teleoperation import VelocityController
-from packbot.detection.detector import Detector, detections
+from packbot.detection.detector import detections
+from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import Goal
@@ -72,7 +73,7 @@ def carry_out(call: tuple[int, str, str]) -> Row:
     else:
         setup, rows = scenario_motion(seed, motion, engine)
     time, q, qd, effort = np.split(rows, (1, 8, 15), axis=1)
-    found = detections(Detector(setup), time.ravel(), q, qd, effort)
+    found = detections(Diagnosis(setup), time.ravel(), q, qd, effort)
     speeds = np.abs(np.diff(q[::10], axis=0)).max(axis=1) / np.diff(time[::10, 0])
     moving = float(np.mean(speeds > LEAST))
     return Row(seed, motion, engine, float(time[-1, 0]), moving, list(map(str, found)))
