@@ -414,3 +414,23 @@ def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
             plant.simulator.fail(Fault("shoulder", "loose"))
         seen = plant.step(controller.update(seen, None))
     assert controller.detected["shoulder"].kind == "loose"
+
+
+@pytest.mark.parametrize("joint", ["elbow2", "shoulder"])
+def test_a_drive_that_was_without_power_for_a_while_is_not_given_up(setup, joint):
+    """The drive gives nothing for 0.6 s; what is turned a little then shows that it is sound."""
+    plant = Plant(EXACT_ARM, "mujoco")
+    controller = setup.robot.controllers["recover"](setup, [1.2, 0.3, 0.15], uncertainty={})
+    controller.reset(0)
+    seen, named = plant.reset(setup.initial.q, 1), list[tuple[str, str]]()
+    dead = setup.joints.index(joint)
+    while not controller.done and seen.time < 40.0:
+        command = controller.update(seen, None)
+        named += [(finding.subject, finding.kind) for finding in command.findings]
+        effort = command.effort.copy()
+        effort[dead] *= not 1.0 <= seen.time < 1.6
+        seen = plant.step(Command(effort))
+    assert named[0] == (joint, "found_loose")
+    assert not controller.arm.faults, named
+    tips = Kinematics(setup).tip(plant.state.q)
+    np.testing.assert_allclose(tips, [1.2, 0.3, 0.15], atol=5e-3)

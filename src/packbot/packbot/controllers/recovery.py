@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -15,7 +16,7 @@ from roboaccord.contract.fault import FOUND, REFUSED, Fault
 from roboaccord.contract.state import Array, Command, Event, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
-from packbot.controllers.reach import ReachController
+from packbot.controllers.reach import ComputedTorque, ReachController
 from packbot.model import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
@@ -43,13 +44,12 @@ class RecoveryController:
     """Reach a target, and when a joint fails, with the joints that are left (Controller).
 
     A detector sees each state and the commands; the faults of the scenario are not looked at. When
-    it names a joint and its kind, or takes a name back, the arm is held until it rests. Then the
-    model is swapped, a way is planned for the joints that are left, and tracked. At its end the
-    tips are drawn to the target by what is measured: loose joints lie as they do. Where there is no
-    way, the arm goes to the nearest point that has one. As long as a kind is open the arm goes on,
-    which tells. A weak drive is asked for more; a brake that slips is overcome by the control. A
-    joint whose encoder is stuck cannot be driven by it: the arm is held, that joint by the effort
-    that carries it where it was seen last.
+    it names a joint and its kind, or takes a name back, the arm is held until it rests. Before a
+    joint is given up it is turned a little and back, where that is safe: one that is sound after
+    all shows it. Then the model is swapped, a path is planned for the joints that are left, and
+    tracked. At its end the tips are drawn to the target by what is measured: loose joints lie as
+    they do. Where there is no path, the arm goes to the nearest point that has one. As long as a
+    kind is open the arm goes on, which tells.
 
     Args:
         setup: robot and scenario; the way starts at its initial state.
@@ -77,6 +77,7 @@ class RecoveryController:
     ) -> None:
         with compiled("the controller recover"):
             from packbot.detection.diagnosis import Diagnosis
+            from packbot.detection.probing import Prober
             from packbot.detection.uncertainty import Uncertainty
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
@@ -85,6 +86,8 @@ class RecoveryController:
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
         known = Uncertainty.read(uncertainty)
+        self._sound = ComputedTorque(setup, bandwidth, uncertain=True)
+        self._prober = Prober(setup, 0.0)
         self._detector, self.planner = Diagnosis(setup, uncertainty=known), planner
 
     def reset(self, seed: int) -> None:
@@ -124,9 +127,12 @@ class RecoveryController:
             self.done = self._rests(state)
         elif self._faults != before:
             self._swap([each.fault for each in self.detected.values() if each.fault], state)
-        elif self.started is None and (self._plan or self._rests(state)):
+            self._doubts = [joint for joint, kind in self._faults.items() if joint not in before]
+        elif self._doubts and self._rests(state):
+            self._probe(state)
+        elif not self._doubts and self.started is None and (self._plan or self._rests(state)):
             self._replan(state)
-        command = self._follow(state)
+        command = self._tried(state, self._follow(state))
         weak = [each for each in self.detected.values() if each.kind == "weak"]
         if weak:
             effort = np.array(command.effort)
@@ -156,6 +162,8 @@ class RecoveryController:
 
         self._hold, self._served = state.q, np.zeros(len(state.q))
         self.started = self.motion = self.recovery = None
+        self._doubts = list[str]()  # joints that were named, and are not given up yet
+        self._turn: tuple[TimedPath, float] | None = None
         self._plan: Future[tuple[Recoverer, Recovery]] | None = None
         self._since = self._moved = state.time
         self.arm = FailedArm(self._setup, faults, q=state.q, watch=self._watch)
@@ -171,6 +179,36 @@ class RecoveryController:
     def _rests(self, state: RobotState) -> bool:
         """Return whether the arm has been at rest for a while, camera and wrist apart."""
         return state.time - self._moved >= REST or state.time - self._since >= PATIENCE
+
+    def _probe(self, state: RobotState) -> None:
+        """Turn the joint that was named last a little and back; a joint that is done is given up.
+
+        Others are held, and a joint whose motion is not safe is not turned.
+        """
+        from packbot.planning.trajectories import in_time
+
+        if self._turn is None and state.time - self._moved >= REST:
+            joint = self._setup.joints.index(self._doubts[-1])
+            turn = self._prober.turn(state.q, joint)
+            if turn is not None:
+                corners = np.array([state.q, state.q + turn, state.q])
+                with contextlib.suppress(AccordError):  # more than its drive can do
+                    self._turn = in_time(self._setup, corners, self._speed), state.time
+        if self._turn is None or state.time > self._turn[1] + self._turn[0].duration:
+            self._turn = None
+            self._doubts.pop()
+
+    def _tried(self, state: RobotState, command: Command) -> Command:
+        """Return a command in which joints that are in doubt are held or turned as sound ones."""
+        if not self._doubts:
+            return command
+        r, rate, change = self._hold, np.zeros(len(state.q)), np.zeros(len(state.q))
+        if self._turn:
+            r, rate, change = self._turn[0].at(state.time - self._turn[1])
+        sound, effort = self._sound.command(state, r, rate, change).effort, command.effort.copy()
+        for joint in map(self._setup.joints.index, self._doubts):
+            effort[joint] = sound[joint]
+        return replace(command, effort=effort)
 
     def _replan(self, state: RobotState) -> None:
         """Plan a way from where the arm rests, in a thread: a slow machine is waited for.

@@ -70,6 +70,14 @@ class Prober:
             for joint, kinds in open_.items()
         ]
 
+    def turn(self, q: Array, joint: int) -> Array | None:
+        """Return by how much to turn a joint (7,) [rad] at angles q to see whether it does.
+
+        None where no small motion of it is safe.
+        """
+        probe = self._probe(q, joint, True, set())
+        return probe.direction * probe.size * np.eye(len(q))[joint] if probe else None
+
     def _probe(self, q: Array, joint: int, healthy: bool, failed: set[str]) -> Probe | None:
         """Return the smallest motion: of the joint itself, or one by which gravity turns it."""
         movers = [joint] if healthy else [i for i, j in enumerate(JOINTS) if j not in failed]

@@ -26,6 +26,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.controllers.reach import ComputedTorque
 from packbot.detection.detector import Detector, Watcher, detections
+from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.observer import MomentumObserver
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.arm import Kinematics
@@ -167,7 +168,7 @@ def judge_arm(
     """
     bench = Bench(seed, engine, Uncertainty().scaled(scale))
     watchers: dict[str, Watcher] = {
-        "detector": Detector(bench.setup),
+        "detector": Diagnosis(bench.setup),
         "baseline": MomentumObserver(bench.setup),
         "oracle": oracle(bench.draw),
     }
@@ -195,7 +196,7 @@ def judge(watcher: Watcher, fault: Fault | None, tips: bool, rows: Array) -> Out
     watcher.reset()
     time, q, qd, effort = np.split(rows, (1, 8, 15), axis=1)
     found = detections(watcher, time.ravel(), q, qd, effort)
-    named = [d for d in found if d.kind in ("loose", "frozen", "undetermined")]
+    named = [d for d in found if d.kind not in ("healthy", "unexplained")]
     end = float(time[-1, 0])
     if fault is None:
         return Outcome("", "", tips, "", math.nan, len(named), end)
