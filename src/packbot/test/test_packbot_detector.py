@@ -17,6 +17,7 @@ from packbot.model.arm import Arm, Kinematics
 from packbot.simulators.reference import PackbotReference
 from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge, judge_arm
 from packbot.source.drawn import Plant, draw_arm, drawn_setup
+from packbot.source.reaching import REACHED
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import REFERENCE
@@ -433,4 +434,4 @@ def test_a_drive_that_was_without_power_for_a_while_is_not_given_up(setup, joint
     assert named[0] == (joint, "found_loose")
     assert not controller.arm.faults, named
     tips = Kinematics(setup).tip(plant.state.q)
-    np.testing.assert_allclose(tips, [1.2, 0.3, 0.15], atol=5e-3)
+    np.testing.assert_allclose(tips, [1.2, 0.3, 0.15], atol=REACHED)

@@ -1,0 +1,148 @@
+"""What the Packbot's detector and the baseline find over their thresholds, and over model error.
+
+Each of 20 arms, drawn as in `accord packbot detect --study`, moves for a minute without failure and
+three times with one, in MuJoCo. Detectors at several thresholds see the same motions: failures
+found over false alarms. Then the arms are drawn within other multiples of the uncertainties.
+
+    nice python -m benchmarks.campaigns.detector_roc --out FILE --figure docs/images/packbot_roc.svg
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from benchmarks.campaigns.rows import keep, read
+from packbot.detection.detector import THRESHOLD, Watcher
+from packbot.detection.diagnosis import Diagnosis
+from packbot.detection.observer import FACTOR, MomentumObserver
+from packbot.detection.uncertainty import Uncertainty
+from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge
+from roboaccord.report.colours import BLUE, RED
+from roboaccord.report.drawing import legend, picture
+
+SEEDS = range(3000, 3020)
+FAILURES, NOMINAL = 3, 60.0  # of each arm, and s without one
+SCALES = (0.5, 2.0, 4.0)  # of the uncertainties, beside 1
+THRESHOLDS = {"detector": (10.0, 20.0, THRESHOLD, 80.0), "baseline": (1.0, 2.0, FACTOR)}
+WATCHERS: dict[str, Callable[..., Watcher]] = {
+    "detector": Diagnosis,
+    "baseline": MomentumObserver,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """Hold what a detector with a threshold made of one arm's motions."""
+
+    seed: int
+    scale: float
+    watcher: str
+    threshold: float
+    outcomes: list[dict[str, Any]]
+
+
+def carry_out(call: tuple[int, float]) -> list[Row]:
+    """Move an arm, and let the detectors look: at a scale of 1 with each threshold."""
+    seed, scale = call
+    bench = Bench(seed, "mujoco", Uncertainty().scaled(scale))
+    runs = [*(bench.failure() for _ in range(FAILURES)), (None, False, bench.nominal(NOMINAL))]
+    rows = []
+    for name, thresholds in THRESHOLDS.items():
+        usual = thresholds if scale == 1.0 else (max(THRESHOLDS[name], key=usually),)
+        for threshold in usual:
+            watcher = WATCHERS[name](bench.setup, threshold=threshold)
+            outcomes = [asdict(judge(watcher, *run)) for run in runs]
+            rows.append(Row(seed, scale, name, threshold, outcomes))
+    return rows
+
+
+def usually(threshold: float) -> bool:
+    """Return whether a threshold is a default."""
+    return threshold in (THRESHOLD, FACTOR)
+
+
+def found(rows: list[Row], watcher: str, threshold: float, scale: float) -> list[Outcome]:
+    """Return the outcomes of all arms."""
+    which = (watcher, threshold, scale)
+    chosen = [row for row in rows if (row.watcher, row.threshold, row.scale) == which]
+    return [Outcome(**each) for row in chosen for each in row.outcomes]
+
+
+def draw(rows: list[Row], path: Path) -> None:
+    """Draw failures found over false alarms, and delay and missed over model error."""
+    with picture(path, (7.5, 3.6), mosaic="ab") as axes:
+        for name, colour in (("detector", BLUE), ("baseline", RED)):
+            points = [shares(found(rows, name, t, 1.0)) for t in THRESHOLDS[name]]
+            axes["a"].plot(
+                *zip(*[(p["per_hour"], p["found"]) for p in points]), "o-", color=colour, label=name
+            )
+            usual = max(THRESHOLDS[name], key=usually)
+            scales = sorted((1.0, *SCALES))
+            errors = [shares(found(rows, name, usual, scale)) for scale in scales]
+            axes["b"].plot(scales, [p["found"] for p in errors], "o-", color=colour, label=name)
+        axes["a"].set(xlabel="false alarms [1/h]", ylabel="failures found [%]", ylim=(0, 101))
+        axes["b"].set(xlabel="model error over the uncertainties", ylim=(0, 101), xscale="log")
+        axes["b"].set_xticks(scales, [f"{scale:g}" for scale in scales], minor=False)
+        axes["b"].minorticks_off()
+        for each in axes.values():
+            legend(each, 2)
+
+
+def shares(outcomes: list[Outcome]) -> dict[str, float]:
+    """Return the failures that move the tips and are found [%], wrong ones, delay, alarms."""
+    tips = counts_of([o for o in outcomes if o.joint and o.tips])
+    alarms = alarms_of(outcomes)
+    whole = tips.right + tips.undetermined + tips.missed + tips.wrong
+    return {
+        "failures": whole,
+        "found": 100.0 * (tips.right + tips.undetermined) / max(whole, 1),
+        "right": tips.right,
+        "missed": tips.missed,
+        "wrong": tips.wrong,
+        "delay": tips.delay,
+        "alarms": alarms.false_alarms,
+        "per_hour": alarms.false_alarms / alarms.hours if alarms.hours else math.nan,
+    }
+
+
+def table(rows: list[Row]) -> Iterator[str]:
+    """Yield a line for each detector, threshold and scale."""
+    for name, thresholds in THRESHOLDS.items():
+        for threshold in thresholds:
+            for scale in sorted((1.0, *SCALES)):
+                if outcomes := found(rows, name, threshold, scale):
+                    yield f"{name} {threshold:g} scale {scale:g} {json.dumps(shares(outcomes))}"
+
+
+def main() -> int:
+    """Run what is not in the file yet, then count and draw."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser.add_argument("--figure", type=Path, help="to draw")
+    parser.add_argument("--jobs", type=int, default=2, help="arms at a time")
+    asked = parser.parse_args()
+    rows = read(asked.out, Row)
+    done = {(row.seed, row.scale) for row in rows}
+    left = [
+        (seed, scale) for scale in (1.0, *SCALES) for seed in SEEDS if (seed, scale) not in done
+    ]
+    with get_context("spawn").Pool(asked.jobs) as pool:
+        for each in pool.imap_unordered(carry_out, left):
+            rows += keep(asked.out, each)
+            print(each[0].seed, each[0].scale, flush=True)
+    print(*table(rows), sep="\n")
+    if asked.figure:
+        draw(rows, asked.figure)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
