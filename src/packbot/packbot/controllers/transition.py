@@ -21,6 +21,8 @@ from packbot.model import compiled
 if TYPE_CHECKING:
     from packbot.planning.transition import Transition
 
+_plans: dict[tuple[object, ...], Transition] = {}
+
 
 class TransitionController:
     """Take a loose joint over its unstable equilibrium to the stable one beyond (Controller).
@@ -59,11 +61,15 @@ class TransitionController:
         self._control = FailedTorque(setup, arm, bandwidth)
         self._limits, self._bandwidth = setup.effort_limits, bandwidth
         self._period = setup.scenario.control_period
+        asked = (*self._via, length, speed, self._period, *setup.initial.q)
+        self._key = (asked, setup.faults, repr(setup.parameters))
         self.motion: Transition | None = None
 
     def reset(self, seed: int) -> None:
-        """Plan the transition, once; nothing is drawn."""
-        self.motion = self.motion or self.planar.plan(self._via, self._length)
+        """Plan the transition, once in a process for what it depends on; nothing is drawn."""
+        if self._key not in _plans:
+            _plans[self._key] = self.planar.plan(self._via, self._length)
+        self.motion = _plans[self._key]
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that follow the transition, and hold its end."""
