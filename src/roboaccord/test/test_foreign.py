@@ -164,7 +164,7 @@ def test_motion_that_is_not_finite_is_refused(
             time, *found = codec.decode(data)
             columns = dict(zip(("q", "qd", "effort"), found, strict=True))
             columns[field][0] = value if time > 0 else columns[field][0]
-            data = codec.encode(SimpleNamespace(time=time, **columns))
+            data = codec.encode(SimpleNamespace(time=time, encoders=(), **columns))
         return topic, kind, time_ns, data
 
     messages = [spoilt(message) for message in messages_of(own)]

@@ -35,7 +35,7 @@ def identify_command(
     Joint states and commanded efforts are enough. A quantity is identified where its 95 % interval
     is at most half as wide as that of what is known before: the uncertainties of the arm, keys of
     `controller.uncertainty` in the scenario. The scenario `identify` moves the arm for a minute so
-    that most of it is.
+    that most of it is. `accord packbot identify` is the same.
 
     Examples:
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
+from typing import Annotated
 
 import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
@@ -21,7 +22,7 @@ from pydantic import BaseModel, Field, StrictBool, ValidationError
 from roboaccord.cli.console import note
 from roboaccord.cli.endings import go_on
 from roboaccord.contract.errors import AccordError, Terminated, check_known, did_you_mean
-from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import read_yaml
@@ -40,7 +41,7 @@ _ENDS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 Read = Callable[[], list[str]]
 
 
-Asked = StrictBool | float | str
+Asked = StrictBool | float | Annotated[str, Field(pattern=rf"^({'|'.join(KINDS)})\b")]
 
 
 class KeyMap(BaseModel, extra="forbid", frozen=True):
