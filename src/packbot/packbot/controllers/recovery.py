@@ -44,12 +44,12 @@ class RecoveryController:
     """Reach a target, and when a joint fails, with the joints that are left (Controller).
 
     A detector sees each state and the commands; the faults of the scenario are not looked at. When
-    it names a joint and its kind, or takes a name back, the arm is held until it rests. Before a
-    joint is given up it is turned a little and back, where that is safe: one that is sound after
-    all shows it. Then the model is swapped, a path is planned for the joints that are left, and
-    tracked. At its end the tips are drawn to the target by what is measured: loose joints lie as
-    they do. Where there is no path, the arm goes to the nearest point that has one. As long as a
-    kind is open the arm goes on, which tells.
+    it names a joint and its kind, or takes a name back, the arm is held until it rests. A joint
+    that seems loose is held, too, and turned a little and back where that is safe, before it is
+    given up: one that is sound after all shows it. Then the model is swapped, a path is planned for
+    the joints that are left, and tracked. At its end the tips are drawn to the target by what is
+    measured: loose joints lie as they do. Where there is no path, the arm goes to the nearest point
+    that has one. As long as a kind is open the arm goes on, which tells.
 
     Args:
         setup: robot and scenario; the way starts at its initial state.
@@ -127,7 +127,9 @@ class RecoveryController:
             self.done = self._rests(state)
         elif self._faults != before:
             self._swap([each.fault for each in self.detected.values() if each.fault], state)
-            self._doubts = [joint for joint, kind in self._faults.items() if joint not in before]
+            # One that is frozen is not driven any more: gravity turns it if it is not.
+            new = {joint: kind for joint, kind in self._faults.items() if joint not in before}
+            self._doubts = [joint for joint, kind in new.items() if kind == "loose"]
         elif self._doubts and self._rests(state):
             self._probe(state)
         elif not self._doubts and self.started is None and (self._plan or self._rests(state)):
