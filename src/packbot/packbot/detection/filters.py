@@ -36,6 +36,7 @@ MODEL = 0.01  # part of the efforts that is not modelled
 WHITE = 0.2  # part of what wanders that is new in each tick
 TAPS = 3  # efforts of the last ticks that may be in force
 BENT = 0.1  # part of what the inertial parameters may still change that is not linear
+PART = 0.02  # of the estimates, to which that is found which can be taken
 LIGHTEST = 0.3  # part of the least eigenvalue of the mass matrix that must be left
 LATE = 0.5  # standard deviation of the part of each
 LEAST = 1e-6  # of x in `mean_weight`, below which it is 1/2 to round-off
@@ -210,7 +211,8 @@ class Balance:
         motor = (now + once + twice) / TAPS if late else now
         middle, self._q = 0.5 * (self._q + q), q
         arm, viscous, rate = self._arm, self._friction.viscous, state[:N]
-        mass = self._mass(middle, state[self._inertial])
+        unknowns = state[self._inertial]
+        mass, taken = self._taken(middle, unknowns)
         weight = mean_weight(period * viscous * np.diag(np.linalg.inv(mass)))
         inverse = np.asarray(np.linalg.inv(mass + period * np.diag(weight * viscous)), dtype=float)
         keep = inverse @ (mass - period * np.diag((1.0 - weight) * viscous))
@@ -220,10 +222,11 @@ class Balance:
         # The inertial parameters that are estimated are in the arm already.
         rest = self._effects[:, self._others] @ state[N:][self._others]
         drives = motor + self._effects[:, self.driven > 0.0] @ state[N:][self.driven > 0.0]
-        end = keep @ rate + free @ (known + rest + np.where(loose, 0.0, drives))
+        weights = arm.regressor(middle, rate, np.zeros(N)) @ (self._basis @ (unknowns - taken))
+        end = keep @ rate + free @ (known + rest - weights + np.where(loose, 0.0, drives))
         mean = weight * end + (1.0 - weight) * rate
         regressor = arm.regressor(middle, 0.5 * (rate + end), (end - rate) / period) @ self._basis
-        known = known + regressor @ state[self._inertial]
+        known = known + regressor @ taken
         self._effects = np.hstack(
             [
                 np.eye(N),
@@ -242,14 +245,25 @@ class Balance:
         white += BENT**2 * np.einsum("ij,jk,ik->i", regressor, block, regressor)
         return keep, free, known, motor, self._effects, white, fade, drift
 
-    def _mass(self, q: Array, unknowns: Array) -> Array:
-        """Let the arm have inertial parameters as estimated, and return its mass matrix (7, 7).
+    def _taken(self, q: Array, unknowns: Array) -> tuple[Array, Array]:
+        """Let the arm have inertial parameters as estimated, or as much of them as is physical.
 
-        Directions that are lighter than any can be are as light as that.
+        Returns:
+            the mass matrix at q (7, 7), and the unknowns that were taken (r,).
         """
+        low, high = 0.0, 1.0
+        mass = self._with(q, unknowns)
+        if np.linalg.eigvalsh(mass)[0] > self._lightest:
+            return mass, unknowns
+        while high - low > PART:
+            middle = 0.5 * (low + high)
+            if np.linalg.eigvalsh(self._with(q, middle * unknowns))[0] > self._lightest:
+                low = middle
+            else:
+                high = middle
+        return self._with(q, low * unknowns), low * unknowns
+
+    def _with(self, q: Array, unknowns: Array) -> Array:
+        """Let the arm have unknowns (r,), and return its mass matrix at q (7, 7)."""
         self._arm.change(self._parameters + self._basis @ unknowns)
-        mass = self._arm.mass_matrix(q)
-        sizes, directions = np.linalg.eigh(mass)
-        if sizes[0] < self._lightest:
-            mass = (directions * np.maximum(sizes, self._lightest)) @ directions.T
-        return mass
+        return self._arm.mass_matrix(q)
