@@ -18,6 +18,7 @@ from roboaccord.cli.main import COMMANDS, core_command, robot_commands, run
 from roboaccord.scenario.setup import robot_names
 
 BAG = "made/run/bag"
+ARM = "packbot identify --engine mujoco --transport direct --set duration=6 --out made/arm"
 TERRAIN = "made/terrain"
 # Each command as short as its result is whole; {out} stands for the folder of results.
 CASES = {
@@ -65,6 +66,7 @@ CASES = {
     "packbot sight": "--target 1.5 0 0",
     "packbot reduced": "--joint elbow1 --out {out}",
     "packbot detect": "--study 1 --minutes 0.5 --out {out}",
+    "packbot identify": "made/arm/bag",
     "packbot reach": "--target 1.2 0.3 0.15",
     "packbot recover": "--fault elbow1=frozen:0.4 --targets 2 --out {out}",
     "packbot workspace": "--study --poses 100 --angles 1 --out {out}",
@@ -89,7 +91,8 @@ WITHOUT_FIGURES = {"view"}
 INTO_FOLDERS = [name for name, words in CASES.items() if "{out}" in words]
 ROOT = Path(__file__).resolve().parents[1]
 
-SLOW = {"snake figures", "roller-sphere contact", "packbot detect", "packbot recover"}
+SLOW = {"snake figures", "roller-sphere contact", "packbot detect", "packbot identify",
+        "packbot recover"}  # fmt: skip
 NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES]
 
 pytestmark = pytest.mark.thorough
@@ -142,6 +145,8 @@ def accord(
     (tmp_path / "made").symlink_to(made)
 
     def of(name: str, more: str = "", folder: str = "results") -> tuple[int, str, str]:
+        if name == "packbot identify" and not (made / "arm").exists():
+            assert run(shlex.split(f"run {ARM}")) == 0
         capsys.readouterr()
         words = CASES[name].format(out=folder, root=ROOT)
         status = run(shlex.split(f"{name} {words} {more}"))
