@@ -20,7 +20,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from benchmarks.campaigns.rows import keep, read
+from benchmarks.campaigns.rows import keep, kept, read
 from packbot.controllers.reach import ComputedTorque
 from packbot.controllers.teleoperation import VelocityController
 from packbot.detection.detector import detections
@@ -64,14 +64,13 @@ def motions() -> list[tuple[int, str]]:
     return [*moving, *((FIRST + ARMS + i, "collapse") for i in range(COLLAPSES))]
 
 
-def carry_out(call: tuple[int, str, str]) -> Row:
+def carry_out(call: tuple[int, str, str], motions: Path | None) -> Row:
     """Move an arm, and look."""
     seed, motion, engine = call
-    if motion == "poses":
-        bench = Bench(seed, engine, Uncertainty())
-        setup, rows = bench.setup, bench.nominal(DURATION)
-    else:
-        setup, rows = scenario_motion(seed, motion, engine)
+    scenario = "reach" if motion == "poses" else motion
+    setup = Setup.of(load_scenario("packbot", "packbot", scenario))
+    file = motions and motions / f"{engine}_{seed}.npy"
+    rows = kept(file, partial(move, setup, seed, motion, engine))
     time, q, qd, effort = np.split(rows, (1, 8, 15), axis=1)
     found = detections(Diagnosis(setup), time.ravel(), q, qd, effort)
     speeds = np.abs(np.diff(q[::10], axis=0)).max(axis=1) / np.diff(time[::10, 0])
@@ -79,9 +78,10 @@ def carry_out(call: tuple[int, str, str]) -> Row:
     return Row(seed, motion, engine, float(time[-1, 0]), moving, list(map(str, found)))
 
 
-def scenario_motion(seed: int, motion: str, engine: str) -> tuple[Setup, Array]:
-    """Return the setup as known of a scenario, and the rows of a drawn arm in it (k, 22)."""
-    setup = Setup.of(load_scenario("packbot", "packbot", motion))
+def move(setup: Setup, seed: int, motion: str, engine: str) -> Array:
+    """Return the rows of a drawn arm's motion (k, 22), with the setup that is known of it."""
+    if motion == "poses":
+        return Bench(seed, engine, Uncertainty()).nominal(DURATION)
     rng = np.random.default_rng(seed)
     plant = Plant(draw_arm(rng, Uncertainty(), setup.effort_limits), engine, motion)
     duration = DURATION
@@ -95,7 +95,7 @@ def scenario_motion(seed: int, motion: str, engine: str) -> tuple[Setup, Array]:
     else:
         duration = setup.scenario.duration
         control = limp
-    return setup, plant.record(setup.initial.q, seed, control, duration)[0]
+    return plant.record(setup.initial.q, seed, control, duration)[0]
 
 
 def shelf(setup: Setup, seed: int) -> tuple[TimedPath, TimedPath]:
@@ -154,13 +154,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
     parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
+    parser.add_argument("--motions", type=Path, help="folder of motions, kept for other detectors")
     parser.add_argument("--jobs", type=int, default=2, help="arms at a time")
     asked = parser.parse_args()
     done = {(row.seed, row.engine): row for row in read(asked.out, Row)}
     calls = [(*each, engine) for engine in asked.engines for each in motions()]
     left = [call for call in calls if (call[0], call[2]) not in done]
     with get_context("spawn").Pool(asked.jobs) as pool:
-        for row in keep(asked.out, pool.imap_unordered(carry_out, left)):
+        for row in keep(asked.out, pool.imap_unordered(partial(carry_out, motions=asked.motions), left)):
             done[row.seed, row.engine] = row
             print(f"{len(done)} of {len(calls)}: {row}", flush=True)
     for names in (("poses", "shelf", "teleop"), ("collapse",)):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
+
+import numpy as np
+from roboaccord.contract.state import Array
 
 T = TypeVar("T")
 
@@ -24,3 +27,15 @@ def keep(path: Path, rows: Iterable[Any]) -> Iterator[Any]:
             file.write(json.dumps(asdict(row)) + "\n")
             file.flush()
             yield row
+
+
+def kept(path: Path | None, make: Callable[[], Array]) -> Array:
+    """Return the array of a file; where there is none yet, it is made and written there."""
+    if path is None:
+        return make()
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_suffix(".part.npy")
+        np.save(part, make())
+        part.rename(path)
+    return np.asarray(np.load(path))
