@@ -161,7 +161,9 @@ def main() -> int:
     calls = [(*each, engine) for engine in asked.engines for each in motions()]
     left = [call for call in calls if (call[0], call[2]) not in done]
     with get_context("spawn").Pool(asked.jobs) as pool:
-        for row in keep(asked.out, pool.imap_unordered(partial(carry_out, motions=asked.motions), left)):
+        for row in keep(
+            asked.out, pool.imap_unordered(partial(carry_out, motions=asked.motions), left)
+        ):
             done[row.seed, row.engine] = row
             print(f"{len(done)} of {len(calls)}: {row}", flush=True)
     for names in (("poses", "shelf", "teleop"), ("collapse",)):
