@@ -8,8 +8,8 @@ Kalman filter Wahrburg et al. 2018],
 
 M the mass matrix, D viscous friction, h gravity, Coriolis and dry friction, T the period, W the
 part of the last rate in the mean of a joint that friction brakes within T. C are the efforts by
-the unknowns x: efforts that wander (dry friction, and what is left out), the inertial parameters,
-torque constants, viscous friction, and latency. All but the rates are measured values.
+the unknowns x: efforts that wander (what is left out), the inertial parameters, torque constants,
+viscous and dry friction, and latency. All but the rates are measured values.
 
 A loose joint is a healthy one without its effort; a frozen one bears an unknown effort besides, and
 does not turn.
@@ -32,6 +32,8 @@ HEALTHY, LOOSE, FROZEN = range(3)
 LOCK = 3.0  # rad/s: what a lock may take of a joint's rate in a tick
 CREEP = 1e-3  # rad/s: of a frozen joint
 WANDER = 0.3  # s in which unmodelled efforts forget what they were
+TURNING = 0.02  # rad/s: of a joint that is slower, dry friction may be less
+LEFT = 1.0  # part of dry friction that no sign of the rate explains
 MODEL = 0.01  # part of the efforts that is not modelled
 WHITE = 0.2  # part of what wanders that is new in each tick
 TAPS = 3  # efforts of the last ticks that may be in force
@@ -143,7 +145,8 @@ class Balance:
 
     def __init__(self, setup: Setup, payload: float, uncertainty: Uncertainty) -> None:
         self._arm, self._uncertainty = Arm.of(setup), uncertainty
-        self._arm.carry(payload, setup.parameters.gripper_length)
+        # What is unknown of these has one sign: half of it is taken as known.
+        self._arm.carry(payload + 0.5 * uncertainty.payload, setup.parameters.gripper_length)
         self._friction = joint_friction(setup.parameters)
         stiction = self._friction.stiction
         self._hidden = uncertainty.hidden(setup.effort_limits)
@@ -157,13 +160,16 @@ class Balance:
                 np.ones(r),
                 np.full(N, UNIFORM * u.torque_constant),
                 np.full(N, UNIFORM * u.viscous),
+                UNIFORM * 0.5 * self._hidden,
                 np.full(TAPS - 1, LATE if u.latency else 0.0),
             ]
         )
         self._inertial = slice(2 * N, 2 * N + r)
         self._parameters = self._arm.parameters
         self._lightest = LIGHTEST * np.linalg.eigvalsh(self._arm.mass_matrix(np.zeros(N)))[0]
-        self.driven = np.concatenate([np.zeros(N + r), np.ones(N), np.zeros(N), np.ones(TAPS - 1)])
+        self.driven = np.concatenate(
+            [np.zeros(N + r), np.ones(N), np.zeros(2 * N), np.ones(TAPS - 1)]
+        )
         self._others = self.driven == 0.0
         self._others[N : N + r] = False
         self.reset()
@@ -217,7 +223,11 @@ class Balance:
         inverse = np.asarray(np.linalg.inv(mass + period * np.diag(weight * viscous)), dtype=float)
         keep = inverse @ (mass - period * np.diag((1.0 - weight) * viscous))
         free = period * inverse
-        dry = self._friction.efforts(rate) + viscous * rate
+        dry = (
+            self._friction.efforts(rate)
+            + viscous * rate
+            - 0.5 * self._hidden * np.tanh(rate / TURNING)
+        )
         known = dry - arm.bias(middle, rate)
         # The inertial parameters that are estimated are in the arm already.
         rest = self._effects[:, self._others] @ state[N:][self._others]
@@ -233,10 +243,11 @@ class Balance:
                 -regressor,
                 np.diag(motor),
                 -np.diag(viscous * mean),
+                -np.diag(np.tanh(mean / TURNING)),
                 np.column_stack([now - once, twice - once]),
             ]
         )
-        size = self._hidden + MODEL * np.abs(motor)
+        size = LEFT * self._hidden + MODEL * np.abs(motor)
         fade, drift = np.ones(len(self.prior)), np.zeros(len(self.prior))
         fade[:N] = np.exp(-period / WANDER)
         drift[:N] = (1.0 - fade[0] ** 2) * size**2

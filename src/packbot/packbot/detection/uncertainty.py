@@ -158,7 +158,7 @@ def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:
     hand = arm.model.getJointId("wrist")
     tip = np.array([reach, 0.0, 0.0])
     point = pin.Inertia(1.0, tip, np.zeros((3, 3))).toDynamicParameters()
-    column(hand, uncertainty.payload * point)
+    column(hand, 0.5 * uncertainty.payload * point)  # half of it is taken as known
     for axis in np.eye(3)[1:]:
         beside = pin.Inertia(1.0, tip + STEP * axis, np.zeros((3, 3))).toDynamicParameters()
         column(hand, uncertainty.payload * uncertainty.payload_offset * (beside - point) / STEP)
