@@ -188,6 +188,7 @@ class Detector:
         self._known = np.zeros(N, dtype=np.int64)
         self._told: dict[int, Verdict] = {}
         self._states, self._spreads = np.zeros((k, size)), np.zeros((k, size, size))
+        self._states[0, N:] = self._balance.expected
         self._spreads[0, N:, N:] = np.diag(self._balance.prior**2)
         self._fits, self._means = np.zeros((k, 1 + N)), np.zeros((k, N))
         self._errors = np.ones((k, N))
@@ -326,7 +327,8 @@ class Detector:
         still = np.where(self._faults() == FROZEN, 1.0 / STILL, 1.0)
         excess = _excess(still * squares) + part * _excess(still * lasting)
         self._kinds = kept * self._kinds + excess
-        against = self._against * (1.0 - period / LATELY) + excess
+        known = time > self._begun + SETTLED
+        against = self._against * (1.0 - period / LATELY) + known * excess
         self._against = np.clip(against, -10.0 * CLEAR, 0.0)
         self._errors += (period / SPELL) * (squares - self._errors)
         self._anew(self._evidence == 0.0, time)

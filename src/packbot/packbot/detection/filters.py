@@ -139,13 +139,13 @@ class Balance:
     Attributes:
         sticking: dry friction that may hold a joint (7,) [N m].
         angles: as measured last (7,) [rad].
-        prior: standard deviations of the unknowns (m,).
+        expected, prior: mean and standard deviations of the unknowns (m,).
         driven: 1 for the unknowns of the drives (m,).
     """
 
     def __init__(self, setup: Setup, payload: float, uncertainty: Uncertainty) -> None:
         self._arm, self._uncertainty = Arm.of(setup), uncertainty
-        # What is unknown of these has one sign: half of it is taken as known.
+        # A payload and dry friction have one sign: half of what they may be is expected.
         self._arm.carry(payload + 0.5 * uncertainty.payload, setup.parameters.gripper_length)
         self._friction = joint_friction(setup.parameters)
         stiction = self._friction.stiction
@@ -164,6 +164,8 @@ class Balance:
                 np.full(TAPS - 1, LATE if u.latency else 0.0),
             ]
         )
+        self.expected = np.zeros(len(self.prior))
+        self.expected[3 * N + r : 4 * N + r] = 0.5 * self._hidden
         self._inertial = slice(2 * N, 2 * N + r)
         self._parameters = self._arm.parameters
         self._lightest = LIGHTEST * np.linalg.eigvalsh(self._arm.mass_matrix(np.zeros(N)))[0]
@@ -223,11 +225,7 @@ class Balance:
         inverse = np.asarray(np.linalg.inv(mass + period * np.diag(weight * viscous)), dtype=float)
         keep = inverse @ (mass - period * np.diag((1.0 - weight) * viscous))
         free = period * inverse
-        dry = (
-            self._friction.efforts(rate)
-            + viscous * rate
-            - 0.5 * self._hidden * np.tanh(rate / TURNING)
-        )
+        dry = self._friction.efforts(rate) + viscous * rate
         known = dry - arm.bias(middle, rate)
         # The inertial parameters that are estimated are in the arm already.
         rest = self._effects[:, self._others] @ state[N:][self._others]
