@@ -182,9 +182,11 @@ def test_metadata_has_version_9_and_latched_topics(tmp_path: Path) -> None:
     assert latched == {*named, "/tf_static"}
 
 
-def test_transforms_are_the_forward_kinematics() -> None:
-    """Chain the transforms, read by rosbags, and compare with the tree."""
-    tree = Tree.parse(toy_robot.URDF)
+@pytest.mark.parametrize("world", ["", "world"])
+def test_transforms_are_the_forward_kinematics(world: str) -> None:
+    """Chain the transforms, read by rosbags, and compare with the tree; `world` is at `odom`."""
+    more = f'<link name="{world}"/>' if world else ""
+    tree = Tree.parse(toy_robot.URDF.replace("</robot>", f"{more}</robot>"))
     state = toy_robot.state_at(77)
     transforms = RobotTransforms(tree, toy_robot.JOINTS)
     origins, rotations = tree.forward(toy_robot.JOINTS, state.q, state.position, state.orientation)
@@ -196,10 +198,13 @@ def test_transforms_are_the_forward_kinematics() -> None:
             at, turn = placed[item.header.frame_id]
             local = quaternion_matrix(np.array([r.x, r.y, r.z, r.w]))
             placed[item.child_frame_id] = (at + turn @ [p.x, p.y, p.z], turn @ local)
-            index = expected[item.child_frame_id]
-            np.testing.assert_allclose(placed[item.child_frame_id][0], origins[index], atol=1e-12)
-            np.testing.assert_allclose(placed[item.child_frame_id][1], rotations[index], atol=1e-12)
+    if world:
+        origin, rotation = placed.pop(world)
+        assert np.array_equal(origin, np.zeros(3)) and np.array_equal(rotation, np.eye(3))
     assert set(placed) == {"odom", *expected}
+    for name, index in expected.items():
+        np.testing.assert_allclose(placed[name][0], origins[index], atol=1e-12)
+        np.testing.assert_allclose(placed[name][1], rotations[index], atol=1e-12)
 
 
 def test_transform_bytes_are_those_of_rosbags() -> None:

@@ -51,6 +51,8 @@ class TransformCodec:
 class RobotTransforms:
     """Turn states into transforms: `odom` to `base_link`, and each joint's parent to its child.
 
+    A link `world` stays at `odom`: RViz reports a link without a transform as an error.
+
     Args:
         tree: of the robot.
         joints: names of the entries of `RobotState.q`; a joint without an entry stays at zero.
@@ -76,7 +78,8 @@ class RobotTransforms:
         self._codec = TransformCodec([*frames, *(frame if tree.bearing else ())])
         self._poses = np.tile(_STILL, (1 + len(moving) + tree.bearing, 1))
         self._carried = 1 + len(moving) if tree.bearing else 0
-        stays = frame if not tree.bearing else []
+        world = [("odom", f"{prefix}world")] if tree.in_world else []
+        stays = world if tree.bearing else [*frame, *world]
         self._static = TransformCodec([*_ends(fixed, prefix), *stays])
         still = np.array([_STILL] * len(stays)).reshape(-1, _NUMBERS)
         self._static_poses = np.concatenate([_rest_poses(fixed), still])

@@ -58,11 +58,13 @@ class Tree:
         links: k of them, each tree from its root.
         joints: that join them; not the one in which `base_link` floats.
         frame: index of the root of the second tree, 0 where there is none.
+        in_world: whether a link `world` stays beside the tree.
     """
 
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     frame: int = 0
+    in_world: bool = False
 
     @classmethod
     def parse(cls, urdf: str, source: str = "URDF", *, root: str = "base_link") -> Tree:
@@ -99,10 +101,11 @@ class Tree:
             others = [joint for joint in joints if joint is not floating[0]]
             _follow(others, beside := [floating[0].parent], ordered, source)
             reached += beside
-        loose = set(links) - set(reached) - {"world"}
+        left = set(links) - set(reached)
+        loose = left - {"world"}
         if loose:
             raise AccordError(f"broken description {source}: {min(loose)} hangs on nothing")
-        return cls(tuple(links[name] for name in reached), tuple(ordered), frame)
+        return cls(tuple(links[name] for name in reached), tuple(ordered), frame, bool(left))
 
     @property
     def bearing(self) -> bool:

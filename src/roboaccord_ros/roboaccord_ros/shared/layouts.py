@@ -25,8 +25,6 @@ POLICIES = "History Policy: Keep Last, Reliability Policy: Reliable"
 RVIZ = f"""
 Panels:
 - {{Class: rviz_common/Displays, Name: Displays}}
-- {{Class: rviz_common/Views, Name: Views}}
-- {{Class: rviz_common/Time, Name: Time}}
 Visualization Manager:
   Class: ""
   Displays:
@@ -63,7 +61,8 @@ Visualization Manager:
   - {{Class: rviz_default_plugins/Measure}}
   Value: true
   Views: {{}}
-"""  # in the YAML that RViz writes
+Window Geometry: {{Width: 1400, Height: 900, Hide Left Dock: false, Hide Right Dock: false}}
+"""  # in the YAML that RViz writes; a second panel would leave little of the 3D view
 
 
 def rviz(setup: Setup) -> str:
