@@ -243,8 +243,8 @@ class Counts:
     disputed: Annotated[int, Quantity("")]
     beyond: int
     worst_error: Annotated[float | None, Quantity("m")]
-    worst_measured: Annotated[float | None, Quantity("m")]
-    worst_apart: Annotated[float | None, Quantity("m")]
+    worst_measured: Annotated[float | None, Quantity("m", name="measured", shown="mm")]
+    worst_apart: Annotated[float | None, Quantity("m", name="apart", shown="mm")]
     worst_load: Annotated[float | None, Quantity("1")]
     failed: Mapping[str, int]
 
