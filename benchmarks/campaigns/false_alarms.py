@@ -4,6 +4,8 @@
 and MuJoCo: 160 from pose to pose, a new one every 6 s; 20 between the drive pose and the shelf, on
 paths past its boards; 20 by joint rates that a person turns. 20 more collapse from the drive pose,
 where hulls touch. What the detector calls failed is a false alarm. Rows of what is done are kept.
+The engine `pinocchio` is an independent computation without contact (`pinocchio_arm`): poses and
+teleoperation, which keep clear.
 
     nice python -m benchmarks.campaigns.false_alarms --out FILE --engines mujoco dart reference
 """
@@ -20,6 +22,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from benchmarks.campaigns.pinocchio_arm import PinocchioArm
 from benchmarks.campaigns.rows import keep, kept, read
 from packbot.controllers.reach import ComputedTorque
 from packbot.controllers.teleoperation import VelocityController
@@ -31,7 +34,7 @@ from packbot.planning.reaching import Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
 from packbot.source.detection import BANDWIDTH, SPEED, Alarms, Bench, Outcome, alarms_of
-from packbot.source.drawn import Plant, draw_arm
+from packbot.source.drawn import Maker, Plant, draw_arm
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -41,6 +44,8 @@ MOTIONS = ("poses",) * 8 + ("shelf", "teleop")
 ARMS, COLLAPSES = 200, 20
 DURATION = 60.0  # s
 ENGINES = ("mujoco", "dart", "reference")
+MADE: dict[str, Maker] = {"pinocchio": PinocchioArm}
+CLEAR = ("poses", "teleop")  # motions without contact
 TURNED = 1.5  # s for which a person turns joints alike
 LEAST = 0.02  # rad/s: an arm slower than that stands
 PAUSE = 0.3  # s at the ends of a path
@@ -81,9 +86,10 @@ def carry_out(call: tuple[int, str, str], motions: Path | None) -> Row:
 def move(setup: Setup, seed: int, motion: str, engine: str) -> Array:
     """Return the rows of a drawn arm's motion (k, 22), with the setup that is known of it."""
     if motion == "poses":
-        return Bench(seed, engine, Uncertainty()).nominal(DURATION)
+        return Bench(seed, MADE.get(engine, engine), Uncertainty()).nominal(DURATION)
     rng = np.random.default_rng(seed)
-    plant = Plant(draw_arm(rng, Uncertainty(), setup.effort_limits), engine, motion)
+    draw = draw_arm(rng, Uncertainty(), setup.effort_limits)
+    plant = Plant(draw, MADE.get(engine, engine), motion)
     duration = DURATION
     control: Callable[[RobotState], Command]
     if motion == "shelf":
@@ -153,12 +159,17 @@ def main() -> int:
     """Run what is not in the file yet, then count."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
-    parser.add_argument("--engines", nargs="+", default=ENGINES, choices=ENGINES)
+    parser.add_argument("--engines", nargs="+", default=ENGINES, choices=(*ENGINES, *MADE))
     parser.add_argument("--motions", type=Path, help="folder of motions, kept for other detectors")
     parser.add_argument("--jobs", type=int, default=2, help="arms at a time")
     asked = parser.parse_args()
     done = {(row.seed, row.engine): row for row in read(asked.out, Row)}
-    calls = [(*each, engine) for engine in asked.engines for each in motions()]
+    calls = [
+        (seed, motion, engine)
+        for engine in asked.engines
+        for seed, motion in motions()
+        if engine not in MADE or motion in CLEAR
+    ]
     left = [call for call in calls if (call[0], call[2]) not in done]
     with get_context("spawn").Pool(asked.jobs) as pool:
         for row in keep(

@@ -150,6 +150,14 @@ def recover_command(
     targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 200,
     engine: Engine = "reference",
     seed: Seed = 0,
+    model_error: Annotated[
+        Ratio | None,
+        typer.Option(
+            metavar="SCALE",
+            min=0.0,
+            help="Draw the arms within so much of the stated uncertainties; else they are exact.",
+        ),
+    ] = None,
     plot: Annotated[Path | None, draws("the counts")] = None,
     changes: Changes = None,
     folder: Out = None,
@@ -161,7 +169,8 @@ def recover_command(
     the plane that it leaves. Reachable are those to which there is a way: each is reached for in
     the engine, also by the controller that ignores failures (baseline). Without --fault all of a
     study: each joint loose and frozen at three angles, and five pairs. A study that was ended goes
-    on in the same --out.
+    on in the same --out. With --model-error each target has an arm of its own, not its model, and
+    the study healthy arms, too: how far from where the plain controller ends.
 
     Examples:
 
@@ -170,6 +179,8 @@ def recover_command(
       accord packbot recover --fault elbow2=loose --targets 200 --engine mujoco --seed 1 --json
 
       accord packbot recover --targets 200 --engine dart --out study --plot study.svg
+
+      accord packbot recover --model-error 1 --targets 20 --engine mujoco --out drawn
     """
     with compiled("accord packbot recover"):
         from packbot.source.recovery import all_cases, counts, draw_recovery, study
@@ -177,17 +188,19 @@ def recover_command(
     setups = [load_setup("packbot", "reach", changes, faults)]
     if not faults:
         cases = all_cases(setups[0])
+        cases = cases if model_error is None else [(), *cases]
         setups = [load_setup("packbot", "reach", changes, [*case]) for case in cases]
     with (
         results(folder, "packbot_recovery", force=force) as place,
         kept(place),
         counted(targets * len(setups), f"targets in {engine}") as advance,
     ):
-        done = study(setups, targets, engine, seed, lambda attempt: advance(1))
+        done = study(setups, targets, engine, seed, lambda attempt: advance(1), model_error)
     found = [counts(setup.faults, tried) for setup, tried in zip(setups, done, strict=True)]
     if plot:
         draw_recovery(found, plot)
-    table = tables_of(found, "faults", *COUNTS, "refused", title="targets reached")
+    more = () if model_error is None else ("worst_measured", "worst_apart")
+    table = tables_of(found, "faults", *COUNTS, "refused", *more, title="targets reached")
     if faults:
         return Result(found[0], table)
     refused = sum((Counter(case.refused) for case in found), Counter[str]())

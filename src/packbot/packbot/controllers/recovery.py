@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 SLOW = 0.3  # part of the speed limits at which loose joints come along, nearly at rest
 STILL = 0.02  # rad/s: arms slower than that are at rest
+SMOOTH = 0.15  # s over which rates are averaged for that, where there is noise
 REST = 0.3  # s for which they must be, until a new way is planned
 PATIENCE = 8.0  # s after which it is planned anyhow
 THOUGHT = 0.2  # s from then until a way begins, and
@@ -83,6 +84,8 @@ class RecoveryController:
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
         self._uncertain = uncertainty is not None
+        period = setup.scenario.control_period
+        self._share = period / (period + SMOOTH) if self._uncertain else 1.0
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
         known = Uncertainty.read(uncertainty)
@@ -94,7 +97,7 @@ class RecoveryController:
         """Forget everything, and plan the way of the healthy arm; `seed` is of the sampling."""
         self._seed = seed
         self._detector.reset()
-        self._effort = np.zeros(len(self._setup.joints))
+        self._effort, self._rate = np.zeros((2, len(self._setup.joints)))
         self.detected: dict[str, Detection] = {}
         self.reason, self.done = "", False
         self.started: float | None = None
@@ -111,7 +114,8 @@ class RecoveryController:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion in force, or hold the arm, and what is found."""
         found = self._detector.update(state.time, state.q, state.qd, self._effort)
-        if np.abs(state.qd[:ARM]).max() > STILL:
+        self._rate = (1.0 - self._share) * self._rate + self._share * state.qd
+        if np.abs(self._rate[:ARM]).max() > STILL:
             self._moved = state.time
         before, planned = self._faults, self.recovery
         for each in found:

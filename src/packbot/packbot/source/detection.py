@@ -33,7 +33,7 @@ from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
-from packbot.source.drawn import Draw, Plant, draw_arm
+from packbot.source.drawn import Draw, Maker, Plant, draw_arm
 
 EVERY, MOVING = 6.0, 5.4  # s from target to target, and of motion in them
 FIRST, LAST = 3.0, 9.0  # s between which joints fail
@@ -77,11 +77,11 @@ class Bench:
 
     Args:
         seed: of all that is drawn.
-        engine: that simulates it.
+        engine: that simulates it, or what makes that.
         uncertainty: within which it is drawn.
     """
 
-    def __init__(self, seed: int, engine: str, uncertainty: Uncertainty) -> None:
+    def __init__(self, seed: int, engine: Maker, uncertainty: Uncertainty) -> None:
         self._rng = np.random.default_rng(seed)
         self.setup = Setup.of(load_scenario("packbot", "packbot", "reach"))
         self.draw = draw_arm(self._rng, uncertainty, self.setup.effort_limits)

@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pinocchio as pin
 from roboaccord.contract.fault import Fault
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.engines import REFERENCE, spec
-from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Simulator
@@ -26,6 +27,8 @@ from packbot.detection.uncertainty import Uncertainty
 from packbot.identification.unknowns import PLACES, SIZE
 from packbot.model.parameters import JOINTS
 
+Maker = str | Callable[[Setup], Simulator]
+"""A simulator by its name, or what makes it."""
 NOISES = (0.3, 3.0)  # of the noise that is assumed, in logarithms uniform
 
 
@@ -171,27 +174,40 @@ class Plant:
 
     Args:
         draw: of the arm.
-        engine: name of the simulator.
-        scenario: in which it stands.
+        engine: name of the simulator, or what makes it.
+        scenario: in which it stands, by name, or with what fails.
+
+    Attributes:
+        setup: as it is.
+        simulator: of that.
     """
 
-    def __init__(self, draw: Draw, engine: str, scenario: str = "reach") -> None:
-        nominal = load_scenario("packbot", "packbot", scenario)
-        viscous = draw.viscous * Setup.of(nominal).parameters.of_joints("viscous")
-        more = [f"parameters.viscous_{j}={v!r}" for j, v in zip(JOINTS, viscous.tolist())]
-        dry = draw.coulomb.tolist()
-        more += [f"parameters.coulomb_{j}={v!r}" for j, v in zip(JOINTS, dry)]
-        loaded = load_scenario("packbot", "packbot", scenario, more)
+    def __init__(
+        self,
+        draw: Draw,
+        engine: Maker,
+        scenario: str | Scenario = "reach",
+    ) -> None:
+        known = (
+            load_scenario("packbot", "packbot", scenario) if isinstance(scenario, str) else scenario
+        )
+        data = known.data()
+        viscous = draw.viscous * Setup.of(known).parameters.of_joints("viscous")
+        friction = {f"viscous_{j}": v for j, v in zip(JOINTS, viscous.tolist(), strict=True)}
+        friction |= {f"coulomb_{j}": v for j, v in zip(JOINTS, draw.coulomb.tolist(), strict=True)}
+        loaded = make_scenario({**data, "parameters": {**data["parameters"], **friction}})
         self.setup = drawn_setup(draw, loaded)
         robot = self.setup.robot
-        made: object = (
-            robot.reference(self.setup)
-            if engine == REFERENCE
-            else robot.engine(self.setup, spec(engine))
-        )
+        made: object
+        if not isinstance(engine, str):
+            made = engine(self.setup)
+        elif engine == REFERENCE:
+            made = robot.reference(self.setup)
+        else:
+            made = robot.engine(self.setup, spec(engine))
         assert isinstance(made, Simulator)
         self.simulator = made
-        self._draw = draw
+        self.draw = draw
         self.period = loaded.control_period
 
     def reset(self, q: Array, seed: int) -> RobotState:
@@ -199,7 +215,7 @@ class Plant:
         self._rng = np.random.default_rng(seed)
         self._stuck, self._last = list[int](), np.zeros(len(JOINTS))
         zero = np.zeros(len(JOINTS))
-        self._queue = [zero] * (self._draw.latency + 1)
+        self._queue = [zero] * (self.draw.latency + 1)
         self.state = self.simulator.reset(RobotState(0.0, q, zero, zero))
         return self._seen()
 
@@ -212,7 +228,7 @@ class Plant:
     def step(self, command: Command) -> RobotState:
         """Go on for a tick, and return what is measured."""
         self._queue = [*self._queue[1:], np.array(command.effort)]
-        effort = self._draw.gains * self._queue[0]
+        effort = self.draw.gains * self._queue[0]
         self.state = self.simulator.step(Command(effort), self.period)
         return self._seen()
 
@@ -250,7 +266,7 @@ class Plant:
         return np.array(rows), np.array(states)
 
     def _seen(self) -> RobotState:
-        draw, state = self._draw, self.state.measured
+        draw, state = self.draw, self.state.measured
         q, qd = (
             x + sigma * self._rng.standard_normal(len(JOINTS))
             for x, sigma in zip((state.q, state.qd), draw.noise, strict=True)
@@ -262,3 +278,40 @@ class Plant:
         q[self._stuck], qd[self._stuck] = self._last[self._stuck], 0.0
         self._last = q
         return RobotState(state.time, q, qd, state.effort)
+
+
+class Instrumented(Simulator):
+    """A plant with a simulator's face: its states are true, its encoders have what is measured.
+
+    Args:
+        plant: with the faults of its scenario.
+        seed: of the noise.
+    """
+
+    def __init__(self, plant: Plant, seed: int) -> None:
+        inner = plant.simulator
+        super().__init__(inner.joints, inner.effort_limits, inner.physics_step)
+        self.name, self.version, self.order = inner.name, inner.version, inner.order
+        self.plant, self._seed = plant, seed
+
+    def fail(self, fault: Fault) -> None:
+        self.plant.fail(fault)
+
+    def masses(self) -> Mapping[str, float]:
+        return self.plant.simulator.masses()
+
+    def _place(self, state: RobotState) -> None:
+        self._seen = self.plant.reset(state.q, self._seed)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        self._seen = self.plant.step(command)
+
+    def _read(self) -> RobotState:
+        seen = zip(range(len(JOINTS)), self._seen.q.tolist(), self._seen.qd.tolist(), strict=True)
+        return replace(self.plant.state, time=self._time, encoders=tuple(seen))
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
+        return self.plant.simulator.acceleration(state, effort)
+
+    def _note(self, before: RobotState, after: RobotState) -> None:
+        self._events += self.plant.simulator.take_events()

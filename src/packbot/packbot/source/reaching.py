@@ -1,4 +1,9 @@
-"""A reach of the arm with failed joints in an engine, and what came of it."""
+"""A reach of the arm with failed joints in an engine, and what came of it.
+
+An arm that is not its model ends elsewhere than it measures: by zeros of its encoders and lengths
+that nobody knows, the tips are displaced from where the readings and the model have them. What
+that displaces in the end is allowed on top of the 10 mm.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +23,7 @@ from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import reset_controller
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController
@@ -28,6 +34,7 @@ from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.recovery import Recoverer, Recovery
 from packbot.planning.sight import Sight
 from packbot.planning.trajectories import TimedPath
+from packbot.source.drawn import Instrumented
 
 REACHED = 0.01  # m from the target
 SEEN = 0.05  # m: width of the target for the camera
@@ -52,9 +59,11 @@ class Reach:
     """Hold what came of a reach.
 
     Args:
-        reached: whether the finger tips ended within 10 mm of the target, nothing was touched but
-            what loose joints rest on, and no effort was at its limit.
+        reached: whether the finger tips ended within 10 mm of the target, and what is displaced
+            by what nobody knows of the arm; nothing was touched but what loose joints rest on,
+            and no effort was at its limit.
         error: of the finger tips in the end [m].
+        measured: the same by the readings, without their noise, and the model [m].
         reason: why the target was refused, or what went wrong; None if it was reached.
         nearest: point nearest to the target that has a way (3,) [m], or None.
         detected: failed joints as the controller's detector found them; one alone in no list.
@@ -70,6 +79,7 @@ class Reach:
 
     reached: Annotated[bool, Quantity("")] = False
     error: Annotated[float, Quantity("m", "from the target", name="finger tips", shown="mm")]
+    measured: float = field(default=0.0, metadata=LEFT_OUT)
     reason: Annotated[str | None, Quantity("")]
     nearest: Annotated[Array | None, Quantity("m", "nearest point with a way")] = None
     detected: Noticed | list[Noticed] | None = None
@@ -128,13 +138,13 @@ def clear_start(setup: Setup) -> Setup:
 
 def drive(
     setup: Setup,
-    engine: str,
+    engine: str | Simulator,
     controller: Controller,
     last: float = LONGEST,
     observers: Sequence[Observer] = (),
 ) -> Trajectory:
     """Run a controller in an engine until it is done, or for `last` [s]."""
-    simulator = make_simulator(setup, engine)
+    simulator = make_simulator(setup, engine) if isinstance(engine, str) else engine
     motion = KeptMotion(simulator.joints)
     reset_controller(controller, setup.scenario.seed, PLANNING)
     loop.drive(
@@ -153,9 +163,10 @@ def drive(
 def run_reach(
     setup: Setup,
     target: Array,
-    engine: str = "reference",
+    engine: str | Instrumented = "reference",
     *,
     ignore: bool = False,
+    last: float = 0.0,
     planner: Recoverer | None = None,
     observers: Sequence[Observer] = (),
 ) -> Reach:
@@ -164,32 +175,35 @@ def run_reach(
     Args:
         setup: robot, scenario and faults.
         target: of the finger tips (3,) [m].
-        engine: name.
+        engine: name; or an arm that is not its model, with the same faults: controllers know that.
         ignore: let the healthy arm's controller do it, which knows nothing of failures.
+        last: time until which that holds the arm at least [s].
         planner: as `RecoveryController` takes it.
         observers: of the run.
     """
-    words = target.tolist()
+    words, arm = target.tolist(), engine if isinstance(engine, Instrumented) else None
+    known: dict[str, float] | None = {} if arm else None
     if not ignore:
-        recovering = RecoveryController(setup, words, planner=planner)
+        recovering = RecoveryController(setup, words, planner=planner, uncertainty=known)
         run = drive(setup, engine, recovering, observers=observers)
-        return _judged(setup, target, run, recovering.motion, recovering)
-    plain = ReachController(setup, words)
+        return _judged(setup, target, run, recovering.motion, recovering, arm)
+    plain = ReachController(setup, words, uncertainty=known)
     try:
         plain.reset(setup.scenario.seed)
     except AccordError as error:
         run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
-        away = _error(setup, target, run)
+        away, measured, _ = _errors(setup, target, run, arm)
         return Reach(
             error=away,
+            measured=measured,
             reason=str(error),
             path=run.q,
             duration=0.0,
             start=setup.initial.q,
             trajectory=run,
         )
-    run = drive(setup, engine, plain, plain.motion.duration + AFTER, observers)
-    return _judged(setup, target, run, plain.motion)
+    run = drive(setup, engine, plain, max(plain.motion.duration + AFTER, last), observers)
+    return _judged(setup, target, run, plain.motion, arm=arm)
 
 
 def _looks(setup: Setup) -> bool:
@@ -198,8 +212,22 @@ def _looks(setup: Setup) -> bool:
     return bool(spec.get("watch") or spec.get("look"))
 
 
-def _error(setup: Setup, target: Array, run: Trajectory) -> float:
-    return float(np.linalg.norm(Kinematics(setup).tip(run.q[-1]) - target))
+def tips(setup: Setup, q: Array, arm: Instrumented | None = None) -> tuple[Array, Array]:
+    """Return the finger tips (3,) [m] at true angles q (7,) [rad], and as they are measured."""
+    if arm is None:
+        tip = Kinematics(setup).tip(q)
+        return tip, tip
+    plant = arm.plant
+    return Kinematics(plant.setup).tip(q), Kinematics(setup).tip(q + plant.draw.zeros)
+
+
+def _errors(
+    setup: Setup, target: Array, run: Trajectory, arm: Instrumented | None
+) -> tuple[float, float, float]:
+    """Return how far the finger tips end from a target, how far as measured, and between [m]."""
+    true, measured = tips(setup, run.q[-1], arm)
+    apart = np.linalg.norm([true - target, measured - target, true - measured], axis=1)
+    return float(apart[0]), float(apart[1]), float(apart[2])
 
 
 def _judged(
@@ -208,21 +236,25 @@ def _judged(
     run: Trajectory,
     motion: TimedPath | None,
     failed: RecoveryController | None = None,
+    arm: Instrumented | None = None,
 ) -> Reach:
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(run.time, since))
     rests = _rests(failed.arm, recovery) if failed and recovery else set()
-    touched = tuple(sorted(_touched(Clearance.of(setup), run.q[first:]) - rests))
+    clearance = Clearance.of(arm.plant.setup if arm else setup)
+    touched = tuple(sorted(_touched(clearance, run.q[first:]) - rests))
     load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
-    error = _error(setup, target, run)
-    faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", error >= REACHED))
+    error, measured, displaced = _errors(setup, target, run, arm)
+    off = error >= REACHED + displaced
+    faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", off))
     wrong = [word for word, is_so in faults if is_so]
     reason = (failed.reason if failed else "") or next(iter(wrong), None)
     detected = _noticed(setup, failed) if failed else []
     return Reach(
         reached=not reason,
         error=error,
+        measured=measured,
         reason=reason,
         nearest=recovery.nearest if recovery else None,
         detected=detected[0] if len(detected) == 1 else detected or None,

@@ -1,4 +1,8 @@
-"""Recovery over many targets: what a failed arm reaches, with recovery and without."""
+"""Recovery over many targets: what a failed arm reaches, with recovery and without.
+
+Arms that are not their model are drawn (`drawn`), one for each target and the same for all cases of
+a study. What is reachable is judged by the model; `reaching` says what counts as reached.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,16 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.recovery import RecoveryController
+from packbot.detection.uncertainty import Uncertainty
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
+from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import REASONS, Recoverer
 from packbot.planning.roadmap import Roadmap
-from packbot.source.reaching import clear_start, drive, run_reach
+from packbot.source.drawn import Instrumented, Plant, draw_arm
+from packbot.source.reaching import Noticed, clear_start, drive, run_reach, tips
 
+CASES = 40  # kept in a process, 10 MB each
 PARTS = (0.25, 0.5, 0.75)  # of a joint's range, at which it is frozen
 PAIRS = (
     ("turret=loose", "wrist=frozen:0.5"),
@@ -51,6 +59,11 @@ class Attempt:
         error: of the finger tips in the end [m]; 0 if refused.
         load: greatest effort over its limit.
         fault: what went wrong in the run, if something did.
+        measured: `error` as the arm measures it [m].
+        plain: error of the healthy arm's controller with nothing failed, true and as measured [m].
+        apart: from where the finger tips end so; of a healthy arm, as long after [m].
+        duration: of the run [s].
+        named: joints that were found failed in the end, with their kinds.
     """
 
     index: int
@@ -61,6 +74,11 @@ class Attempt:
     error: float = 0.0
     load: float = 0.0
     fault: str = ""
+    measured: float = 0.0
+    plain: tuple[float, float] = (0.0, 0.0)
+    apart: float = 0.0
+    duration: float = 0.0
+    named: tuple[str, ...] = ()
 
 
 def all_cases(setup: Setup) -> list[tuple[str, ...]]:
@@ -89,13 +107,21 @@ def draw_targets(setup: Setup, count: int, seed: int) -> Array:
     return np.array(found)
 
 
-def _reach_for(data: str, engine: str, first: Array, index: int, target: Array) -> Attempt:
-    return _case(data, engine, tuple(first.tolist())).attempt(index, target)
+def reach_for(
+    data: str, engine: str, first: Array, scale: float | None, index: int, target: Array
+) -> Attempt:
+    """Return what comes of a target (3,) [m]; see `calls`."""
+    return _case(data, engine, tuple(first.tolist()), scale).attempt(index, target)
 
 
-@lru_cache(maxsize=1)
-def _case(data: str, engine: str, first: tuple[float, ...]) -> Case:
-    return Case(Setup.of(make_scenario(json.loads(data))), engine, np.array(first))
+@lru_cache(maxsize=CASES)
+def _case(
+    data: str, engine: str, first: tuple[float, ...], scale: float | None
+) -> Case | DrawnCase:
+    setup = Setup.of(make_scenario(json.loads(data)))
+    return (
+        Case(setup, engine, np.array(first)) if scale is None else DrawnCase(setup, engine, scale)
+    )
 
 
 class Resting(RecoveryController):
@@ -145,6 +171,65 @@ class Case:
         return controller.planner
 
 
+class DrawnCase:
+    """Reach for targets with failures and arms that are drawn.
+
+    Reachable is what the roadmap has a way to from where the model falls at the start; it knows
+    what failed. Other targets are not tried.
+
+    Args:
+        setup: robot, scenario and faults; its start is clear.
+        engine: name.
+        scale: of the stated uncertainties, within which arms are drawn.
+    """
+
+    def __init__(self, setup: Setup, engine: str, scale: float) -> None:
+        self._setup, self._engine = setup, engine
+        self._uncertainty = Uncertainty().scaled(scale)
+        data, start = setup.scenario.data(), setup.initial.q
+        q = dict(zip(JOINTS, start.tolist(), strict=True))
+        self._sound = Setup.of(make_scenario({**data, "faults": [], "initial": {"q": q}}))
+        self._roadmap: Roadmap | None = None
+        if setup.faults:
+            arm = FailedArm(setup, setup.faults)
+            rest = arm.rest(start)
+            self._roadmap = Roadmap(arm, start if rest is None else rest)
+
+    def attempt(self, index: int, target: Array) -> Attempt:
+        """Return what comes of a target (3,) [m]."""
+        judged = self._roadmap.verdict(target) if self._roadmap else ""
+        if judged:
+            return Attempt(index, judged, judged)
+        setup, seed = self._setup, self._setup.scenario.seed + index
+        draw = draw_arm(np.random.default_rng(seed), self._uncertainty, setup.effort_limits)
+        failed, sound = (
+            Instrumented(Plant(draw, self._engine, each.scenario), seed)
+            for each in (setup, self._sound)
+        )
+        run = run_reach(setup, target, failed)
+        last = 0.0 if setup.faults else run.duration
+        plain = run_reach(self._sound, target, sound, ignore=True, last=last)
+        ignored = run_reach(setup, target, failed, ignore=True) if setup.faults else plain
+        ends = [tips(setup, each.trajectory.q[-1], failed)[0] for each in (run, plain)]
+        detected = run.detected or []
+        found = [detected] if isinstance(detected, Noticed) else detected
+        return Attempt(
+            index,
+            judged,
+            run.reason if run.reason in REASONS else "",
+            run.reached,
+            ignored.reached,
+            run.error,
+            run.load,
+            run.reason or "",
+            measured=run.measured,
+            plain=(plain.error, plain.measured),
+            apart=float(np.linalg.norm(ends[0] - ends[1])),
+            duration=run.duration,
+            named=tuple(f"{each.joint}={each.kind}" for each in found),
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Counts:
     """Hold how many targets are reachable with faults, recovered, reached by the baseline."""
@@ -158,6 +243,8 @@ class Counts:
     disputed: Annotated[int, Quantity("")]
     beyond: int
     worst_error: Annotated[float | None, Quantity("m")]
+    worst_measured: Annotated[float | None, Quantity("m", name="measured", shown="mm")]
+    worst_apart: Annotated[float | None, Quantity("m", name="apart", shown="mm")]
     worst_load: Annotated[float | None, Quantity("1")]
     failed: Mapping[str, int]
 
@@ -167,8 +254,10 @@ def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> Counts:
     reachable = [attempt for attempt in attempts if not attempt.judged]
     refused = Counter(attempt.refused for attempt in attempts if attempt.refused)
     tried = [attempt for attempt in attempts if not attempt.refused]
+    there = [attempt for attempt in tried if attempt.recovered]
+    failed = list(map(str, faults))
     return Counts(
-        faults=list(map(str, faults)),
+        faults=failed,
         targets=len(attempts),
         reachable=len(reachable),
         recovered=sum(attempt.recovered for attempt in reachable),
@@ -176,7 +265,9 @@ def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> Counts:
         refused={reason: refused[reason] for reason in REASONS if refused[reason]},
         disputed=sum(bool(a.refused) and a.judged != a.refused for a in attempts),
         beyond=sum(attempt.recovered and bool(attempt.judged) for attempt in attempts),
-        worst_error=max((attempt.error for attempt in tried if attempt.recovered), default=None),
+        worst_error=max((attempt.error for attempt in there), default=None),
+        worst_measured=max((attempt.measured for attempt in there), default=None),
+        worst_apart=None if failed else max((attempt.apart for attempt in tried), default=None),
         worst_load=max((attempt.load for attempt in tried), default=None),
         failed=Counter(a.fault for a in tried if not a.recovered),
     )
@@ -188,6 +279,7 @@ def study(
     engine: str,
     seed: int,
     done: Callable[[Attempt], None],
+    scale: float | None = None,
 ) -> list[list[Attempt]]:
     """Return the attempts at all targets of each setup's faults.
 
@@ -197,22 +289,24 @@ def study(
         setups: robot, scenario and faults.
         count: of targets.
         engine: name.
-        seed: of the targets and of the planner.
+        seed: of the targets, of the planner, and of the first arm that is drawn.
         done: told of each attempt.
+        scale: of the stated uncertainties, within which arms are drawn; None for the model.
     """
-    found = run_pieces(_reach_for, _calls(setups, engine, seed, count), done=done)
+    found = run_pieces(reach_for, calls(setups, engine, seed, count, scale), done=done)
     return [found[i : i + count] for i in range(0, len(found), count)]
 
 
-def _calls(
-    setups: Sequence[Setup], engine: str, seed: int, count: int
-) -> Iterator[tuple[str, str, Array, int, Array]]:
-    """Yield the arguments of `_reach_for` for the targets of each setup."""
+def calls(
+    setups: Sequence[Setup], engine: str, seed: int, count: int, scale: float | None
+) -> Iterator[tuple[str, str, Array, float | None, int, Array]]:
+    """Yield the arguments of `reach_for` for the targets of each setup."""
     for setup in setups:
         start = clear_start(setup)
         targets = draw_targets(start, count, seed)
         data = json.dumps({**start.scenario.data(), "seed": seed}, sort_keys=True)
-        yield from ((data, engine, targets[0], i, target) for i, target in enumerate(targets))
+        first = targets[0]
+        yield from ((data, engine, first, scale, i, target) for i, target in enumerate(targets))
 
 
 def draw_recovery(found: Sequence[Counts], path: Path) -> None:
@@ -223,6 +317,6 @@ def draw_recovery(found: Sequence[Counts], path: Path) -> None:
         for key, colour, height in kinds:
             values = [getattr(case, key) for case in found]
             axes.barh(places, values, height=height, color=colour, label=key)
-        axes.set_yticks(places, [", ".join(case.faults) for case in found])
+        axes.set_yticks(places, [", ".join(case.faults) or "none" for case in found])
         axes.set(xlabel="targets")
         legend(axes, 3)
