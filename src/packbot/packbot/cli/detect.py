@@ -32,9 +32,8 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import measured
 
 from packbot.detection.detector import Detection, detections
-from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.probing import Doubt, Prober
-from packbot.detection.uncertainty import Uncertainty
+from packbot.identification.known import diagnosis
 from packbot.source.detection import (
     KINDS,
     RESULTS,
@@ -180,11 +179,12 @@ def _of_bag(run: BagRun, payload: float) -> Result:
     if run.robot != "packbot" or not run.scenario:
         raise AccordError("the bag is of no run of the Packbot")
     setup = Setup.of(make_scenario(run.scenario))
+    keys = setup.scenario.controller
     try:
-        known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
+        detector = diagnosis(setup, keys.get("uncertainty"), keys.get("identified", ""), payload)
     except ValueError as error:
         raise AccordError(str(error)) from None
-    motion, detector = run.trajectory, Diagnosis(setup, payload, uncertainty=known)
+    motion = run.trajectory
     efforts = efforts_in_force(run)
     found = detections(detector, motion.time, *measured(motion), efforts)
     recorded = {f.joint: f.time for f in map(fault_of, motion.events) if f}

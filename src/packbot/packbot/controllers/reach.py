@@ -166,6 +166,8 @@ class ReachController:
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
         uncertainty: with it, empty or not, friction is compensated with care; see above.
+        identified: file of `accord identify packbot BAG --json`: planning and control take the
+            arm as that has it, and friction with care.
     """
 
     def __init__(
@@ -179,13 +181,18 @@ class ReachController:
         bandwidth: float = 10.0,
         margin: float = MARGIN,
         uncertainty: Mapping[str, float] | None = None,
+        identified: str = "",
     ) -> None:
         with compiled("the controller reach"):
+            from packbot.identification.known import KnownArm
             from packbot.planning.rrt import Planner
+        self._known = KnownArm.read(identified) if identified else None
+        setup = self._known.setup(setup) if self._known else setup
         self._setup, self._speed = setup, speed
         self._goal = Goal.read(target, pose, pitch, look=look)
         self._planner = Planner(setup, margin=margin)
-        self._control = ComputedTorque(setup, bandwidth, uncertain=uncertainty is not None)
+        uncertain = uncertainty is not None or self._known is not None
+        self._control = ComputedTorque(setup, bandwidth, uncertain=uncertain)
         self._motions: dict[int, TimedPath] = {}
 
     def reset(self, seed: int) -> None:
@@ -202,4 +209,8 @@ class ReachController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion, and hold its end."""
-        return self._control.command(state, *self.motion.at(state.time))
+        known, wanted = self._known, self.motion.at(state.time)
+        if known is None:
+            return self._control.command(state, *wanted)
+        command = self._control.command(known.seen(state), *wanted)
+        return known.driven(command, self._setup.effort_limits)

@@ -62,6 +62,8 @@ class RecoveryController:
         uncertainty: by how much the arm may differ from its model, keys of
             `detection.uncertainty.Uncertainty`; what is not given is the report's. With it friction
             is compensated with care, too.
+        identified: file of `accord identify packbot BAG --json`: all of this takes the arm as that
+            has it, with the uncertainties that it leaves.
         planner: for the failed arm at rest, where there is one already.
     """
 
@@ -75,23 +77,24 @@ class RecoveryController:
         margin: float = MARGIN,
         uncertainty: Mapping[str, float] | None = None,
         planner: Recoverer | None = None,
+        identified: str = "",
     ) -> None:
         with compiled("the controller recover"):
-            from packbot.detection.diagnosis import Diagnosis
             from packbot.detection.probing import Prober
-            from packbot.detection.uncertainty import Uncertainty
+            from packbot.identification.known import KnownArm, diagnosis
+        self._detector, self.planner = diagnosis(setup, uncertainty, identified), planner
+        self._known = KnownArm.read(identified) if identified else None
+        setup = self._known.setup(setup) if self._known else setup
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
-        self._uncertain = uncertainty is not None
+        self._uncertain = uncertainty is not None or self._known is not None
         period = setup.scenario.control_period
         self._share = period / (period + SMOOTH) if self._uncertain else 1.0
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
-        known = Uncertainty.read(uncertainty)
         self._sound = ComputedTorque(setup, bandwidth, uncertain=True)
         self._prober = Prober(setup, 0.0)
-        self._detector, self.planner = Diagnosis(setup, uncertainty=known), planner
 
     def reset(self, seed: int) -> None:
         """Forget everything, and plan the way of the healthy arm; `seed` is of the sampling."""
@@ -114,6 +117,7 @@ class RecoveryController:
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion in force, or hold the arm, and what is found."""
         found = self._detector.update(state.time, state.q, state.qd, self._effort)
+        state = self._known.seen(state) if self._known else state
         self._rate = (1.0 - self._share) * self._rate + self._share * state.qd
         if np.abs(self._rate[:ARM]).max() > STILL:
             self._moved = state.time
@@ -145,6 +149,8 @@ class RecoveryController:
             for each in weak:
                 effort[self._setup.joints.index(each.joint)] /= each.size
             command = Command(clip_efforts(effort, self._setup.effort_limits))
+        if self._known:
+            command = self._known.driven(command, self._setup.effort_limits)
         self._effort = command.effort
         findings = [Event(each.time, FOUND + each.kind, each.joint) for each in found]
         if self.reason and self.recovery is not planned:

@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
 from packbot.identification.base import BaseParameters
-from packbot.identification.estimate import Motion, estimate
+from packbot.identification.estimate import Estimate, Motion, estimate
 from packbot.identification.unknowns import PLACES, SIZE, STEP, N, Prior, Unknowns
 from packbot.model.parameters import JOINTS
 
@@ -47,12 +47,21 @@ class Unidentified:
 
 
 @dataclass(frozen=True)
+class Unknown:
+    """Hold a part of the unknowns: estimate, and its standard deviation, in SI units."""
+
+    value: list[float]
+    deviation: list[float]
+
+
+@dataclass(frozen=True)
 class Identified:
     """Hold what a motion tells of the arm.
 
     Args:
         parameters: that are identified, by name.
         not_identified: names of the others.
+        unknowns: estimate of all that is not known, by part: for `known.KnownArm`.
         all: of both.
         own: half widths of the intervals as known before.
         reasons: why the others are not identified.
@@ -60,6 +69,7 @@ class Identified:
 
     parameters: dict[str, Parameter]
     not_identified: list[str]
+    unknowns: dict[str, Unknown]
     all: dict[str, Parameter] = field(metadata=LEFT_OUT)
     own: dict[str, float] = field(metadata=LEFT_OUT)
     reasons: dict[str, Unidentified] = field(metadata=LEFT_OUT)
@@ -145,10 +155,20 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     return Identified(
         {name: each for name, each in all_.items() if name in told},
         [name for name in names if name not in told],
+        _parts(found, setup.scenario.control_period),
         all_,
         dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
         {n: Unidentified(float(left[i]), why(i)) for i, n in enumerate(names) if n not in told},
     )
+
+
+def _parts(found: Estimate, period: float) -> dict[str, Unknown]:
+    """Return the unknowns by part, the latency in [s]."""
+    unit = np.ones(SIZE)
+    unit[PLACES["latency"]] = period
+    x, deviation = unit * found.x, unit * found.deviation(np.eye(SIZE))
+    places = PLACES.items()
+    return {name: Unknown(x[at].tolist(), deviation[at].tolist()) for name, at in places}
 
 
 def _sampled(quantities: Quantities, mean: Array, covariance: Array) -> Array:
