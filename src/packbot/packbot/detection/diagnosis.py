@@ -192,7 +192,7 @@ class _Case:
         left: dict[Verdict, float] = {
             "healthy": float(weight @ lacks**2),
             "loose": float(weight @ (lacks + effort) ** 2),
-            "frozen": np.inf if turns.any() else 0.0,
+            "frozen": np.inf if turns[1:].any() else 0.0,  # it may have turned before it failed
             "weak": float(weight @ (lacks + gain * effort) ** 2),
             "slipping": float(weight @ rest**2),
         }
