@@ -1,5 +1,7 @@
 """Partial failures are told from whole ones, and whole ones as before."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from packbot.detection.detector import Detector, detections
@@ -12,7 +14,6 @@ from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import measured
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 
@@ -24,12 +25,17 @@ def setup_of(fault="", *changes):
 
 def seen(fault):
     """Return what a detector is given of a run in MuJoCo without noise: rows of `detections`."""
-    motion = run_setup(setup_of(fault), make_simulator(setup_of(fault), "mujoco"))
-    given = np.array(motion.effort)
-    if "weak" in fault:  # the states have what is left of it
-        left = parse_fault(fault)
-        given[motion.time > left.time + 1e-9, JOINTS.index(left.joint)] /= left.size
-    return motion.time, *measured(motion), given
+    setup, failed = setup_of(), parse_fault(fault)
+    simulator, control = make_simulator(setup, "mujoco"), make_controller(setup)
+    control.reset(0)
+    state, effort, rows = simulator.reset(setup.initial), np.zeros(7), []
+    while state.time < setup.scenario.duration - 1e-9:
+        rows.append((state.time, state.measured.q, state.measured.qd, effort))
+        if abs(state.time - failed.time) < 1e-9:
+            simulator.fail(replace(failed, time=0.0))
+        command = control.update(state.measured, None)
+        effort, state = command.effort, simulator.step(command, setup.scenario.control_period)
+    return map(np.array, zip(*rows, strict=True))
 
 
 def last(found, joint):
@@ -39,7 +45,7 @@ def last(found, joint):
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["elbow1=frozen@1.5", "turret=frozen@1.5", "shoulder=loose@1.5"])
 def test_whole_failures_are_named_as_by_the_detector_alone(fault):
-    rows = seen(fault)
+    rows = [*seen(fault)]
     found = detections(Diagnosis(setup_of()), *rows)
     assert found == detections(Detector(setup_of()), *rows) and found
 

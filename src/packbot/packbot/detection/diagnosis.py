@@ -23,6 +23,7 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.detection.detector import (
     QUIET,
+    SETTLED,
     SIGMAS,
     SLOW,
     THRESHOLD,
@@ -78,6 +79,7 @@ class Diagnosis:
         found = self.detector.update(time, q, qd, effort)
         self._reading = q, qd
         if before is None:
+            self._begun = time
             return found
         tick = self.detector.tick
         self._past.append((time, known, tick, before[1], qd))
@@ -85,7 +87,8 @@ class Diagnosis:
             self._past.popleft()
         repeats = (q == before[0]) & (qd == 0.0)
         for j in np.flatnonzero(repeats & (self._repeats == 0)).tolist():
-            self._passes[j] = _passes(j, *self._past[-1][1:])
+            settled = time > self._begun + SETTLED  # before, the arm is not known
+            self._passes[j] = not settled or _passes(j, *self._past[-1][1:])
         self._repeats = np.where(repeats, self._repeats + 1, 0)
         noisy = tick.noise > 2.0 * QUIET[1]
         for j in np.flatnonzero(self._repeats == REPEATS).tolist():
