@@ -148,9 +148,8 @@ def limp(seen: RobotState) -> Command:
 
 def alarms(rows: list[Row]) -> Alarms:
     """Return the false alarms of rows; `unexplained` accuses no joint, and taking back is none."""
-    counts = [
-        sum("fail" in n or " is loose" in n or " is frozen" in n for n in r.named) for r in rows
-    ]
+    none = ("healthy after all", "does not fit")
+    counts = [sum(all(words not in n for words in none) for n in r.named) for r in rows]
     sound = zip(rows, counts, strict=True)
     return alarms_of([Outcome("", "", False, "", np.nan, n, row.duration) for row, n in sound])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from packbot.identification.report import Quantities, identify
 from packbot.identification.unknowns import PLACES, Prior
 from packbot.model.arm import Arm, Kinematics
 from packbot.source.drawn import Plant, draw_arm, drawn_setup, unknowns_of
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.results import to_json
 from roboaccord.contract.state import Command, RobotState
@@ -207,19 +209,18 @@ def test_recovery_of_an_arm_that_is_known_names_what_fails(known):
     assert 1.5 < controller.detected["elbow2"].time < 1.6
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", '{"unknowns": {}}', '{"unknowns": {"mass": {"value": [0.1], "deviation": [0.1]}}}'],
-)
-def test_a_file_that_is_no_result_is_an_error_of_one_line(accord_here, capsys, tmp_path, text):
+def test_a_file_that_is_no_result_is_an_error_of_one_line(accord_here, capsys, tmp_path, known):
     path = tmp_path / "arm.json"
-    path.write_text(text)
-    for controller in ("reach", "recover"):
-        keys = [f"controller={{name: {controller}, target: [1, 0, 0.5], identified: {path}}}"]
-        assert accord_here(["run", "packbot", "reach", "--set", *keys]) == 2
-        error = capsys.readouterr().err
-        assert error.count("\n") == 1
-        assert f"{path} is no result of accord identify packbot BAG --json" in error
+    part = json.loads(Path(known[1]).read_text())
+    part["unknowns"]["mass"]["value"].pop()
+    for text in ("", "[]", '{"unknowns": {}}', json.dumps(part)):
+        path.write_text(text)
+        with pytest.raises(AccordError, match="is no result of accord identify packbot BAG --json"):
+            KnownArm.read(path)
+    assert accord_here(["run", "packbot", "reach", "--set", "controller.identified=none.json"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "none.json" in error
 
 
 def test_a_robot_without_identification_is_an_error_of_one_line(accord_here, capsys):
