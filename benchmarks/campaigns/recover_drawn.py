@@ -64,48 +64,56 @@ def carry_out(job: tuple[str, str, int]) -> Row:
     return Row(engine, case, index, perf_counter() - began, asdict(attempt))
 
 
+COLUMNS = {
+    "drawn": lambda a: True,
+    "reachable": lambda a: not a.judged,
+    "reached": lambda a: a.recovered,
+    "by reach": lambda a: a.baseline,
+    "as healthy": lambda a: not a.judged and a.measured < REACHED + a.plain[1],
+    "named": lambda a: bool(a.named),
+    "and reached": lambda a: bool(a.named) and a.recovered,
+}
+"""Counts: `as healthy` by the readings within 10 mm more than plain `reach` with nothing failed."""
+
+
 def report(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield a line for healthy arms and for failed ones, by engine, and one for each case."""
+    """Yield lines on healthy arms and on failed ones, by engine, and a table of the cases."""
     for engine in HEALTHY:
         mine = [(row.case, Attempt(**row.attempt)) for row in rows if row.engine == engine]
         healthy, failed = [a for case, a in mine if not case], [(c, a) for c, a in mine if c]
         if healthy:
-            named = [a for a in healthy if a.named]
-            others = max((a.apart for a in healthy if not a.named), default=0.0)
-            off = sum(a.apart > SAME for a in healthy)
-            yield (
-                f"{engine}: {len(healthy)} healthy arms, {len(named)} with false alarms; others "
-                f"end within {1e3 * others:.3f} mm of `reach`, {off} beyond {1e3 * SAME:g} mm"
-            )
-            yield f"{engine}, errors of healthy arms: {errors(healthy)}"
+            names, apart = [a.named for a in healthy if a.named], [a.apart for a in healthy]
+            off = sum(each > SAME for each in apart)
+            yield f"{engine}: {len(healthy)} healthy arms, false alarms: {names}"
+            yield f"  from the end of `reach` {1e3 * max(apart):.3f} mm at most; {off} beyond 2 mm"
+            yield f"  {errors(healthy)}"
         if failed:
-            yield f"{engine}, failed: {shares([a for _, a in failed])}"
+            yield f"{engine}, failed: {' | '.join(COLUMNS)}"
+            yield f"  all: {counted([a for _, a in failed])}"
+            yield f"  reached: {errors([a for _, a in failed if a.recovered])}"
+            missed = [a for _, a in failed if not a.judged and not a.recovered]
+            for word, some in (("named", True), ("not named", False)):
+                causes = Counter(a.fault for a in missed if some == bool(a.named))
+                yield f"  missed, {word}: {dict(causes)}"
         for case in dict.fromkeys(case for case, _ in failed):
-            yield f"  {case}: {shares([a for each, a in failed if each == case])}"
+            yield f"  {case}: {counted([a for each, a in failed if each == case])}"
 
 
-def shares(attempts: Sequence[Attempt]) -> str:
-    """Return what was reached of what is reachable, what was named and what went wrong."""
-    able = [a for a in attempts if not a.judged]
-    there = [a for a in able if a.recovered]
-    named = [a for a in able if a.named]
-    part = f" ({len(there) / len(able):.0%})" if able else ""
-    words = (
-        f"{len(attempts)} drawn, {len(able)} reachable, {len(there)} reached{part}, "
-        f"{sum(a.measured < REACHED for a in able)} within 10 mm as measured, "
-        f"{sum(a.measured < REACHED + a.plain[1] for a in able)} as near as healthy arms by `reach`"
-        f" to 10 mm, {sum(a.baseline for a in able)} by reach; something named in {len(named)}, "
-        f"of these {sum(a.recovered for a in named)} reached"
-    )
-    wrong = Counter(a.fault for a in able if not a.recovered)
-    return f"{words}; {errors(there)}; not: {dict(wrong)}" if there else f"{words}; {dict(wrong)}"
+def counted(attempts: Sequence[Attempt]) -> str:
+    """Return the counts of `COLUMNS`."""
+    return " | ".join(str(sum(map(chosen, attempts))) for chosen in COLUMNS.values())
 
 
 def errors(attempts: Sequence[Attempt]) -> str:
     """Return the median errors [mm], true and as measured, of both controllers."""
+    if not attempts:
+        return "none"
     rows = [(a.error, a.measured, *a.plain) for a in attempts]
     true, seen, plain, plainly = (1e3 * statistics.median(each) for each in zip(*rows))
-    return f"median {true:.1f} mm, measured {seen:.1f}; `reach` {plain:.1f}, measured {plainly:.1f}"
+    return (
+        f"median error {true:.1f} mm, measured {seen:.1f}; "
+        f"healthy arms by `reach` {plain:.1f}, measured {plainly:.1f}"
+    )
 
 
 def main() -> int:
