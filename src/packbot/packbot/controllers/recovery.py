@@ -124,6 +124,10 @@ class RecoveryController:
         before, planned = self._faults, self.recovery
         for each in found:
             _log.warning(str(each))
+            named = self.detected.get(each.joint)
+            # One that is called frozen and turns is driven again; a loose one would not feel it.
+            if each.kind == "unexplained" and named and named.kind == "loose":
+                continue
             if each.kind in ("healthy", "unexplained"):
                 self.detected.pop(each.joint, None)
             else:

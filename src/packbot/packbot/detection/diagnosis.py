@@ -22,6 +22,7 @@ from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
 
 from packbot.detection.detector import (
+    ADAPT,
     QUIET,
     SETTLED,
     SIGMAS,
@@ -57,7 +58,8 @@ class Diagnosis:
         uncertainty: Uncertainty | None = None,
     ) -> None:
         self.detector = Detector(setup, payload, threshold, uncertainty)
-        self._hidden = (uncertainty or Uncertainty()).hidden(setup.effort_limits)
+        known = uncertainty or Uncertainty()
+        self._hidden, self._noise = known.hidden(setup.effort_limits), known.rate_noise
         self.reset()
 
     def reset(self) -> None:
@@ -86,11 +88,13 @@ class Diagnosis:
         while self._past[0][0] < time - MEMORY:
             self._past.popleft()
         repeats = (q == before[0]) & (qd == 0.0)
+        settled = time > self._begun + SETTLED  # before, the arm is not known
         for j in np.flatnonzero(repeats & (self._repeats == 0)).tolist():
-            settled = time > self._begun + SETTLED  # before, the arm is not known
             self._passes[j] = not settled or _passes(j, *self._past[-1][1:])
         self._repeats = np.where(repeats, self._repeats + 1, 0)
-        noisy = tick.noise > 2.0 * QUIET[1]
+        assumed = self._noise * np.exp(-0.5 * (time - self._begun) / ADAPT)  # what is left of it
+        noise = self._past[-min(len(self._past), REPEATS + 2)][2].noise  # before it stopped
+        noisy = noise > 2.0 * (QUIET[1] + assumed)
         for j in np.flatnonzero(self._repeats == REPEATS).tolist():
             if noisy or not self._passes[j]:
                 self._blind = True
