@@ -25,7 +25,7 @@ from packbot.source.reaching import REACHED
 from packbot.source.recovery import Attempt, all_cases, calls, reach_for
 from roboaccord.cli.options import load_setup
 
-SEED = 20_000  # of the first arm and the targets; nothing was tuned on them
+SEED = 21_000  # of the first arm and the targets; nothing was tuned on them
 HEALTHY = {"mujoco": 20, "dart": 5, "reference": 2}  # arms
 FAILED = {"mujoco": 20, "dart": 5}  # of each case
 BLOCK = 5  # arms of each case, before the next ones

@@ -36,6 +36,7 @@ SERVO = 1.0  # 1/s, of the tips' error at the end of a way
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
 LAST, LONGEST = 3.0, 50.0  # s for which the arm rests at the end of a way; s there at most
+LEAN = 3.0  # s over which is averaged how an arm that is not its model hangs
 CLOSE = 5e-3  # m from where the tips are to be: as long as they are farther,
 CREEP = 1e-4  # rad/s: joints as fast as that are waited for
 _log = logging.getLogger(__name__)
@@ -176,7 +177,8 @@ class RecoveryController:
         from packbot.controllers.reach import FailedTorque
         from packbot.planning.failed_arm import FailedArm
 
-        self._hold, self._served = state.q, np.zeros(len(state.q))
+        self._hold = state.q
+        self._served, self._lean = np.zeros((2, len(state.q)))
         self.started = self.motion = self.recovery = None
         self._doubts = list[str]()  # joints that were named, and are not given up yet
         self._turn: tuple[TimedPath, float] | None = None
@@ -277,10 +279,17 @@ class RecoveryController:
     def _serve(self, state: RobotState) -> float:
         """Draw the tips to where they are to be, by what is measured; return how far they are [m].
 
-        Where loose joints swing freely, that is about where they come to hang.
+        Where loose joints swing freely, that is about where they come to hang; by the model, and
+        where that is uncertain by how they have hung of late beside it.
         """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
-        q = state.q if len(self.arm.propping(state.q)) else self.arm.hang(state.q)
+        q = state.q
+        if not len(self.arm.propping(q)):
+            q = self.arm.hang(q)
+            if self._uncertain:
+                share = self._setup.scenario.control_period / LEAN
+                self._lean += share * (state.q - q - self._lean)
+                q = q + self._lean
         error = aim - self.arm.kinematics.tip(q)
         lines = self.arm.tip_jacobian(q)
         step = lines.T @ np.linalg.solve(lines @ lines.T + SOFT * np.eye(3), error)
