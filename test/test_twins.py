@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 
 TICKS = 20
 WITHOUT = {
+    "packbot transition": "no tick is without",
     "roller_sphere dribble": "press_1 moves freely",
     "roller_sphere figure_eight": "a ball stands in a frame",
     "roller_sphere headings": "a ball stands in a frame",
@@ -32,6 +33,7 @@ IN_GAZEBO = {
         f"packbot {name}_real": "dry friction of joints is a constraint"
         for name in ("collapse", "frozen_elbow", "reach", "shelf")
     },
+    "packbot transition": "no tick is without",
     "roller_sphere dribble": "press_1 moves freely",
     "roller_sphere figure_eight": "its shape",
     "roller_sphere headings": "its shape",

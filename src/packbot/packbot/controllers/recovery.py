@@ -126,8 +126,9 @@ class RecoveryController:
         for each in found:
             _log.warning(str(each))
             named = self.detected.get(each.joint)
-            # One that is called frozen and turns is driven again; a loose one would not feel it.
-            if each.kind == "unexplained" and named and named.kind == "loose":
+            # A loose joint that was given up stays so: it has no drive that could show itself.
+            given_up = named and named.kind == "loose" and each.joint not in self._doubts
+            if each.kind == "unexplained" and given_up:
                 continue
             if each.kind in ("healthy", "unexplained"):
                 self.detected.pop(each.joint, None)
