@@ -25,9 +25,10 @@ import numpy as np
 from benchmarks.campaigns.rows import keep, read
 from packbot.controllers.identification import IdentificationController
 from packbot.detection.uncertainty import Uncertainty
+from packbot.identification.drawing import Draw
 from packbot.identification.estimate import Motion
 from packbot.identification.report import Quantities, identify
-from packbot.source.drawn import Draw, Plant, draw_arm, unknowns_of
+from packbot.source.drawn import Plant, draw_arm, unknowns_of
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.state import Array, Command
 from roboaccord.scenario.files import load_scenario

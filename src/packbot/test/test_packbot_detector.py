@@ -13,10 +13,11 @@ from packbot.detection.filters import Balance
 from packbot.detection.probing import Prober
 from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty, effort_basis
+from packbot.identification.drawing import drawn_setup
 from packbot.model.arm import Arm, Kinematics
 from packbot.simulators.reference import PackbotReference
 from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge, judge_arm
-from packbot.source.drawn import Plant, draw_arm, drawn_setup
+from packbot.source.drawn import Plant, draw_arm
 from packbot.source.reaching import REACHED
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Command, RobotState

@@ -13,13 +13,14 @@ from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
 from packbot.identification.base import BaseParameters, random_states
+from packbot.identification.drawing import drawn_setup
 from packbot.identification.estimate import Motion
 from packbot.identification.excitation import Regressor, condition, exciting
 from packbot.identification.known import KnownArm
 from packbot.identification.report import Quantities, identify
 from packbot.identification.unknowns import PLACES, Prior
 from packbot.model.arm import Arm, Kinematics
-from packbot.source.drawn import Plant, draw_arm, drawn_setup, unknowns_of
+from packbot.source.drawn import Plant, draw_arm, unknowns_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.results import to_json

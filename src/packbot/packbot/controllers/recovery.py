@@ -103,6 +103,7 @@ class RecoveryController:
         self._detector.reset()
         self._effort, self._rate = np.zeros((2, len(self._setup.joints)))
         self.detected: dict[str, Detection] = {}
+        self._doubts: list[str] = []
         self.reason, self.done = "", False
         self.started: float | None = None
         self.motion: TimedPath | None = None
@@ -181,7 +182,7 @@ class RecoveryController:
         self._hold = state.q
         self._served, self._lean = np.zeros((2, len(state.q)))
         self.started = self.motion = self.recovery = None
-        self._doubts = list[str]()  # joints that were named, and are not given up yet
+        self._doubts = []  # joints that were named, and are not given up yet
         self._turn: tuple[TimedPath, float] | None = None
         self._plan: Future[tuple[Recoverer, Recovery]] | None = None
         self._since = self._moved = state.time

@@ -24,9 +24,9 @@ from packbot.detection.detector import Detection
 from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
 from packbot.identification.base import LINKS
+from packbot.identification.drawing import Draw, drawn_setup
 from packbot.identification.unknowns import PARTS, PLACES, SIZE, N
 from packbot.model.parameters import JOINTS
-from packbot.source.drawn import Draw, drawn_setup
 
 KEPT = 0.5  # part of the uncertainty of dry friction that is left: it holds joints at rest by less
 GENTLE = 0.1  # rad/s below which dry friction is compensated in part, so that noise shakes no joint

@@ -29,11 +29,12 @@ from packbot.detection.detector import Detector, Watcher, detections
 from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.observer import MomentumObserver
 from packbot.detection.uncertainty import Uncertainty
+from packbot.identification.drawing import Draw
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
-from packbot.source.drawn import Draw, Maker, Plant, draw_arm
+from packbot.source.drawn import Maker, Plant, draw_arm
 
 EVERY, MOVING = 6.0, 5.4  # s from target to target, and of motion in them
 FIRST, LAST = 3.0, 9.0  # s between which joints fail
