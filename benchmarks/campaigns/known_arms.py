@@ -23,7 +23,7 @@ from benchmarks.campaigns.identified_arms import drawn, motion_of, recorded, set
 from benchmarks.campaigns.rows import keep, read
 from packbot.controllers.reach import ReachController
 from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.known import diagnosis
+from packbot.identification.known import KnownArm, diagnosis
 from packbot.identification.report import identify
 from packbot.model.arm import Kinematics
 from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge
@@ -71,7 +71,7 @@ def judged(seed: int, folder: Path) -> Row:
     errors = [reached(seed, file) for file in files]
     bench = Bench(seed, ENGINE, Uncertainty())
     runs = [*(bench.failure() for _ in range(FAILURES)), (None, False, bench.nominal(MINUTE))]
-    watchers = [diagnosis(bench.setup, identified=file) for file in files]
+    watchers = [diagnosis(bench.setup, known=KnownArm.given(file)) for file in files]
     outcomes = [[judge(watcher, *run) for run in runs] for watcher in watchers]
     return Row(seed, [e[0] for e in errors], [e[1] for e in errors], outcomes)
 

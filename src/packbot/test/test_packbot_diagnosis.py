@@ -35,7 +35,7 @@ def seen(fault):
             simulator.fail(replace(failed, time=0.0))
         command = control.update(state.measured, None)
         effort, state = command.effort, simulator.step(command, setup.scenario.control_period)
-    return map(np.array, zip(*rows, strict=True))
+    return [np.array(column) for column in zip(*rows, strict=True)]
 
 
 def last(found, joint):
@@ -45,7 +45,7 @@ def last(found, joint):
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", ["elbow1=frozen@1.5", "turret=frozen@1.5", "shoulder=loose@1.5"])
 def test_whole_failures_are_named_as_by_the_detector_alone(fault):
-    rows = [*seen(fault)]
+    rows = seen(fault)
     found = detections(Diagnosis(setup_of()), *rows)
     assert found == detections(Detector(setup_of()), *rows) and found
 
@@ -115,7 +115,7 @@ def test_recover_overcomes_a_brake_that_slips(slipped):
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(reason="the filters do not know brakes, and blame sound joints, too")
+@pytest.mark.xfail(strict=True, reason="the filters, which know no brakes, blame sound joints")
 def test_only_the_brake_that_slips_is_named_with_its_friction(slipped):
     controller, _ = slipped
     assert [*controller.detected] == ["elbow1"]

@@ -33,7 +33,7 @@ from roboaccord.simulators.joints import measured
 
 from packbot.detection.detector import Detection, detections
 from packbot.detection.probing import Doubt, Prober
-from packbot.identification.known import diagnosis
+from packbot.identification.known import KnownArm, diagnosis
 from packbot.source.detection import (
     KINDS,
     RESULTS,
@@ -181,7 +181,8 @@ def _of_bag(run: BagRun, payload: float) -> Result:
     setup = Setup.of(make_scenario(run.scenario))
     keys = setup.scenario.controller
     try:
-        detector = diagnosis(setup, keys.get("uncertainty"), keys.get("identified", ""), payload)
+        known = KnownArm.given(keys.get("identified", ""))
+        detector = diagnosis(setup, keys.get("uncertainty"), known, payload)
     except ValueError as error:
         raise AccordError(str(error)) from None
     motion = run.trajectory

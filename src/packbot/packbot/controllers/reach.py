@@ -186,7 +186,7 @@ class ReachController:
         with compiled("the controller reach"):
             from packbot.identification.known import KnownArm
             from packbot.planning.rrt import Planner
-        self._known = KnownArm.read(identified) if identified else None
+        self._known = KnownArm.given(identified)
         setup = self._known.setup(setup) if self._known else setup
         self._setup, self._speed = setup, speed
         self._goal = Goal.read(target, pose, pitch, look=look)

@@ -83,8 +83,8 @@ class RecoveryController:
         with compiled("the controller recover"):
             from packbot.detection.probing import Prober
             from packbot.identification.known import KnownArm, diagnosis
-        self._detector, self.planner = diagnosis(setup, uncertainty, identified), planner
-        self._known = KnownArm.read(identified) if identified else None
+        self._known = KnownArm.given(identified)
+        self._detector, self.planner = diagnosis(setup, uncertainty, self._known), planner
         setup = self._known.setup(setup) if self._known else setup
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin

@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 from roboaccord.scenario.setup import Setup
 
-from packbot.detection.uncertainty import UNIFORM, Uncertainty, effort_basis
+from packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty, effort_basis
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.simulators.engines import joint_friction
@@ -33,7 +33,6 @@ LOCK = 3.0  # rad/s: what a lock may take of a joint's rate in a tick
 CREEP = 1e-3  # rad/s: of a frozen joint
 WANDER = 0.3  # s in which unmodelled efforts forget what they were
 TURNING = 0.02  # rad/s: of a joint that is slower, dry friction may be less
-LEFT = 1.0  # part of dry friction that no sign of the rate explains
 MODEL = 0.01  # part of the efforts that is not modelled
 WHITE = 0.2  # part of what wanders that is new in each tick
 TAPS = 3  # efforts of the last ticks that may be in force
@@ -145,8 +144,8 @@ class Balance:
 
     def __init__(self, setup: Setup, payload: float, uncertainty: Uncertainty) -> None:
         self._arm, self._uncertainty = Arm.of(setup), uncertainty
-        # A payload and dry friction have one sign: half of what they may be is expected.
-        self._arm.carry(payload + 0.5 * uncertainty.payload, setup.parameters.gripper_length)
+        more = EXPECTED * uncertainty.payload
+        self._arm.carry(payload + more, setup.parameters.gripper_length)
         self._friction = joint_friction(setup.parameters)
         stiction = self._friction.stiction
         self._hidden = uncertainty.hidden(setup.effort_limits)
@@ -160,12 +159,12 @@ class Balance:
                 np.ones(r),
                 np.full(N, UNIFORM * u.torque_constant),
                 np.full(N, UNIFORM * u.viscous),
-                UNIFORM * 0.5 * self._hidden,
+                UNIFORM * EXPECTED * self._hidden,
                 np.full(TAPS - 1, LATE if u.latency else 0.0),
             ]
         )
         self.expected = np.zeros(len(self.prior))
-        self.expected[3 * N + r : 4 * N + r] = 0.5 * self._hidden
+        self.expected[3 * N + r : 4 * N + r] = EXPECTED * self._hidden
         self._inertial = slice(2 * N, 2 * N + r)
         self._parameters = self._arm.parameters
         self._lightest = LIGHTEST * np.linalg.eigvalsh(self._arm.mass_matrix(np.zeros(N)))[0]
@@ -245,7 +244,7 @@ class Balance:
                 np.column_stack([now - once, twice - once]),
             ]
         )
-        size = LEFT * self._hidden + MODEL * np.abs(motor)
+        size = self._hidden + MODEL * np.abs(motor)
         fade, drift = np.ones(len(self.prior)), np.zeros(len(self.prior))
         fade[:N] = np.exp(-period / WANDER)
         drift[:N] = (1.0 - fade[0] ** 2) * size**2

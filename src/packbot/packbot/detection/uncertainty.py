@@ -22,6 +22,7 @@ from roboaccord.scenario.setup import Setup
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 
+EXPECTED = 0.5  # of what a payload or dry friction, whose sign is known, may be
 UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
 STATES, SEED = 100, 0  # at which the efforts are compared
 CHANGES = 2.0  # rad/s^2: standard deviation of the accelerations there
@@ -158,7 +159,7 @@ def _of_links(arm: Arm, uncertainty: Uncertainty, reach: float) -> Array:
     hand = arm.model.getJointId("wrist")
     tip = np.array([reach, 0.0, 0.0])
     point = pin.Inertia(1.0, tip, np.zeros((3, 3))).toDynamicParameters()
-    column(hand, 0.5 * uncertainty.payload * point)  # half of it is taken as known
+    column(hand, EXPECTED * uncertainty.payload * point)
     for axis in np.eye(3)[1:]:
         beside = pin.Inertia(1.0, tip + STEP * axis, np.zeros((3, 3))).toDynamicParameters()
         column(hand, uncertainty.payload * uncertainty.payload_offset * (beside - point) / STEP)

@@ -10,8 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import pinocchio as pin
 from roboaccord.contract.state import Array
+from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup, find_robot
+
+from packbot.model.parameters import JOINTS
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,15 @@ class Draw:
     step: float
     latency: int
     noise: tuple[float, float]
+
+
+def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
+    """Return a scenario whose joints have an arm's friction."""
+    viscous = draw.viscous * Setup.of(scenario).parameters.of_joints("viscous")
+    friction = {f"viscous_{j}": x for j, x in zip(JOINTS, viscous.tolist(), strict=True)}
+    friction |= {f"coulomb_{j}": x for j, x in zip(JOINTS, draw.coulomb.tolist(), strict=True)}
+    data = scenario.data()
+    return make_scenario({**data, "parameters": {**data["parameters"], **friction}})
 
 
 def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:

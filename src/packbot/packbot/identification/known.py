@@ -22,9 +22,9 @@ from roboaccord.scenario.setup import Setup
 
 from packbot.detection.detector import Detection
 from packbot.detection.diagnosis import Diagnosis
-from packbot.detection.uncertainty import UNIFORM, Uncertainty
+from packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
 from packbot.identification.base import LINKS
-from packbot.identification.drawing import Draw, drawn_setup
+from packbot.identification.drawing import Draw, drawn_setup, with_friction
 from packbot.identification.unknowns import PARTS, PLACES, SIZE, N
 from packbot.model.parameters import JOINTS
 
@@ -69,6 +69,11 @@ class KnownArm:
             raise AccordError(f"{path} is no result of accord identify packbot BAG --json")
         return found
 
+    @classmethod
+    def given(cls, identified: str) -> KnownArm | None:
+        """Return what a scenario's key `identified` names, as `read` does; None for no file."""
+        return cls.read(identified) if identified else None
+
     @property
     def possible(self) -> bool:
         """Whether all numbers are finite, and friction and torque constants above 0."""
@@ -91,8 +96,8 @@ class KnownArm:
         payload, *beside = self.of("payload").tolist()
         dry = self.of("coulomb")
         if least:
-            payload -= 0.5 * self._payload
-            dry = dry - 0.5 * KEPT * known.hidden(setup.effort_limits)
+            payload -= EXPECTED * self._payload
+            dry = dry - EXPECTED * KEPT * known.hidden(setup.effort_limits)
         draw = Draw(
             masses=dict(zip(BODIES, self.of("mass").tolist(), strict=True)),
             centres=dict(zip(BODIES, self.of("centre").reshape(N, 3), strict=True)),
@@ -107,11 +112,8 @@ class KnownArm:
             latency=0,
             noise=(0.0, 0.0),
         )
-        viscous = draw.viscous * setup.parameters.of_joints("viscous")
-        friction = {f"viscous_{j}": x for j, x in zip(JOINTS, viscous.tolist(), strict=True)}
-        friction |= {f"coulomb_{j}": x for j, x in zip(JOINTS, draw.coulomb.tolist(), strict=True)}
-        data = setup.scenario.data()
-        data["parameters"] = {**data["parameters"], **friction, "friction_speed": GENTLE}
+        data = with_friction(draw, setup.scenario).data()
+        data["parameters"] = {**data["parameters"], "friction_speed": GENTLE}
         return drawn_setup(draw, make_scenario(data))
 
     def uncertainty(self, before: Uncertainty, period: float) -> Uncertainty:
@@ -193,21 +195,23 @@ class KnownDiagnosis:
 
 
 def diagnosis(
-    setup: Setup, uncertainty: object = None, identified: str = "", payload: float = 0.0
+    setup: Setup,
+    uncertainty: object = None,
+    known: KnownArm | None = None,
+    payload: float = 0.0,
 ) -> Diagnosis | KnownDiagnosis:
     """Return what finds failures, by keys of the scenario's controller.
 
     Args:
         setup: robot and scenario.
         uncertainty: of the arm, as `Uncertainty.read` takes it.
-        identified: file of what was identified, if any.
+        known: the arm as it was identified, if it was.
         payload: at the finger tips, as known [kg].
 
     Raises:
         ValueError: for an uncertainty that is none.
-        AccordError: for a file that is none.
     """
     assumed = Uncertainty.read(uncertainty)
-    if identified:
-        return KnownDiagnosis(KnownArm.read(identified), setup, assumed, payload)
+    if known:
+        return KnownDiagnosis(known, setup, assumed, payload)
     return Diagnosis(setup, payload, uncertainty=assumed)

@@ -29,7 +29,7 @@ from packbot.detection.detector import Detector, Watcher, detections
 from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.observer import MomentumObserver
 from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.drawing import Draw
+from packbot.identification.drawing import Draw, with_friction
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner
@@ -182,11 +182,7 @@ def judge_arm(
 def oracle(draw: Draw) -> Detector:
     """Return a detector that knows an arm's friction and payload, but not where that hangs."""
     nominal = load_scenario("packbot", "packbot", "reach")
-    viscous = draw.viscous * Setup.of(nominal).parameters.of_joints("viscous")
-    changes = [f"parameters.viscous_{j}={v!r}" for j, v in zip(JOINTS, viscous.tolist())]
-    dry = zip(JOINTS, draw.coulomb.tolist(), strict=True)
-    changes += [f"parameters.coulomb_{j}={v!r}" for j, v in dry]
-    setup = Setup.of(load_scenario("packbot", "packbot", "reach", changes))
+    setup = Setup.of(with_friction(draw, nominal))
     u = Uncertainty()
     known = replace(u, viscous=0.0, coulomb=KNOWN * u.coulomb, payload=0.0)
     return Detector(setup, draw.payload, uncertainty=known)

@@ -15,13 +15,13 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.engines import REFERENCE, spec
-from roboaccord.scenario.files import load_scenario, make_scenario
+from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
 from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.drawing import Draw, drawn_setup
+from packbot.identification.drawing import Draw, drawn_setup, with_friction
 from packbot.identification.unknowns import PLACES, SIZE
 from packbot.model.parameters import JOINTS
 
@@ -97,12 +97,7 @@ class Plant:
         known = (
             load_scenario("packbot", "packbot", scenario) if isinstance(scenario, str) else scenario
         )
-        data = known.data()
-        viscous = draw.viscous * Setup.of(known).parameters.of_joints("viscous")
-        friction = {f"viscous_{j}": v for j, v in zip(JOINTS, viscous.tolist(), strict=True)}
-        friction |= {f"coulomb_{j}": v for j, v in zip(JOINTS, draw.coulomb.tolist(), strict=True)}
-        loaded = make_scenario({**data, "parameters": {**data["parameters"], **friction}})
-        self.setup = drawn_setup(draw, loaded)
+        self.setup = drawn_setup(draw, with_friction(draw, known))
         robot = self.setup.robot
         made: object
         if not isinstance(engine, str):
@@ -114,7 +109,7 @@ class Plant:
         assert isinstance(made, Simulator)
         self.simulator = made
         self.draw = draw
-        self.period = loaded.control_period
+        self.period = known.control_period
 
     def reset(self, q: Array, seed: int) -> RobotState:
         """Begin at rest at angles (7,) [rad], and return what is measured, with noise of a seed."""
