@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
-from scipy.ndimage import binary_dilation, maximum_filter1d, minimum_filter1d
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.fault import FOUND, REFUSED, fault_of
@@ -135,6 +134,8 @@ def moves(motion: Trajectory, points: Array, step: float) -> NDArray[np.bool_]:
 
 def _ranges(values: Array, width: int) -> Array:
     """Return the range of values (t, ...) among so many samples around each."""
+    from scipy.ndimage import maximum_filter1d, minimum_filter1d
+
     high = maximum_filter1d(values, width, axis=0)
     return np.asarray(high - minimum_filter1d(values, width, axis=0))
 
@@ -149,6 +150,8 @@ def shown(moving: NDArray[np.bool_], rest: int, least: int) -> Index:
         rest: samples that are shown all the same, before and after motion.
         least: number of samples that are worth leaving out.
     """
+    from scipy.ndimage import binary_dilation
+
     if not moving.any():
         return np.arange(len(moving))
     keep = binary_dilation(moving | (np.arange(len(moving)) == len(moving) - 1), iterations=rest)
