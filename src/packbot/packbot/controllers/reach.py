@@ -14,7 +14,8 @@ brake it wholly (x = b T / m is 8 for the wrist). Friction is therefore taken at
 qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/2 and 1.
 
 With less friction than assumed, light joints would run away by that. Where the arm is known to be
-uncertain, friction is taken at the rate that is wanted, r' + w e.
+uncertain, friction is taken at the rate that is wanted, r' + w e, and `Integral` takes off what
+gravity, by a payload that is not known, leaves of the error.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
 from packbot.model import compiled
+from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.simulators.engines import joint_friction
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
 
 AT_STOP = 2e-3  # rad
 LEAST = 1e-6  # of x, below which k is 1/2 to round-off
+INTEGRAL, MOST = 2.0, 1.0  # 1/s, and rad that it adds at most
 
 
 class ComputedTorque:
@@ -82,6 +85,30 @@ class ComputedTorque:
         k = 1.0 / -np.expm1(-x) - 1.0 / x
         friction = self._friction.efforts(qd + k * self._period * a)
         return np.asarray(self._arm.efforts(q, qd, a) - friction)
+
+
+class Integral:
+    """Add to the angles to be followed what the arm has lacked of them.
+
+    With r + s in place of r and s' = k e, the error has the poles of z^3 + 2 w z^2 + w^2 z + k w^2,
+    stable for k < 2 w.
+
+    Args:
+        period: of control [s].
+    """
+
+    def __init__(self, period: float) -> None:
+        self._gain = INTEGRAL * period
+        self.reset()
+
+    def reset(self) -> None:
+        """Begin with nothing."""
+        self.sum = np.zeros(len(JOINTS))
+
+    def added(self, r: Array, q: Array) -> Array:
+        """Return the angles r (7,) with what is added, and take the error of q (7,) [rad]."""
+        self.sum = np.clip(self.sum + self._gain * (r - q), -MOST, MOST)
+        return r + self.sum
 
 
 class FailedTorque(ComputedTorque):
@@ -165,9 +192,10 @@ class ReachController:
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
-        uncertainty: with it, empty or not, friction is compensated with care; see above.
+        uncertainty: with it, empty or not, friction is compensated with care, and what is left of
+            the error integrated; see above.
         identified: file of `accord identify packbot BAG --json`: planning and control take the
-            arm as that has it, and friction with care.
+            arm as that has it, with care as well.
     """
 
     def __init__(
@@ -193,6 +221,7 @@ class ReachController:
         self._planner = Planner(setup, margin=margin)
         uncertain = uncertainty is not None or self._known is not None
         self._control = ComputedTorque(setup, bandwidth, uncertain=uncertain)
+        self._integral = Integral(setup.scenario.control_period) if uncertain else None
         self._motions: dict[int, TimedPath] = {}
 
     def reset(self, seed: int) -> None:
@@ -206,11 +235,13 @@ class ReachController:
             corners = planner.plan(start, goal, seed)
             self._motions[seed] = in_time(self._setup, corners, self._speed)
         self.motion = self._motions[seed]
+        if self._integral:
+            self._integral.reset()
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion, and hold its end."""
-        known, wanted = self._known, self.motion.at(state.time)
-        if known is None:
-            return self._control.command(state, *wanted)
-        command = self._control.command(known.seen(state), *wanted)
-        return known.driven(command, self._setup.effort_limits)
+        r, rate, change = self.motion.at(state.time)
+        state = self._known.seen(state) if self._known else state
+        r = self._integral.added(r, state.q) if self._integral else r
+        command = self._control.command(state, r, rate, change)
+        return self._known.driven(command, self._setup.effort_limits) if self._known else command

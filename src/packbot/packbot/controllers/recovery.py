@@ -16,7 +16,7 @@ from roboaccord.contract.fault import FOUND, REFUSED, Fault
 from roboaccord.contract.state import Array, Command, Event, RobotState, Target
 from roboaccord.scenario.setup import Setup
 
-from packbot.controllers.reach import ComputedTorque, ReachController
+from packbot.controllers.reach import ComputedTorque, Integral, ReachController
 from packbot.model import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
@@ -61,8 +61,8 @@ class RecoveryController:
         bandwidth: of the control [rad/s].
         margin: that the way keeps from touching [m].
         uncertainty: by how much the arm may differ from its model, keys of
-            `detection.uncertainty.Uncertainty`; what is not given is the report's. With it friction
-            is compensated with care, too.
+            `detection.uncertainty.Uncertainty`; what is not given is the report's. With it the arm
+            is controlled with care, as `reach` has it.
         identified: file of `accord identify packbot BAG --json`: all of this takes the arm as that
             has it, with the uncertainties that it leaves.
         planner: for the failed arm at rest, where there is one already.
@@ -95,12 +95,14 @@ class RecoveryController:
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
         self._sound = ComputedTorque(setup, bandwidth, uncertain=True)
+        self._integral = Integral(period)
         self._prober = Prober(setup, 0.0)
 
     def reset(self, seed: int) -> None:
         """Forget everything, and plan the way of the healthy arm; `seed` is of the sampling."""
         self._seed = seed
         self._detector.reset()
+        self._integral.reset()
         self._effort, self._rate = np.zeros((2, len(self._setup.joints)))
         self.detected: dict[str, Detection] = {}
         self._doubts: list[str] = []
@@ -272,15 +274,18 @@ class RecoveryController:
         end = self.motion.duration if self.motion is not None else 0.0
         if self.started is not None and time > end:
             rested = min(time - end, state.time - self._moved) > LAST
-            settled = (
-                self._plain or self._serve(state) < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
-            )
+            settled = self._serve(state) < CLOSE or np.abs(state.qd[:ARM]).max() < CREEP
             self.done = (rested and settled) or time > end + LONGEST
-        return self._control.command(state, r + self._served, rate, change)
+        r = r + self._served
+        if self._uncertain:
+            left = np.isin(np.arange(len(r)), self.arm.active)
+            r = self._integral.added(np.where(left, r, state.q), state.q)
+        return self._control.command(state, r, rate, change)
 
     def _serve(self, state: RobotState) -> float:
         """Draw the tips to where they are to be, by what is measured; return how far they are [m].
 
+        A healthy arm that is not its model is left to `Integral`, as `reach` leaves it.
         Where loose joints swing freely, that is about where they come to hang; by the model, and
         where that is uncertain by how they have hung of late beside it.
         """
@@ -295,6 +300,7 @@ class RecoveryController:
         error = aim - self.arm.kinematics.tip(q)
         lines = self.arm.tip_jacobian(q)
         step = lines.T @ np.linalg.solve(lines @ lines.T + SOFT * np.eye(3), error)
-        self._served += SERVO * self._setup.scenario.control_period * step
+        if not self._plain:
+            self._served += SERVO * self._setup.scenario.control_period * step
         np.clip(self._served, -SERVED, SERVED, out=self._served)
         return float(np.linalg.norm(aim - self.arm.kinematics.tip(state.q)))
