@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from packbot.detection.detector import Detector, detections
-from packbot.detection.diagnosis import Diagnosis
+from packbot.detection.detector import Detector, Tick, detections
+from packbot.detection.diagnosis import Diagnosis, _Case
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 from packbot.source.drawn import Plant, draw_arm
@@ -55,6 +55,22 @@ def test_a_stuck_encoder_is_told_from_a_frozen_joint_by_the_impulse_that_is_not(
     found = detections(Diagnosis(setup_of()), *seen(f"{joint}=stuck@1.5"))
     assert (found[-1].joint, found[-1].kind) == (joint, "stuck")
     assert found[-1].delay == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize(("effort", "expected"), [(0.0, None), (5.0, "slipping")])
+def test_a_brake_is_told_from_dry_friction_by_the_effort_that_it_withstands(effort, expected):
+    """A joint that swings on with 1.2 N m against it, 1 kg m^2: loose and undriven it may be."""
+    case, period, still = _Case(1, 0.5, np.zeros(1), 0.0), 0.01, np.zeros(7)
+    case.named, driven = "loose", effort * np.eye(7)[1]
+    for tick in range(100):
+        sign = 1.0 if tick % 40 < 20 else -1.0
+        before = sign * np.eye(7)[1]
+        after = before + period * (driven - 1.2 * sign * np.eye(7)[1])
+        seen = Tick(np.eye(7), period * np.eye(7), still, driven, np.zeros((7, 1)), False, 1e-3)
+        case.take(period * (tick + 1), seen, before, after)
+        told = case.judge()
+    assert told == expected
+    assert case.sizes[1] == pytest.approx(1.2 if expected else 0.0)
 
 
 @pytest.mark.slow
