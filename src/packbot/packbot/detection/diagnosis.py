@@ -189,8 +189,8 @@ class _Case:
         self._due = False
         lacks, effort, rate, jitter, noise = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
-        if weight @ effort**2 < CLEAR:  # with no effort to lack, loose, weak and healthy are alike
-            return self.told
+        if self.named == "loose" and weight @ effort**2 < CLEAR:
+            return self.told  # where nothing is asked of it, one that is weak would be no other
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
         turns = sign != 0.0
         gain = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), 1e-12)
