@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -66,7 +67,9 @@ def test_what_a_payload_that_is_not_known_pulls_down_is_integrated():
         controller = ReachController(setup, TARGET, uncertainty=uncertainty)
         controller.reset(0)
         end = controller.motion.duration + 6.0
-        rows, states = plant.record(setup.initial.q, 0, lambda s: controller.update(s, None), end)
+        rows, states = plant.record(
+            setup.initial.q, 0, partial(controller.update, target=None), end
+        )
         off.append(np.abs(states[-1] - controller.motion.at(end)[0]).max())
     assert off[0] > 5e-3 and off[1] < 1e-4
     zero, q = np.zeros(7), states[-1]
