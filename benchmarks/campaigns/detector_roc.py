@@ -30,7 +30,7 @@ from roboaccord.report.drawing import legend, picture
 
 SEEDS = range(3000, 3020)
 FAILURES, NOMINAL = 3, 60.0  # of each arm, and s without one
-SCALES = (0.5, 2.0, 4.0)  # of the uncertainties, beside 1,
+SCALES = (0.5, 2.0, 3.0)  # of the uncertainties, beside 1,
 FEWER = SEEDS[:10]  # of these arms
 THRESHOLDS = {"detector": (10.0, THRESHOLD, 80.0), "baseline": (1.0, 2.0, FACTOR)}
 WATCHERS: dict[str, Callable[..., Watcher]] = {

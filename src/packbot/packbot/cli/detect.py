@@ -33,6 +33,7 @@ from roboaccord.simulators.joints import measured
 
 from packbot.detection.detector import Detection, detections
 from packbot.detection.probing import Doubt, Prober
+from packbot.detection.uncertainty import LARGEST
 from packbot.identification.known import KnownArm, diagnosis
 from packbot.source.detection import (
     KINDS,
@@ -61,7 +62,8 @@ def detect_command(
         Minutes, typer.Option(min=0.0, help="Of motion without failure in the study.")
     ] = 10.0,
     model_error: Annotated[
-        Ratio, typer.Option(metavar="SCALE", min=0.0, help="Of the stated uncertainties.")
+        Ratio,
+        typer.Option(metavar="SCALE", min=0.0, max=LARGEST, help="Of the stated uncertainties."),
     ] = 1.0,
     engine: Engine = REFERENCE,
     seed: Seed = 0,

@@ -24,6 +24,7 @@ from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds, to_jso
 from roboaccord.contract.state import Array
 
 from packbot.cli.options import Pitch, ScenarioName, Target, draws, point
+from packbot.detection.uncertainty import LARGEST
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, pose
 from packbot.planning.failed_arm import FailedArm
@@ -155,6 +156,7 @@ def recover_command(
         typer.Option(
             metavar="SCALE",
             min=0.0,
+            max=LARGEST,
             help="Draw the arms within so much of the stated uncertainties; else they are exact.",
         ),
     ] = None,
