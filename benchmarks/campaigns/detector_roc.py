@@ -78,8 +78,8 @@ def found(rows: list[Row], watcher: str, threshold: float, scale: float) -> list
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """Draw failures found over false alarms, and delay and missed over model error."""
-    with picture(path, (7.5, 3.6), mosaic="ab") as axes:
+    """Draw failures found over false alarms, and these and their delay over model error."""
+    with picture(path, (9.0, 3.4), mosaic="abc") as axes:
         for name, colour in (("detector", BLUE), ("baseline", RED)):
             points = [shares(found(rows, name, t, 1.0)) for t in THRESHOLDS[name]]
             axes["a"].plot(
@@ -89,12 +89,15 @@ def draw(rows: list[Row], path: Path) -> None:
             scales = sorted((1.0, *SCALES))
             errors = [shares(found(rows, name, usual, scale)) for scale in scales]
             axes["b"].plot(scales, [p["found"] for p in errors], "o-", color=colour, label=name)
+            axes["c"].plot(scales, [p["delay"] for p in errors], "o-", color=colour, label=name)
         axes["a"].set(xlabel="false alarms [1/h]", ylabel="failures found [%]", ylim=(0, 101))
-        axes["b"].set(xlabel="model error over the uncertainties", ylim=(0, 101), xscale="log")
-        axes["b"].set_xticks(scales, [f"{scale:g}" for scale in scales], minor=False)
-        axes["b"].minorticks_off()
-        for each in axes.values():
-            legend(each, 2)
+        axes["b"].set(ylabel="failures found [%]", ylim=(0, 101))
+        axes["c"].set(ylabel="delay, median [s]", yscale="log")
+        for each in (axes["b"], axes["c"]):
+            each.set(xlabel="model error over the stated one", xscale="log")
+            each.set_xticks(scales, [f"{scale:g}" for scale in scales], minor=False)
+            each.minorticks_off()
+        legend(axes["a"], 2)
 
 
 def shares(outcomes: list[Outcome]) -> dict[str, float]:
