@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 AT_STOP = 2e-3  # rad
 LEAST = 1e-6  # of x, below which k is 1/2 to round-off
-INTEGRAL, MOST = 2.0, 1.0  # 1/s, and rad that it adds at most
+INTEGRAL, MOST = 0.2, 1.0  # of the bandwidth, and rad that it adds at most
 
 
 class ComputedTorque:
@@ -91,14 +91,15 @@ class Integral:
     """Add to the angles to be followed what the arm has lacked of them.
 
     With r + s in place of r and s' = k e, the error has the poles of z^3 + 2 w z^2 + w^2 z + k w^2,
-    stable for k < 2 w.
+    stable for k < 2 w; k is w / 5.
 
     Args:
+        bandwidth: w [rad/s].
         period: of control [s].
     """
 
-    def __init__(self, period: float) -> None:
-        self._gain = INTEGRAL * period
+    def __init__(self, bandwidth: float, period: float) -> None:
+        self._gain = INTEGRAL * bandwidth * period
         self.reset()
 
     def reset(self) -> None:
@@ -221,7 +222,7 @@ class ReachController:
         self._planner = Planner(setup, margin=margin)
         uncertain = uncertainty is not None or self._known is not None
         self._control = ComputedTorque(setup, bandwidth, uncertain=uncertain)
-        self._integral = Integral(setup.scenario.control_period) if uncertain else None
+        self._integral = Integral(bandwidth, setup.scenario.control_period) if uncertain else None
         self._motions: dict[int, TimedPath] = {}
 
     def reset(self, seed: int) -> None:

@@ -95,7 +95,7 @@ class RecoveryController:
         self._setup, self._target, self._watch = setup, np.array(target, dtype=float), watch
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
         self._sound = ComputedTorque(setup, bandwidth, uncertain=True)
-        self._integral = Integral(period)
+        self._integral = Integral(bandwidth, period)
         self._prober = Prober(setup, 0.0)
 
     def reset(self, seed: int) -> None:
