@@ -278,8 +278,9 @@ class RecoveryController:
             self.done = (rested and settled) or time > end + LONGEST
         r = r + self._served
         if self._uncertain:
-            left = np.isin(np.arange(len(r)), self.arm.active)
-            r = self._integral.added(np.where(left, r, state.q), state.q)
+            wanted, active = state.q.copy(), self.arm.active
+            wanted[active] = r[active]
+            r = self._integral.added(wanted, state.q)
         return self._control.command(state, r, rate, change)
 
     def _serve(self, state: RobotState) -> float:
@@ -291,6 +292,9 @@ class RecoveryController:
         """
         aim = self.recovery.nearest if self.recovery and self.reason else self._target
         q = state.q
+        away = float(np.linalg.norm(aim - self.arm.kinematics.tip(q)))
+        if self._plain:
+            return away
         if not len(self.arm.propping(q)):
             q = self.arm.hang(q)
             if self._uncertain:
@@ -300,7 +304,6 @@ class RecoveryController:
         error = aim - self.arm.kinematics.tip(q)
         lines = self.arm.tip_jacobian(q)
         step = lines.T @ np.linalg.solve(lines @ lines.T + SOFT * np.eye(3), error)
-        if not self._plain:
-            self._served += SERVO * self._setup.scenario.control_period * step
+        self._served += SERVO * self._setup.scenario.control_period * step
         np.clip(self._served, -SERVED, SERVED, out=self._served)
-        return float(np.linalg.norm(aim - self.arm.kinematics.tip(state.q)))
+        return away
