@@ -126,13 +126,13 @@ def slipped():
 @pytest.mark.slow
 def test_recover_overcomes_a_brake_that_slips(slipped):
     controller, error = slipped
+    assert [*controller.detected] == ["elbow1"]
     assert controller.detected["elbow1"].kind == "slipping"
     assert error < 0.01
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="the filters, which know no brakes, blame sound joints")
-def test_only_the_brake_that_slips_is_named_with_its_friction(slipped):
+@pytest.mark.xfail(strict=True, reason="it falls at once, and the arm's inertia is not known yet")
+def test_a_brake_that_slips_is_named_with_its_friction(slipped):
     controller, _ = slipped
-    assert [*controller.detected] == ["elbow1"]
     assert controller.detected["elbow1"].size == pytest.approx(20.0, rel=0.1)

@@ -128,11 +128,8 @@ def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, ot
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_fall_in_an_engine_ends_where_it_is_to_rest(engine, request):
+def test_a_fall_in_an_engine_ends_where_it_is_to_rest(engine):
     """Elbow 1 loose from the drive pose, the other joints as they are held."""
-    if engine == "mujoco":
-        why = "the turret is named loose, too"
-        request.applymarker(pytest.mark.xfail(strict=True, reason=why))
     setup = setup_of("elbow1=loose")
     arm = FailedArm(setup, setup.faults)
     run = run_reach(setup, np.array([3.0, 0.0, 0.0]), engine)

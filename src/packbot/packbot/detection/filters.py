@@ -39,6 +39,7 @@ TAPS = 3  # efforts of the last ticks that may be in force
 BENT = 0.1  # part of what the inertial parameters may still change that is not linear
 PART = 0.02  # of the estimates, to which that is found which can be taken
 LIGHTEST = 0.3  # part of the least eigenvalue of the mass matrix that must be left
+SMOOTH = 0.1  # s: accelerations of one tick are noise, by which unknowns would seem to be known
 LATE = 0.5  # standard deviation of the part of each
 LEAST = 1e-6  # of x in `mean_weight`, below which it is 1/2 to round-off
 
@@ -179,6 +180,7 @@ class Balance:
         """Forget the last state."""
         self._efforts = np.zeros((TAPS, N))
         self._effects = np.zeros((N, len(self.prior)))
+        self._qdd = np.zeros(N)  # as a mean over `SMOOTH`
         self._q: Array | None = None
 
     def begin(self, q: Array) -> None:
@@ -232,7 +234,8 @@ class Balance:
         weights = arm.regressor(middle, rate, np.zeros(N)) @ (self._basis @ (unknowns - taken))
         end = keep @ rate + free @ (known + rest - weights + np.where(loose, 0.0, drives))
         mean = weight * end + (1.0 - weight) * rate
-        regressor = arm.regressor(middle, 0.5 * (rate + end), (end - rate) / period) @ self._basis
+        self._qdd += min(1.0, period / SMOOTH) * ((end - rate) / period - self._qdd)
+        regressor = arm.regressor(middle, 0.5 * (rate + end), self._qdd) @ self._basis
         known = known + regressor @ taken
         self._effects = np.hstack(
             [
