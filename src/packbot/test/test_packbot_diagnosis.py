@@ -60,7 +60,7 @@ def test_a_stuck_encoder_is_told_from_a_frozen_joint_by_the_impulse_that_is_not(
 @pytest.mark.parametrize(("effort", "expected"), [(0.0, None), (5.0, "slipping")])
 def test_a_brake_is_told_from_dry_friction_by_the_effort_that_it_withstands(effort, expected):
     """A joint that swings on with 1.2 N m against it, 1 kg m^2: loose and undriven it may be."""
-    case, period, still = _Case(1, 0.5, np.zeros(1), 0.0), 0.01, np.zeros(7)
+    case, period, still = _Case(1, 0.5, (np.zeros(1), np.eye(1)), 0.0), 0.01, np.zeros(7)
     case.named, driven = "loose", effort * np.eye(7)[1]
     for tick in range(100):
         sign = 1.0 if tick % 40 < 20 else -1.0

@@ -186,6 +186,7 @@ class Detector:
         self._noise.reset()
         self._time: float | None = None
         self._known = np.zeros(N, dtype=np.int64)
+        self._left = np.zeros(N, dtype=np.bool_)  # joints whose effort is anything
         self._told: dict[int, Verdict] = {}
         self._states, self._spreads = np.zeros((k, size)), np.zeros((k, size, size))
         self._states[0, N:] = self._balance.expected
@@ -222,7 +223,7 @@ class Detector:
         keep, free, known, motor, effects, white, fade, drift = self._balance.over(
             q, self._states[0], self._spreads[0], self._known == LOOSE, tau, period, float(noise[0])
         )
-        white = white + stops.any(axis=1) * STOP**2
+        white = white + (stops.any(axis=1) | self._left) * STOP**2
         sticks = np.abs(qd) < SIGMAS * noise[1] + SLOW
         white = white + sticks * self._balance.sticking**2
         jolts = (JOLT * impulses.any() * (qd - self._states[0, :N])) ** 2
@@ -251,6 +252,23 @@ class Detector:
         found = np.array(self._states[0, N:])
         found[:N] = 0.0
         return found
+
+    @property
+    def spread(self) -> Array:
+        """Covariance of these and the wandering efforts (m, m)."""
+        return np.array(self._spreads[0, N:, N:])
+
+    def leave(self, joint: int, unknowns: Array, spread: Array) -> None:
+        """Take the effort of a joint for anything from now on, and unknowns for what they were.
+
+        Args:
+            joint: whose failure the filters do not know.
+            unknowns, spread: as before it failed (m,), (m, m).
+        """
+        assert self._time is not None
+        self._left[joint], self._known[joint] = True, HEALTHY
+        self._states[0, N:], self._spreads[0, N:, N:] = unknowns, spread
+        self._start(self._time, self._seen, self._variance**0.5)
 
     @property
     def estimates(self) -> Array:

@@ -65,7 +65,7 @@ class Diagnosis:
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
         self.detector.reset()
-        self._past = deque[tuple[float, Array, Tick, Array, Array]]()
+        self._past = deque[tuple[float, tuple[Array, Array], Tick, Array, Array]]()
         self._reading: tuple[Array, Array] | None = None
         self._repeats = np.zeros(N, dtype=np.int64)
         self._passes = np.ones(N, dtype=np.bool_)  # an impulse, as it stopped
@@ -77,7 +77,7 @@ class Diagnosis:
         """Take what was measured, and the effort that was commanded up to then."""
         if self._blind:
             return ()
-        before, known = self._reading, self.detector.unknowns
+        before, known = self._reading, (self.detector.unknowns, self.detector.spread)
         found = self.detector.update(time, q, qd, effort)
         self._reading = q, qd
         if before is None:
@@ -90,7 +90,7 @@ class Diagnosis:
         repeats = (q == before[0]) & (qd == 0.0)
         settled = time > self._begun + SETTLED  # before, the arm is not known
         for j in np.flatnonzero(repeats & (self._repeats == 0)).tolist():
-            self._passes[j] = not settled or _passes(j, *self._past[-1][1:])
+            self._passes[j] = not settled or _passes(j, known[0], *self._past[-1][2:])
         self._repeats = np.where(repeats, self._repeats + 1, 0)
         assumed = self._noise * np.exp(-0.5 * (time - self._begun) / ADAPT)  # what is left of it
         noise = self._past[-min(len(self._past), REPEATS + 2)][2].noise  # before it stopped
@@ -132,6 +132,8 @@ class Diagnosis:
             told = case.told
             if (kind := case.judge()) and kind != told:
                 more.append(Detection(JOINTS[joint], kind, time, time - case.began, *case.sizes))
+                if kind in PARTIAL:
+                    self.detector.leave(joint, *case.known)
         kept = [each for each in found if not self._partly(each)]
         return (*(each for each in kept if each.joint not in {d.joint for d in more}), *more)
 
@@ -146,7 +148,7 @@ class _Case:
     Args:
         joint: index.
         hidden: standard deviation of the effort that is not known [N m].
-        known: of the arm, before it failed (m,).
+        known: of the arm, before it failed, and its covariance (m,), (m, m).
         began: when it failed, as far as can be told [s].
 
     Attributes:
@@ -155,8 +157,8 @@ class _Case:
         sizes: effort that is missing [N m], and what the failure measures.
     """
 
-    def __init__(self, joint: int, hidden: float, known: Array, began: float) -> None:
-        self._joint, self._hidden, self._known, self.began = joint, hidden, known, began
+    def __init__(self, joint: int, hidden: float, known: tuple[Array, Array], began: float) -> None:
+        self._joint, self._hidden, self.known, self.began = joint, hidden, known, began
         self._rows, self._blocks = list[tuple[float, ...]](), deque[Array](maxlen=MOST)
         self._last = self._since = began
         self._due = False
@@ -173,7 +175,7 @@ class _Case:
             return
         mass = np.linalg.inv(tick.free)[j]  # over the period
         lacks = mass @ (after - tick.keep @ before) - tick.known[j] - tick.motor[j]
-        lacks -= tick.effects[j] @ self._known
+        lacks -= tick.effects[j] @ self.known[0]
         jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / BLOCK
         rate = 0.5 * float(before[j] + after[j])
         self._rows.append((float(lacks), float(tick.motor[j]), rate, jitter, tick.noise))
