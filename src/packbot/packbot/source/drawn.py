@@ -27,7 +27,7 @@ from packbot.model.parameters import JOINTS
 
 Maker = str | Callable[[Setup], Simulator]
 """A simulator by its name, or what makes it."""
-TOLERANCE = 1e-6  # of the reference's steps: a hundredth of the noise, and 2.4 times as fast
+TOLERANCE = 1e-5  # of the steps of the reference: less than noise, and 3.5 times as fast
 NOISES = (0.3, 3.0)  # of the noise that is assumed, in logarithms uniform
 
 

@@ -1,4 +1,4 @@
-"""`accord check`: static checks of worlds, models, robots and bridges for Gazebo."""
+"""`accord check`: static checks of a robot's URDF, and of worlds, models and bridges for Gazebo."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ from typing import Annotated
 
 import typer
 from rich.console import RenderableType
+from rich.text import Text
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
+from roboaccord.cli.options import read_packages
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_target, read_xml
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
+from roboaccord.crosscheck.parity.rules import Finding, findings
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
+from roboaccord.description.urdf_file import read_urdf
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.tool import Problem, schema_folder, sdformat_problems, sdformat_tool
+from roboaccord.report.sarif import sarif
+from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
+COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 MISSING = {
     "sdformat": "sdformat's checker is not installed: "
     "apt-get install ignition-tools libsdformat-dev",
@@ -33,16 +41,18 @@ MISSING = {
 
 @dataclass(frozen=True)
 class Check:
-    """Hold the problems of each file and robot, and the checkers that are not installed."""
+    """Hold what is wrong for Gazebo by file and robot, with URDFs, and missing checkers."""
 
     files: Mapping[str, Sequence[Problem]]
     missing: tuple[str, ...]
+    findings: Sequence[Finding] = ()
 
     @property
     def verdict(self) -> Verdict:
         """Whether nothing is wrong, and nothing undecided."""
         found = [problem for problems in self.files.values() for problem in problems]
-        if any(isinstance(problem, str) for problem in found):
+        errors = any(each.severity == "error" for each in self.findings)
+        if errors or any(isinstance(problem, str) for problem in found):
             return "fail"
         return "undecided" if found else "pass"
 
@@ -53,21 +63,32 @@ class Check:
 
 def check_command(
     files: Annotated[
-        list[Path] | None, typer.Argument(help="SDF files; all that ship, and robots, if none.")
+        list[Path] | None,
+        typer.Argument(help="URDF, xacro or SDF; all SDF that ships, and robots, if none."),
     ] = None,
     models: Annotated[
         list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")
     ] = None,
+    package: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
+    ] = None,
+    report: Annotated[
+        Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write it as SARIF.")
+    ] = None,
 ) -> Result:
-    """Check what is given to Gazebo: worlds, models, robots and bridges.
+    """Check a robot's description, or what is given to Gazebo, without any engine.
 
-    Gazebo takes unknown elements, missing systems and unbridged topics in silence. This looks
-    for them, and asks sdformat's own checker where it is installed. Exit status 1 if something
-    is wrong, or undecided because the checker did not answer.
+    A URDF or xacro file: masses, units, limits, axes, names, meshes and references, each with its
+    line and cure. Worlds, models and bridges: unknown elements, missing systems and unbridged
+    topics, which Gazebo takes in silence; sdformat's own checker is asked where it is installed.
+    Exit status 1 if something is wrong, or undecided because the checker did not answer.
 
     Examples:
 
-      accord check
+      accord check my.urdf
+
+      accord check my.urdf.xacro --package my_robot=. --sarif my.sarif
 
       accord check worlds/mine.sdf --models models
     """
@@ -75,19 +96,47 @@ def check_command(
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
     if files is None and shipped is None:
         raise AccordError("name files: roboaccord_ros, which has the worlds, is not installed")
+    check_target(report, ".sarif")
+    packages = read_packages(package or [])
     paths = files or sorted([*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")])  # type: ignore[union-attr]
     tool = sdformat_tool()
-    found = {}
+    found, of_urdfs = dict[str, list[Problem]](), list[Finding]()
     for path in paths:
+        if is_robot(path):
+            of_urdfs += findings(read_urdf(path, packages), str(path))
+            continue
         own = check_file(path, folders)  # which reads bounded files alone
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
     if not files:
         found |= {f"robot {name}": problems_of_robot(name, tool) for name in robot_names()}
     there = {"sdformat": tool, "schema": schema_folder()}
-    result = Check(found, tuple(name for name in MISSING if not there[name]))
+    missing = tuple(name for name in MISSING if found and not there[name])
+    result = Check(found, missing, tuple(of_urdfs))
     for name in result.missing:
         note(MISSING[name])
-    return Result(result.to_json(), [table_of(result)], ok=result.verdict == "pass")
+    if report:
+        write_text(report, sarif(result.findings), ".sarif")
+    shown = [*map(finding_text, result.findings), *([table_of(result)] if found else [])]
+    clean = ["nothing found"] if not shown else []
+    written = [f"written: {report}"] if report else []
+    passed = result.verdict == "pass"
+    return Result(result.to_json(), [*shown, *clean, *written], ok=passed)
+
+
+def is_robot(path: Path) -> bool:
+    """Return whether a file is a robot's description, and not a world or a model for Gazebo."""
+    if path.suffix == ".xacro":
+        return True
+    return read_xml(path).tag == "robot" and not (path.parent / "model.config").is_file()
+
+
+def finding_text(each: Finding) -> Text:
+    """Return a finding as compilers print one, and its cure."""
+    return Text.assemble(
+        f"{each.file}:{each.line}: ",
+        (each.severity, COLOURS[each.severity]),
+        f": {each.message} [{each.rule}]\n    {each.cure}",
+    )
 
 
 def problems_of_robot(name: str, tool: str) -> list[Problem]:
