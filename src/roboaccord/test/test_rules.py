@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from roboaccord.cli.main import run
 from roboaccord.crosscheck.parity.rules import RULES, findings, parse_lines
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.report.sarif import sarif
@@ -136,3 +137,18 @@ def test_the_page_has_every_rule():
     page = Path(__file__).parents[3] / "docs" / "rules.md"
     rows = [row for row in page.read_text(encoding="utf-8").splitlines() if row.startswith("| `")]
     assert rows == [f"| `{rule}` | {how} | {what} |" for rule, (how, what) in RULES.items()]
+
+
+def test_what_every_engine_reads_alike_and_is_wrong_fails_the_parity(tmp_path, capsys):
+    """Limits that are swapped change no acceleration; a rule finds them."""
+    pytest.importorskip("mujoco")
+    path = tmp_path / "arm.urdf"
+    path.write_text(SOUND.replace('lower="-1" upper="1"', 'lower="1" upper="-1"'), encoding="utf-8")
+    words = f"{path} --sarif {tmp_path}/arm.sarif --json"
+    assert run(f"check {words}".split()) == 1
+    alone = json.loads(capsys.readouterr().out)["findings"]
+    assert [(each["rule"], each["line"]) for each in alone] == [("limits-swapped", 21)]
+    assert run(f"parity {words} --engines mujoco".split()) == 1
+    (robot,) = json.loads(capsys.readouterr().out)["robots"]
+    assert robot["findings"] == alone
+    assert json.loads((tmp_path / "arm.sarif").read_text(encoding="utf-8"))["runs"][0]["results"]

@@ -19,7 +19,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target, read_xml
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
-from roboaccord.crosscheck.parity.rules import Finding, findings
+from roboaccord.crosscheck.parity.result import Finding
+from roboaccord.crosscheck.parity.rules import findings
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import read_urdf

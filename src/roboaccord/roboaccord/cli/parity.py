@@ -11,6 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, named, note
 from roboaccord.cli.options import Seed, complete_robot, listed, read_packages
@@ -24,7 +25,7 @@ from roboaccord.crosscheck.parity.collection import (
     find_files,
     write_repaired,
 )
-from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status
+from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
@@ -38,6 +39,7 @@ from roboaccord.report.parity import (
     junit,
     render_parity,
 )
+from roboaccord.report.sarif import sarif
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
@@ -94,6 +96,10 @@ def parity_command(
     report: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write it as JUnit.")
     ] = None,
+    annotations: Annotated[
+        Path | None,
+        typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF."),
+    ] = None,
     seed: Seed = 0,
 ) -> Result:
     """Compare what engines read from a URDF: links, joints, and accelerations.
@@ -102,8 +108,9 @@ def parity_command(
     limits, masses, centres, inertias, mass matrix, gravity forces and the accelerations at 100
     random states are held against an own articulated-body algorithm. Each difference is named
     with its link and cause, and proven: with that cause alone, and without it. Damping, dry
-    friction, effort limits and mimic are told apart. Exit status 1 if an engine differs or
-    refuses the robot, or is undecided because it did not answer.
+    friction, effort limits and mimic are told apart. The rules of `accord check` are asked
+    first. Exit status 1 if an engine differs or refuses the robot, or is undecided because it did
+    not answer, or if a finding is an error.
 
     Examples:
 
@@ -119,7 +126,7 @@ def parity_command(
     options = Options(one_of("--settings", settings, SETTINGS), root, seed)
     chosen = choose_readers(engines)
     files = files_of(what, read_packages(package or []), root)
-    for path, kind in ((page, ".html"), (report, ".xml")):
+    for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
     robots = examined(files, chosen, options, targets)
@@ -129,7 +136,9 @@ def parity_command(
         write_text(page, render_parity(result), ".html")
     if report:
         write_text(report, junit(result), ".xml")
-    written = [f"written: {path}" for path in (repair, page, report) if path]
+    if annotations:
+        write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
+    written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
     return Result(result.to_json(), [*shown_of(result), *written], ok=result.verdict == "pass")
 
 
@@ -250,7 +259,11 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
             error_text(worst.finite) if worst else "",
         )
     versions = ", ".join(f"{name} {e.examined.version}" for name, e in robot.engines.items())
-    return [table, Text(versions), *causes_shown(robot), *map(Text, apart_lines(robot))]
+    rules = [finding_text(each) for each in errors_of(robot)]
+    more = len(robot.findings) - len(rules)
+    if more:
+        rules.append(Text(f"{more} more: accord check {robot.file}"))
+    return [table, Text(versions), *causes_shown(robot), *map(Text, apart_lines(robot)), *rules]
 
 
 def causes_shown(robot: RobotParity) -> list[RenderableType]:
@@ -286,7 +299,9 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
         total.add_row(name, *map(str, count.statuses.values()), causes)
     versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
     alike = f"all read {result.alike} of {len(result.robots)} robots alike; {versions}"
-    return [table, total, Text(alike)]
+    wrong = sum(bool(errors_of(robot)) for robot in result.robots)
+    rules = [Text(f"the rules find errors in {wrong}: accord check FILE")] if wrong else []
+    return [table, total, Text(alike), *rules]
 
 
 def repair_lines(robot: RobotParity) -> Iterator[str]:

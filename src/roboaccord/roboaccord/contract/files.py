@@ -234,6 +234,7 @@ _KINDS: Mapping[str, Callable[[bytes], bool]] = {
     ".obj": _is_text,
     ".ply": _begins(b"ply"),
     ".png": _begins(b"\x89png"),
+    ".sarif": _begins(b"{"),
     ".sdf": _XML,
     ".stl": _is_text,  # in part; see above
     ".svg": _XML,

@@ -6,7 +6,8 @@ import json
 from collections.abc import Sequence
 
 from roboaccord import __version__
-from roboaccord.crosscheck.parity.rules import RULES, Finding
+from roboaccord.crosscheck.parity.result import Finding
+from roboaccord.crosscheck.parity.rules import RULES
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

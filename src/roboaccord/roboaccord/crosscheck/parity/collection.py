@@ -20,6 +20,7 @@ from roboaccord.crosscheck.parity.result import (
     Status,
 )
 from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, repair
+from roboaccord.crosscheck.parity.rules import findings
 from roboaccord.crosscheck.parity.traps import MIMIC, Trap, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines.reading import Base
@@ -142,6 +143,7 @@ def _robot(file: UrdfFile, options: Options) -> RobotParity:
         mass=sum(link.mass for link in tree.links),
         traps=tuple(find_traps(file.stripped())),
         engines={},
+        findings=tuple(findings(file)),
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
@@ -54,6 +54,9 @@ class Cause:
         return self.where or ("",)
 
 
+Severity = Literal["error", "warning", "note"]
+
+
 @dataclass(frozen=True)
 class Flaw:
     """Hold what readers take in different ways, where it is, and what to write in the file."""
@@ -65,6 +68,31 @@ class Flaw:
     def to_json(self) -> Mapping[str, Json]:
         """Return these three, also of what knows more."""
         return {"cause": self.cause, "where": self.where, "fix": self.fix}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Hold what a rule found.
+
+    Args:
+        rule: of `rules.RULES`.
+        severity: of it.
+        file: as it was named.
+        line: in it, from 1 on; of a xacro file where the name is first written.
+        message: what is wrong, with the link or joint.
+        cure: what to write instead.
+    """
+
+    rule: str
+    severity: Severity
+    file: str
+    line: int
+    message: str
+    cure: str
+
+    def __str__(self) -> str:
+        """Return one line, as compilers print it."""
+        return f"{self.file}:{self.line}: {self.severity}: {self.message} [{self.rule}]"
 
 
 @dataclass(frozen=True)
@@ -183,6 +211,7 @@ class RobotParity:
         mass: of all links.
         traps: of the file.
         engines: by name.
+        findings: of the rules.
         repair: None where none was asked for.
     """
 
@@ -193,6 +222,7 @@ class RobotParity:
     mass: Annotated[float, Quantity("kg", "mass")]
     traps: tuple[Flaw, ...]
     engines: Mapping[str, EngineParity]
+    findings: tuple[Finding, ...] = ()
     repair: Repair | None = None
 
     @property
@@ -205,6 +235,11 @@ class RobotParity:
         found = by_fields(self)
         del found["repair"]
         return found | (by_fields(self.repair) if self.repair else {})
+
+
+def errors_of(robot: RobotParity) -> list[Finding]:
+    """Return what the rules find wrong in a robot's file."""
+    return [each for each in robot.findings if each.severity == "error"]
 
 
 @dataclass(frozen=True)
@@ -242,9 +277,12 @@ class Parity:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether all engines read all robots as the reference does, as far as they answered."""
+        """Whether all engines read all robots as the reference does, and no rule finds an error.
+
+        As far as the engines answered.
+        """
         found = {engine.status for robot in self.robots for engine in robot.engines.values()}
-        if found & {Status.DIFFER, Status.REFUSED}:
+        if found & {Status.DIFFER, Status.REFUSED} or any(errors_of(r) for r in self.robots):
             return "fail"
         return "undecided" if Status.UNDECIDED in found else "pass"
 

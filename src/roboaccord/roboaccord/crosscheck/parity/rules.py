@@ -10,21 +10,19 @@ import math
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 from xml.parsers import expat
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity.result import Finding, Severity
 from roboaccord.crosscheck.parity.traps import QUICK, find_traps, large_meshes
 from roboaccord.description.checks import NUMBERS
 from roboaccord.description.meshes import PACKAGE, read_mesh
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-Severity = Literal["error", "warning", "note"]
 RULES: Mapping[str, tuple[Severity, str]] = {
     "number-invalid": ("error", "a number is none, or not finite"),
     "number-count": ("error", "a vector that has not three numbers, or a scalar not one"),
@@ -74,31 +72,6 @@ BEYOND = 3.0  # times the size of a link: farther out is no part of it
 TINY = 5e-3  # m: smaller shapes stand for something else
 FAR = 20.0  # m from a joint to the next
 TYPES = (*MOVING, "fixed", "floating", "planar")
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Hold what a rule found.
-
-    Args:
-        rule: of `RULES`.
-        severity: of it.
-        file: as it was named.
-        line: in it, from 1 on; of a xacro file where the name is first written.
-        message: what is wrong, with the link or joint.
-        cure: what to write instead.
-    """
-
-    rule: str
-    severity: Severity
-    file: str
-    line: int
-    message: str
-    cure: str
-
-    def __str__(self) -> str:
-        """Return one line, as compilers print it."""
-        return f"{self.file}:{self.line}: {self.severity}: {self.message} [{self.rule}]"
 
 
 Found = Iterator[tuple[str, ET.Element, str, str]]
