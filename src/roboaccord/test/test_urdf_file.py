@@ -1,6 +1,8 @@
 """Files of any robot: what is read, where meshes are found, and how the root is renamed."""
 
+import io
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import pytest
 from roboaccord.contract.errors import AccordError
@@ -95,6 +97,41 @@ def test_xacro_finds_its_packages_as_meshes_are_found(arm):
     with pytest.raises(AccordError, match=r"package legs is not found: --package legs=DIR$"):
         read_urdf(whole)
     assert read_urdf(whole, {"legs": arm.parents[1]}).name == "arm"
+
+
+def test_xacro_takes_arguments_and_relative_packages(arm, monkeypatch):
+    """The mount's limit is an argument; the package is named from the working directory."""
+    space = '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'
+    part = arm.with_name("part.xacro")
+    part.write_text(ARM.replace("<robot", space).replace('upper="1"', 'upper="$(arg top)"'))
+    whole = arm.parents[2] / "whole.urdf.xacro"
+    line = '<xacro:arg name="top" default="1"/><xacro:include filename="$(find legs)/part.xacro"/>'
+    whole.write_text(f'{space} name="arm">{line}</robot>')
+    monkeypatch.chdir(arm.parents[1])
+    file = read_urdf(whole, {"legs": Path("urdf")}, {"top": "0.25"})
+    assert ET.fromstring(file.text).find("joint/limit").get("upper") == "0.25"
+
+
+@pytest.mark.parametrize("variable", ["ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH"])
+def test_packages_are_found_where_ros_looks(arm, tmp_path, monkeypatch, variable):
+    """A name with a hyphen is one, too."""
+    ament = variable == "AMENT_PREFIX_PATH"
+    home = tmp_path / "ws" / ("share" if ament else "")
+    home.mkdir(parents=True)
+    arm.parents[1].rename(home / "arm-description")
+    alone = tmp_path / "alone.urdf"
+    alone.write_text(ARM.replace("arm_description", "arm-description"))
+    monkeypatch.delenv(variable, raising=False)
+    assert meshes(read_urdf(alone).resolved())[0].startswith("package://")
+    monkeypatch.setenv(variable, f"/no/such:{tmp_path / 'ws'}")
+    found = home / "arm-description" / "meshes" / "base.stl"
+    assert meshes(read_urdf(alone).resolved())[0] == str(found)
+
+
+def test_a_default_namespace_and_standard_input_are_read(monkeypatch):
+    text = ARM.replace("<robot", '<robot xmlns="http://ros.org"')
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert read_urdf(Path("-")).text == ARM
 
 
 @pytest.mark.parametrize(

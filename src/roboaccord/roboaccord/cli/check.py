@@ -14,7 +14,7 @@ from rich.text import Text
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
-from roboaccord.cli.options import read_packages
+from roboaccord.cli.options import read_packages, split_arguments
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target, read_xml
 from roboaccord.contract.outcome import Verdict
@@ -23,7 +23,7 @@ from roboaccord.crosscheck.parity.result import Finding
 from roboaccord.crosscheck.parity.rules import findings
 from roboaccord.description.checks import check_world
 from roboaccord.description.resources import share
-from roboaccord.description.urdf_file import read_urdf
+from roboaccord.description.urdf_file import STANDARD_INPUT, read_urdf
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.tool import Problem, schema_folder, sdformat_problems, sdformat_tool
@@ -63,9 +63,13 @@ class Check:
 
 
 def check_command(
-    files: Annotated[
-        list[Path] | None,
-        typer.Argument(help="URDF, xacro or SDF; all SDF that ships, and robots, if none."),
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE]... [NAME:=VALUE]...",
+            help="URDF, xacro or SDF (`-`: standard input), and arguments of a xacro; all SDF "
+            "that ships, and robots, if no file.",
+        ),
     ] = None,
     models: Annotated[
         list[Path] | None, typer.Option(help="Folder of models, for model://NAME.")
@@ -89,13 +93,15 @@ def check_command(
 
       accord check my.urdf
 
-      accord check my.urdf.xacro --package my_robot=. --sarif my.sarif
+      accord check my.urdf.xacro prefix:=left_ --package my_robot=. --sarif my.sarif
 
       accord check worlds/mine.sdf --models models
     """
     shipped = _shipped_folder()
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
-    if files is None and shipped is None:
+    named, arguments = split_arguments(words or [])
+    files = [Path(name) for name in named]
+    if not files and shipped is None:
         raise AccordError("name files: roboaccord_ros, which has the worlds, is not installed")
     check_target(report, ".sarif")
     packages = read_packages(package or [])
@@ -104,7 +110,7 @@ def check_command(
     found, of_urdfs = dict[str, list[Problem]](), list[Finding]()
     for path in paths:
         if is_robot(path):
-            of_urdfs += findings(read_urdf(path, packages), str(path))
+            of_urdfs += findings(read_urdf(path, packages, arguments), str(path))
             continue
         own = check_file(path, folders)  # which reads bounded files alone
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
@@ -126,7 +132,7 @@ def check_command(
 
 def is_robot(path: Path) -> bool:
     """Return whether a file is a robot's description, and not a world or a model for Gazebo."""
-    if path.suffix == ".xacro":
+    if path.suffix == ".xacro" or path == STANDARD_INPUT:
         return True
     return read_xml(path).tag == "robot" and not (path.parent / "model.config").is_file()
 

@@ -227,6 +227,12 @@ def load_setup(
     return setup
 
 
+def split_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Return words, and the arguments of a xacro file `NAME:=VALUE` that are among them."""
+    arguments = dict(word.split(":=", 1) for word in words if ":=" in word)
+    return [word for word in words if ":=" not in word], arguments
+
+
 def read_packages(texts: Sequence[str]) -> dict[str, Path]:
     """Return the folders of `NAME=DIR` texts.
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, named, note
-from roboaccord.cli.options import Seed, complete_robot, listed, read_packages
+from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, split_arguments
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
@@ -28,7 +28,8 @@ from roboaccord.crosscheck.parity.collection import (
 from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
 from roboaccord.description.resources import share
-from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile, read_urdf
+from roboaccord.description.xacro_file import NONE
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
@@ -62,10 +63,14 @@ def parity_command(
         str,
         typer.Argument(
             metavar="FILE|FOLDER|ROBOT",
-            help="URDF or xacro, a folder of them, or see `accord list`.",
+            help="URDF or xacro (`-`: standard input), a folder of them, or see `accord list`.",
             autocompletion=complete_robot,
         ),
     ],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file."),
+    ] = None,
     engines: Annotated[
         str,
         typer.Option(
@@ -118,6 +123,8 @@ def parity_command(
 
       accord parity my.urdf --engines dart,mujoco --repair repaired.urdf
 
+      accord parity ur.urdf.xacro name:=ur ur_type:=ur5e
+
       accord parity robots/ --page fleet.html
 
       accord parity snake --json
@@ -125,7 +132,10 @@ def parity_command(
     root = one_of("--base", base, BASES) if base else None
     options = Options(one_of("--settings", settings, SETTINGS), root, seed)
     chosen = choose_readers(engines)
-    files = files_of(what, read_packages(package or []), root)
+    more, arguments = split_arguments(words or [])
+    if more:
+        raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
+    files = files_of(what, read_packages(package or []), root, arguments)
     for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
@@ -188,16 +198,22 @@ def choose_readers(names: str) -> dict[str, str]:
     return found
 
 
-def files_of(what: str, packages: Mapping[str, Path], base: Base | None = None) -> list[UrdfFile]:
+def files_of(
+    what: str,
+    packages: Mapping[str, Path],
+    base: Base | None = None,
+    arguments: Mapping[str, str] = NONE,
+) -> list[UrdfFile]:
     """Return the robots that are meant: of a file, a folder, or one that is installed."""
     path = Path(what)
     if what.replace("-", "_") in robot_names() and not path.is_file():
         return [file_of(what)]
     if path.is_dir():
-        return find_files(path, packages, base, lambda line: note(f"left out: {line}"))
-    if not path.exists() and "/" not in what and not path.suffix:
+        return find_files(path, packages, base, lambda line: note(f"left out: {line}"), arguments)
+    known = path.exists() or path == STANDARD_INPUT
+    if not known and "/" not in what and not path.suffix:
         find_robot(what)  # says what is like it
-    return [read_urdf(path, packages)]
+    return [read_urdf(path, packages, arguments)]
 
 
 def file_of(name: str) -> UrdfFile:

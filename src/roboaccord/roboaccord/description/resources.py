@@ -26,9 +26,9 @@ def share(package: str) -> Path:
     if not package.isidentifier():
         raise AccordError(f"{package[:80]!r} is no name of a package")
     top = modules_of(package)
-    prefixes = [p for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
     places = [*_beside(package, top.parent)] if top else []
-    for folder in [*places, *(Path(prefix, "share", package) for prefix in prefixes)]:
+    prefixes = _folders_of("AMENT_PREFIX_PATH")
+    for folder in [*places, *(prefix / "share" / package for prefix in prefixes)]:
         if (folder / "package.xml").is_file():
             return folder
     raise AccordError(f"package {package} is not installed: no share/{package} in any prefix")
@@ -67,10 +67,20 @@ def _beside(package: str, top: Path) -> Iterator[Path]:
 
 
 def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:
-    """Yield where a package that a file names may be: as said, above the file, or as installed."""
+    """Yield where a package that a file names may be: as said, above the file, or as installed.
+
+    In ROS_PACKAGE_PATH a folder is a package itself, or holds some.
+    """
     if package in packages:
         yield packages[package]
     for start in dict.fromkeys((path, path.resolve())):
         yield from (above / package for above in start.parents)
+    for folder in _folders_of("ROS_PACKAGE_PATH"):
+        yield folder if folder.name == package else folder / package
+    yield from (prefix / "share" / package for prefix in _folders_of("AMENT_PREFIX_PATH"))
     with suppress(AccordError):
         yield share(package)
+
+
+def _folders_of(variable: str) -> list[Path]:
+    return [Path(each) for each in os.environ.get(variable, "").split(os.pathsep) if each]

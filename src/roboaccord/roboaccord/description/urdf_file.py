@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
@@ -14,7 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, read_bytes
 from roboaccord.description.meshes import FILE, PACKAGE
 from roboaccord.description.resources import package_folders
-from roboaccord.description.xacro_file import expand_apart
+from roboaccord.description.xacro_file import NONE, expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
 MOST_LINKS = 2000
@@ -24,6 +25,8 @@ ROOT = "base_link"
 RESERVED = (ROOT, "world")  # links that mean something to the engines
 GEOMETRY = ("visual", "collision")
 PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
+NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
+STANDARD_INPUT = Path("-")
 BESIDE = ("transmission", "gazebo", "material")
 
 
@@ -100,14 +103,19 @@ class UrdfFile:
         return next((f / inside for f in folders if is_file(f / inside)), None)
 
 
-def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFile:
+def read_urdf(
+    path: Path,
+    packages: Mapping[str, Path] = NO_PACKAGES,
+    arguments: Mapping[str, str] = NONE,
+) -> UrdfFile:
     """Read a URDF, or expand a xacro file.
 
     Whether its joints form a tree is not asked here.
 
     Args:
-        path: of the file; one that ends in .xacro is expanded.
+        path: of the file; one that ends in .xacro is expanded; `-` is standard input, no xacro.
         packages: folders of ROS packages by name, for `package://NAME/...`.
+        arguments: of the xacro.
 
     Raises:
         AccordError: if it cannot be read, is no XML or holds no robot, or a folder is not there.
@@ -115,9 +123,11 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
     for name, folder in packages.items():
         if not folder.is_dir():
             raise AccordError(f"--package {name}: {folder} is no folder")
+    packages = {name: folder.absolute() for name, folder in packages.items()}
+    data = sys.stdin.buffer.read(LARGEST + 1) if path == STANDARD_INPUT else _read(path)
     path = path.absolute()
-    data = _read(path)
-    text = expand_apart(path, packages) if path.suffix == ".xacro" else _decode(data)
+    text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else _decode(data)
+    text = NAMESPACE.sub(r"\1", text, count=1)
     if len(text) > LARGEST:
         raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
     try:
@@ -135,8 +145,7 @@ def read_urdf(path: Path, packages: Mapping[str, Path] = NO_PACKAGES) -> UrdfFil
     if len(top.findall("link")) > MOST_LINKS:
         raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
     keep_prefixes(text)
-    found = {name: folder.absolute() for name, folder in packages.items()}
-    return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, found)
+    return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, packages)
 
 
 def keep_prefixes(urdf: str) -> None:

@@ -9,10 +9,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
 
+NONE: Mapping[str, str] = MappingProxyType({})
 SECONDS = 20  # of processor time for a file of anybody; the largest of 69 public ones takes 3
 MEMORY = 2 << 30  # bytes
 WAITING = 600.0  # s, by the clock, for that time on a busy machine
@@ -50,7 +52,9 @@ def expand_xacro(
     return text
 
 
-def expand_apart(path: Path, packages: Mapping[str, Path]) -> str:
+def expand_apart(
+    path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NONE
+) -> str:
     """Return the URDF of a xacro file of anybody, expanded in a process of bounded time and memory.
 
     What stands between `${` and `}` is Python, which may take any time, and any memory.
@@ -58,12 +62,14 @@ def expand_apart(path: Path, packages: Mapping[str, Path]) -> str:
     Args:
         path: of the file.
         packages: folders of ROS packages by name.
+        arguments: of the xacro.
 
     Raises:
         AccordError: if the file is broken, or takes too much.
     """
     job = {
         "path": str(path),
+        "arguments": dict(arguments),
         "packages": {name: str(folder) for name, folder in packages.items()},
         "search": sys.path,
         "limits": [SECONDS, MEMORY],
@@ -100,7 +106,7 @@ def answer_apart(job: Mapping[str, Any]) -> str:
         raise AccordError(f"package {package} is not found: --package {package}=DIR")
 
     try:
-        return json.dumps({"text": expand_xacro(path, {}, find)})
+        return json.dumps({"text": expand_xacro(path, job["arguments"], find)})
     except AccordError as error:
         return json.dumps({"error": str(error)})
 

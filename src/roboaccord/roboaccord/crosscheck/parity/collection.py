@@ -23,6 +23,7 @@ from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, rep
 from roboaccord.crosscheck.parity.rules import findings
 from roboaccord.crosscheck.parity.traps import MIMIC, Trap, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.description.xacro_file import NONE
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
 from roboaccord.run.output import make_folder, write_text
@@ -44,7 +45,11 @@ class Options:
 
 
 def find_files(
-    folder: Path, packages: Mapping[str, Path], base: Base | None, refused: Callable[[str], None]
+    folder: Path,
+    packages: Mapping[str, Path],
+    base: Base | None,
+    refused: Callable[[str], None],
+    arguments: Mapping[str, str] = NONE,
 ) -> list[UrdfFile]:
     """Return the robots in a folder that can be read.
 
@@ -53,6 +58,7 @@ def find_files(
         packages: folders of ROS packages by name.
         base: as of `Options`.
         refused: called with the line that says why a file is left out.
+        arguments: of xacro files.
 
     Raises:
         AccordError: if there is none.
@@ -60,7 +66,7 @@ def find_files(
     found = []
     for path in sorted({path for pattern in PATTERNS for path in folder.rglob(pattern)}):
         try:
-            file = read_urdf(path, packages)
+            file = read_urdf(path, packages, arguments)
             Bench(file, base).question  # noqa: B018 - refuses what is no tree
             found.append(file)
         except AccordError as error:
