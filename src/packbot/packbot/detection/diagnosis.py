@@ -159,6 +159,7 @@ class _Case:
 
     def __init__(self, joint: int, hidden: float, known: tuple[Array, Array], began: float) -> None:
         self._joint, self._hidden, self.known, self.began = joint, hidden, known, began
+        self._steady = np.arange(len(known[0])) >= N  # unknowns that do not wander
         self._rows, self._blocks = list[tuple[float, ...]](), deque[Array](maxlen=MOST)
         self._last = self._since = began
         self._due = False
@@ -175,10 +176,13 @@ class _Case:
             return
         mass = np.linalg.inv(tick.free)[j]  # over the period
         lacks = mass @ (after - tick.keep @ before) - tick.known[j] - tick.motor[j]
-        lacks -= tick.effects[j] @ self.known[0]
+        unknowns, spread = self.known
+        lacks -= tick.effects[j] @ unknowns
+        effects = np.where(self._steady, tick.effects[j], 0.0)
+        unsure = float(effects @ spread @ effects)
         jitter = float(np.linalg.norm(mass)) * period * tick.noise * 2.0**0.5 / BLOCK
         rate = 0.5 * float(before[j] + after[j])
-        self._rows.append((float(lacks), float(tick.motor[j]), rate, jitter, tick.noise))
+        self._rows.append((float(lacks), float(tick.motor[j]), rate, jitter, tick.noise, unsure))
         if time - self._since >= BLOCK - 1e-9:
             self._blocks.append(np.mean(self._rows, axis=0))
             self._rows.clear()
@@ -189,8 +193,14 @@ class _Case:
         if not self._due or len(self._blocks) < FEWEST or self.told in PARTIAL:
             return self.told
         self._due = False
-        lacks, effort, rate, jitter, noise = np.array(self._blocks).T
+        lacks, effort, rate, jitter, noise, unsure = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
+        shared = self._hidden**2 + float(unsure.mean())  # of what is wrong alike in all blocks
+
+        def misfit(errors: Array) -> float:
+            common = float(weight @ errors)
+            return float(weight @ errors**2) - common**2 / (float(weight.sum()) + 1.0 / shared)
+
         if self.named == "loose" and weight @ effort**2 < CLEAR:
             return self.told  # where nothing is asked of it, one that is weak would be no other
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
@@ -201,11 +211,11 @@ class _Case:
             most = max(-float(weight * lacks @ sign) / float(weight @ turns), 0.0)
         rest = np.where(turns, lacks + most * sign, np.maximum(np.abs(lacks) - most, 0.0))
         left: dict[Verdict, float] = {
-            "healthy": float(weight @ lacks**2),
-            "loose": float(weight @ (lacks + effort) ** 2),
+            "healthy": misfit(lacks),
+            "loose": misfit(lacks + effort),
             "frozen": np.inf if turns[1:].any() else 0.0,  # it may have turned before it failed
-            "weak": float(weight @ (lacks + gain * effort) ** 2),
-            "slipping": float(weight @ rest**2),
+            "weak": misfit(lacks + gain * effort),
+            "slipping": misfit(rest),
         }
         part = PARTLY[0] < 1.0 - gain < PARTLY[1]
         rival = min(left["slipping"], left["weak"] if part else np.inf)
