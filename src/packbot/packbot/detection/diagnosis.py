@@ -7,7 +7,9 @@ rate,
 
     loose: -u,    weak: -(1 - f) u,    slipping: -c sign(q'), at most c at rest,    frozen: q' = 0
 
-with f and c by least squares. A name that two of them share is not touched. An encoder that is
+with f and c by least squares; an error that all means share, from what is not known of the arm,
+counts once. A name that two of them share is not touched. The effort of a joint that is weak or
+slips is anything to the filters from then on. An encoder that is
 stuck repeats its reading to the bit, which noise never does; where there is none, its joint passes
 on no impulse as it seems to stop. What was named meanwhile is taken back, and after that nothing is
 found any more: the angle is not known.

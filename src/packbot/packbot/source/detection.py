@@ -46,6 +46,7 @@ SPEED = 0.9  # of the limits
 BANDWIDTH = 10.0  # rad/s
 ROOM = 3.0  # margins that poses keep from touching: the arm is not where it should be
 KNOWN = 0.5  # part of the uncertainty of dry friction that is left to the oracle
+WEIGHED = 0.01  # kg: to which the oracle knows the payload
 KINDS: tuple[Kind, ...] = ("frozen", "loose")
 RESULTS = ("right", "undetermined", "missed", "wrong")
 WATCHERS = ("detector", "baseline", "oracle")
@@ -184,7 +185,10 @@ def oracle(draw: Draw) -> Detector:
     nominal = load_scenario("packbot", "packbot", "reach")
     setup = Setup.of(with_friction(draw, nominal))
     u = Uncertainty()
-    known = replace(u, viscous=0.0, coulomb=KNOWN * u.coulomb, payload=0.0)
+    beside = draw.payload * u.payload_offset / WEIGHED  # the moment is what matters
+    known = replace(
+        u, viscous=0.0, coulomb=KNOWN * u.coulomb, payload=WEIGHED, payload_offset=beside
+    )
     return Detector(setup, draw.payload, uncertainty=known)
 
 
