@@ -81,7 +81,7 @@ FAULTS = [
 def found_in(tmp_path, text):
     path = tmp_path / "arm.urdf"
     path.write_text(text, encoding="utf-8")
-    return findings(read_urdf(path), "arm.urdf")
+    return findings(read_urdf(path))
 
 
 def test_a_sound_robot_has_no_findings(tmp_path):
@@ -111,6 +111,14 @@ def test_two_numbers_that_are_wrong_hide_no_other_finding(tmp_path):
     assert {"number-invalid", "angle-unit"} <= {each.rule for each in found_in(tmp_path, text)}
 
 
+def test_links_without_mass_that_carry_each_other_are_a_loop(tmp_path):
+    """What looks for masses follows joints, which then never end."""
+    joint = '<joint name="{0}" type="fixed"><parent link="{0}"/><child link="{1}"/></joint>'
+    pair = joint.format("a", "b") + joint.format("b", "a")
+    text = f'<robot name="r"><link name="a"/><link name="b"/>{pair}</robot>'
+    assert "link-loop" in [each.rule for each in found_in(tmp_path, text)]
+
+
 def test_lines_are_those_of_the_text():
     """Independently: each element's line holds its tag."""
     _, lines = parse_lines(SOUND)
@@ -118,7 +126,8 @@ def test_lines_are_those_of_the_text():
     assert all(f"<{element.tag}" in rows[line - 1] for element, line in lines.items())
 
 
-def test_sarif_names_rule_level_and_line(tmp_path):
+def test_sarif_names_rule_level_and_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # annotations want the path from there
     found = found_in(tmp_path, SOUND.replace('axis xyz="0 0 1"', 'axis xyz="0 0 0"'))
     log = json.loads(sarif(found))
     assert log["version"] == "2.1.0"

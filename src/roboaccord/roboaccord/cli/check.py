@@ -110,7 +110,7 @@ def check_command(
     found, of_urdfs = dict[str, list[Problem]](), list[Finding]()
     for path in paths:
         if is_robot(path):
-            of_urdfs += findings(read_urdf(path, packages, arguments), str(path))
+            of_urdfs += findings(read_urdf(path, packages, arguments))
             continue
         own = check_file(path, folders)  # which reads bounded files alone
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]

@@ -29,7 +29,7 @@ from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, err
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile, read_urdf
-from roboaccord.description.xacro_file import NONE
+from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
@@ -202,7 +202,7 @@ def files_of(
     what: str,
     packages: Mapping[str, Path],
     base: Base | None = None,
-    arguments: Mapping[str, str] = NONE,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
 ) -> list[UrdfFile]:
     """Return the robots that are meant: of a file, a folder, or one that is installed."""
     path = Path(what)

@@ -15,7 +15,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file, read_bytes
 from roboaccord.description.meshes import FILE, PACKAGE
 from roboaccord.description.resources import package_folders
-from roboaccord.description.xacro_file import NONE, expand_apart
+from roboaccord.description.xacro_file import NO_ARGUMENTS, expand_apart
 
 LARGEST = 10_000_000  # bytes of a file; the largest of 69 public ones has 0.2 million
 MOST_LINKS = 2000
@@ -106,7 +106,7 @@ class UrdfFile:
 def read_urdf(
     path: Path,
     packages: Mapping[str, Path] = NO_PACKAGES,
-    arguments: Mapping[str, str] = NONE,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
 ) -> UrdfFile:
     """Read a URDF, or expand a xacro file.
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from roboaccord.contract.errors import AccordError
 
-NONE: Mapping[str, str] = MappingProxyType({})
+NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
 SECONDS = 20  # of processor time for a file of anybody; the largest of 69 public ones takes 3
 MEMORY = 2 << 30  # bytes
 WAITING = 600.0  # s, by the clock, for that time on a busy machine
@@ -53,7 +53,7 @@ def expand_xacro(
 
 
 def expand_apart(
-    path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NONE
+    path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NO_ARGUMENTS
 ) -> str:
     """Return the URDF of a xacro file of anybody, expanded in a process of bounded time and memory.
 

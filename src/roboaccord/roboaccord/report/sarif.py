@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from urllib.parse import quote
 
 from roboaccord import __version__
 from roboaccord.crosscheck.parity.result import Finding
@@ -36,7 +37,7 @@ def sarif(findings: Sequence[Finding]) -> str:
             "locations": [
                 {
                     "physicalLocation": {
-                        "artifactLocation": {"uri": each.file},
+                        "artifactLocation": {"uri": quote(each.file)},
                         "region": {"startLine": each.line},
                     }
                 }

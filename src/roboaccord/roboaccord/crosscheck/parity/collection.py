@@ -23,7 +23,7 @@ from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, rep
 from roboaccord.crosscheck.parity.rules import findings
 from roboaccord.crosscheck.parity.traps import MIMIC, Trap, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
-from roboaccord.description.xacro_file import NONE
+from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
 from roboaccord.run.output import make_folder, write_text
@@ -49,7 +49,7 @@ def find_files(
     packages: Mapping[str, Path],
     base: Base | None,
     refused: Callable[[str], None],
-    arguments: Mapping[str, str] = NONE,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
 ) -> list[UrdfFile]:
     """Return the robots in a folder that can be read.
 

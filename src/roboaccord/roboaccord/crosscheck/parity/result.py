@@ -77,7 +77,7 @@ class Finding:
     Args:
         rule: of `rules.RULES`.
         severity: of it.
-        file: as it was named.
+        file: its path, from where the command ran if below.
         line: in it, from 1 on; of a xacro file where the name is first written.
         message: what is wrong, with the link or joint.
         cure: what to write instead.
@@ -89,10 +89,6 @@ class Finding:
     line: int
     message: str
     cure: str
-
-    def __str__(self) -> str:
-        """Return one line, as compilers print it."""
-        return f"{self.file}:{self.line}: {self.severity}: {self.message} [{self.rule}]"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from pathlib import Path
 from xml.parsers import expat
 
 import numpy as np
@@ -24,9 +25,9 @@ from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
 RULES: Mapping[str, tuple[Severity, str]] = {
-    "number-invalid": ("error", "a number is none, or not finite"),
+    "number-invalid": ("error", "a value that is not a finite number"),
     "number-count": ("error", "a vector that has not three numbers, or a scalar not one"),
-    "number-blanks": ("warning", "blanks around a number, which some readers refuse or take for 0"),
+    "number-blanks": ("warning", "blanks around a number, which some readers refuse or read as 0"),
     "no-masses": ("error", "no link has a mass"),
     "mass-negative": ("error", "a mass below 0"),
     "mass-unit": ("warning", "a link heavier than solid gold of its size: grams, perhaps"),
@@ -47,7 +48,7 @@ RULES: Mapping[str, tuple[Severity, str]] = {
     "link-loop": ("error", "a link that two joints lead to, or joints in a loop"),
     "link-roots": ("error", "several links that no joint leads to"),
     "name-characters": ("warning", "a name with blanks, or letters that are not ASCII"),
-    "reference-unknown": ("error", "<transmission>, <ros2_control> or <gazebo> names what is none"),
+    "reference-unknown": ("error", "a tag refers to a link or joint that is not in the file"),
     "mesh-missing": ("warning", "a mesh whose file is not found"),
     "mesh-mirrored": ("note", "a mesh with a negative scale, whose faces point inwards"),
     "mesh-scale": ("warning", "a mesh far larger than the robot: mm, perhaps"),
@@ -57,7 +58,7 @@ RULES: Mapping[str, tuple[Severity, str]] = {
     "non-physical-inertia": ("error", "principal moments that no body has"),
     "zero-principal-moment": ("warning", "a body without thickness"),
     "0-kg-link-with-an-inertia": ("error", "an inertia without a mass"),
-    "missing-inertial": ("warning", "a link without <inertial>, to which DART gives 1 kg"),
+    "missing-inertial": ("warning", "a link without an inertial, to which DART gives 1 kg"),
     "0-kg-link-in-the-middle": ("error", "a link without mass between two joints that move"),
     "massless-moving-link": ("error", "a link that moves and has no mass"),
     "0-kg-link-fixed-to-others": ("warning", "links without mass fixed to each other"),
@@ -71,8 +72,8 @@ GOLD = 19_300.0  # kg/m^3
 BEYOND = 3.0  # times the size of a link: farther out is no part of it
 TINY = 5e-3  # m: smaller shapes stand for something else
 FAR = 20.0  # m from a joint to the next
+UNREADABLE = ("number-invalid", "number-count", "link-loop")  # traps are sought in none of these
 TYPES = (*MOVING, "fixed", "floating", "planar")
-
 
 Found = Iterator[tuple[str, ET.Element, str, str]]
 """Rule, element, message and cure."""
@@ -148,18 +149,13 @@ class Source:
         return 0.0
 
 
-def findings(file: UrdfFile, named: str = "") -> list[Finding]:
-    """Return what the rules find in a file, by line.
-
-    Args:
-        file: as read.
-        named: the name under which findings have it; its path by default.
-    """
-    source, named = Source(file), named or str(file.path)
-    found = list(_numbers(source))
-    broken = any(RULES[rule][0] == "error" for rule, *_ in found)
-    for find in FINDERS[broken:]:  # traps are sought in numbers alone
-        found += find(source)
+def findings(file: UrdfFile) -> list[Finding]:
+    """Return what the rules find in a file, by line; the file by its path from here, if below."""
+    source, here = Source(file), Path.cwd()
+    named = str(file.path.relative_to(here) if file.path.is_relative_to(here) else file.path)
+    found = [each for find in FINDERS for each in find(source)]
+    if not any(rule in UNREADABLE for rule, *_ in found):
+        found += _traps(source)
     rows = [
         Finding(rule, RULES[rule][0], named, source.line(element), message, cure)
         for rule, element, message, cure in found
@@ -211,26 +207,25 @@ def _numbers(source: Source) -> Found:
                 if len(values) != len(words) or not all(map(math.isfinite, values)):
                     endless = each.tag == "limit" and not any(map(math.isnan, values or [math.nan]))
                     if not endless:
-                        yield "number-invalid", each, f'{where} is "{said}"', "write a number, 0.1"
+                        yield (
+                            "number-invalid",
+                            each,
+                            f'{where} is "{said}"',
+                            "write a finite number",
+                        )
                 elif len(words) != wanted:
                     message = f'{where} is "{said}": {len(words)} numbers'
-                    yield "number-count", each, message, f"write {wanted}"
+                    yield "number-count", each, message, f"write {wanted} of them"
                 elif wanted == 1 and said != said.strip():
-                    yield (
-                        "number-blanks",
-                        each,
-                        f'{where} is "{said}"',
-                        f'write "{" ".join(words)}"',
-                    )
+                    yield "number-blanks", each, f'{where} is "{said}"', f'write "{words[0]}"'
 
 
 def _traps(source: Source) -> Found:
     for trap in find_traps(source.file.text):
         rule = trap.cause.lower().replace(" ", "-")
+        named = source.joints if trap.of == "joint" else source.links
         for place in trap.where:
-            element = source.joints.get(place, source.links.get(place, source.top))
-            if "link" in rule or "inerti" in rule or "moment" in rule:
-                element = source.links.get(place, element)
+            element = named.get(place, source.top)
             yield rule, element, f"{label(element)}: {RULES[rule][1]}", trap.fix
     for place in large_meshes(source.file):
         element = source.links[place]
@@ -294,12 +289,8 @@ def _joints(source: Source) -> Found:
                     yield f"{key}-zero", limit, message, "write what the drive can do"
         for key in ("damping", "friction"):
             if sum(numbers(dynamics, key)) < 0.0:
-                yield (
-                    "damping-negative",
-                    joint,
-                    f"{label(joint)}: {key} is below 0",
-                    "write it positive",
-                )
+                message = f"{label(joint)}: {key} is below 0"
+                yield "damping-negative", joint, message, "write it positive"
     for origin in source.top.iter("origin"):
         turn = max(map(abs, numbers(origin, "rpy")), default=0.0)
         if turn > 2.0 * math.pi + 1e-3:
@@ -324,9 +315,8 @@ def _mimics(source: Source) -> Found:
             seen.append(lead)
         if lead == name:
             element = source.joints[name]
-            message = f"joint {name} mimics itself" + (
-                f" over {', '.join(seen[1:])}" if seen[1:] else ""
-            )
+            over = f" over {', '.join(seen[1:])}" if seen[1:] else ""
+            message = f"{label(element)} mimics itself{over}"
             yield "mimic-cycle", element, message, "name a joint that moves by itself"
 
 
@@ -367,17 +357,9 @@ def _names(source: Source) -> Found:
             cure = "letters, digits, _ and -"
             yield "name-characters", element, f'{element.tag} is named "{name}"', cure
     known = {*source.links, *source.joints}
-    said = [
-        *(
-            (e, e.get("name", ""), "transmission")
-            for e in source.top.iterfind("transmission/joint")
-        ),
-        *(
-            (e, e.get("name", ""), "ros2_control")
-            for e in source.top.iterfind("ros2_control/joint")
-        ),
-        *((e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")),
-    ]
+    said = [(e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")]
+    for tag in ("transmission", "ros2_control"):
+        said += [(e, e.get("name", ""), tag) for e in source.top.iterfind(f"{tag}/joint")]
     for element, name, tag in said:
         if name not in (known if tag == "gazebo" else source.joints):
             message = f"<{tag}> names {name or 'nothing'}, which is not there"
@@ -400,5 +382,5 @@ def _meshes(source: Source) -> Found:
 
 
 FINDERS: tuple[Callable[[Source], Found], ...] = (
-    _traps, _masses, _joints, _mimics, _structure, _names, _meshes,
+    _numbers, _masses, _joints, _mimics, _structure, _names, _meshes,
 )  # fmt: skip

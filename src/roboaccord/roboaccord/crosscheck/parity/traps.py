@@ -40,10 +40,12 @@ class Trap(Flaw):
     Args:
         repair: removes it from a parsed text, at the places named.
         keeps: whether the repaired robot is the same robot, so that `--repair` may write it.
+        of: what its places name, `link` or `joint`.
     """
 
     repair: Edit
     keeps: bool = True
+    of: str = "link"
 
 
 def find_traps(urdf: str) -> list[Trap]:
@@ -74,7 +76,7 @@ def duplicates(top: ET.Element) -> Iterator[Trap]:
         counts = Counter(e.get("name", "") for e in top.findall(kind))
         names = tuple(name for name, count in counts.items() if count > 1)
         fix = f"give each {kind} a name of its own"
-        yield Trap(f"duplicate {kind} name", names, fix, _number(kind), kind == "joint")
+        yield Trap(f"duplicate {kind} name", names, fix, _number(kind), kind == "joint", kind)
 
 
 def _number(kind: str) -> Edit:
@@ -91,7 +93,7 @@ def _shared(top: ET.Element) -> Iterator[Trap]:
     links = {e.get("name", "") for e in top.findall("link")}
     names = tuple(n for e in top.findall("joint") if (n := e.get("name", "")) in links)
     fix = "name the joint unlike the link, NAME_joint say: SDF has one space of names"
-    yield Trap("joint and link share a name", names, fix, _rename)
+    yield Trap("joint and link share a name", names, fix, _rename, of="joint")
 
 
 def _rename(top: ET.Element, places: Collection[str]) -> None:
@@ -243,7 +245,7 @@ def _mimic(top: ET.Element) -> Iterator[Trap]:
             for element in joint.findall(MIMIC):
                 joint.remove(element)
 
-    yield Trap(MIMIC, names, fix, repair, keeps=False)
+    yield Trap(MIMIC, names, fix, repair, keeps=False, of="joint")
 
 
 def _limits(top: ET.Element) -> Iterator[Trap]:
@@ -260,11 +262,11 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
         if kind == "revolute" and TURN[0] < largest <= TURN[1]:
             degrees.append(name)
     fix = 'write lower and upper, or type="continuous" for a joint without limits'
-    yield Trap("limits missing", tuple(missing), fix, _turn_freely, keeps=False)
+    yield Trap("limits missing", tuple(missing), fix, _turn_freely, keeps=False, of="joint")
     fix = "take lower and upper away: a continuous joint has none"
-    yield Trap("limits of a continuous joint", tuple(turning), fix, _unlimit)
+    yield Trap("limits of a continuous joint", tuple(turning), fix, _unlimit, of="joint")
     fix = "write lower and upper in rad: they are taken for rad by every reader"
-    yield Trap("limit in degrees", tuple(degrees), fix, _radians, keeps=False)
+    yield Trap("limit in degrees", tuple(degrees), fix, _radians, keeps=False, of="joint")
 
 
 def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
