@@ -29,7 +29,7 @@ from roboaccord.crosscheck.parity.robot import (
     repair,
     version_of,
 )
-from roboaccord.crosscheck.parity.traps import nearest_physical
+from roboaccord.description.traps import nearest_physical
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated

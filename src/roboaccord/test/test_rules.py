@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.cli.main import run
-from roboaccord.crosscheck.parity.rules import RULES, findings, parse_lines
+from roboaccord.description.rules import RULES, findings, parse_lines
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.report.sarif import sarif
 

@@ -19,10 +19,10 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target, read_xml
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
-from roboaccord.crosscheck.parity.result import Finding
-from roboaccord.crosscheck.parity.rules import findings
 from roboaccord.description.checks import check_world
+from roboaccord.description.findings import Finding
 from roboaccord.description.resources import share
+from roboaccord.description.rules import findings
 from roboaccord.description.urdf_file import STANDARD_INPUT, read_urdf
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo

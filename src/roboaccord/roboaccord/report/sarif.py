@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from roboaccord import __version__
-from roboaccord.crosscheck.parity.result import Finding
-from roboaccord.crosscheck.parity.rules import RULES
+from roboaccord.description.findings import Finding
+from roboaccord.description.rules import RULES
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 

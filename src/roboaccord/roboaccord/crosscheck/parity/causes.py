@@ -18,7 +18,7 @@ from roboaccord.crosscheck.parity.compare import (
     relative_poses,
 )
 from roboaccord.crosscheck.parity.result import Cause, Status
-from roboaccord.crosscheck.parity.traps import Trap, repaired
+from roboaccord.description.traps import Trap, repaired
 from roboaccord.description.tree import Tree
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.engines.reading import Reading

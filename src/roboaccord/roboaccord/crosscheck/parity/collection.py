@@ -20,8 +20,8 @@ from roboaccord.crosscheck.parity.result import (
     Status,
 )
 from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, repair
-from roboaccord.crosscheck.parity.rules import findings
-from roboaccord.crosscheck.parity.traps import MIMIC, Trap, find_traps
+from roboaccord.description.rules import findings
+from roboaccord.description.traps import MIMIC, Trap, find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.reading import Base

@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated
 
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
 from roboaccord.crosscheck.differences import Difference
+from roboaccord.description.findings import Finding, Flaw
 
 
 class Status(StrEnum):
@@ -52,43 +53,6 @@ class Cause:
     def places(self) -> tuple[str, ...]:
         """Links or joints; "" where it has none."""
         return self.where or ("",)
-
-
-Severity = Literal["error", "warning", "note"]
-
-
-@dataclass(frozen=True)
-class Flaw:
-    """Hold what readers take in different ways, where it is, and what to write in the file."""
-
-    cause: str
-    where: tuple[str, ...]
-    fix: str
-
-    def to_json(self) -> Mapping[str, Json]:
-        """Return these three, also of what knows more."""
-        return {"cause": self.cause, "where": self.where, "fix": self.fix}
-
-
-@dataclass(frozen=True)
-class Finding:
-    """Hold what a rule found.
-
-    Args:
-        rule: of `rules.RULES`.
-        severity: of it.
-        file: its path, from where the command ran if below.
-        line: in it, from 1 on; of a xacro file where the name is first written.
-        message: what is wrong, with the link or joint.
-        cure: what to write instead.
-    """
-
-    rule: str
-    severity: Severity
-    file: str
-    line: int
-    message: str
-    cure: str
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,8 @@ from roboaccord.crosscheck.parity.result import (
     Shipped,
     Status,
 )
-from roboaccord.crosscheck.parity.traps import (
+from roboaccord.description.meshes import PACKAGE
+from roboaccord.description.traps import (
     MIMIC,
     Trap,
     duplicates,
@@ -30,7 +31,6 @@ from roboaccord.crosscheck.parity.traps import (
     large_meshes,
     repaired,
 )
-from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, keep_prefixes, strip
 from roboaccord.engines import specs

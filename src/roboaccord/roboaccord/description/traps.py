@@ -16,7 +16,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.parity.result import Flaw
+from roboaccord.description.findings import Flaw
 from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile

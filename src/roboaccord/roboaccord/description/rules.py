@@ -17,10 +17,10 @@ from xml.parsers import expat
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.result import Finding, Severity
-from roboaccord.crosscheck.parity.traps import QUICK, find_traps, large_meshes
 from roboaccord.description.checks import NUMBERS
+from roboaccord.description.findings import Finding, Severity
 from roboaccord.description.meshes import PACKAGE, read_mesh
+from roboaccord.description.traps import QUICK, find_traps, large_meshes
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
