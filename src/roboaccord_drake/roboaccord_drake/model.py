@@ -162,7 +162,7 @@ class DrakeMechanism(Mechanism):
 
 def degrees(plant: Any) -> dict[str, tuple[int, int]]:
     """Return where positions and velocities of joints are; three of a planar one (`DEGREES`)."""
-    found = {}
+    found = dict[str, tuple[int, int]]()
     for joint in (plant.get_joint(index) for index in plant.GetJointIndices()):
         start = joint.position_start(), joint.velocity_start()
         if joint.type_name() == "planar":

@@ -85,7 +85,7 @@ class Charts:
         q, turn, drift = np.array(state.q), self._whole.copy(), np.zeros(len(state.q))
         for rows, chart in self._parts:
             q[rows], turn[np.ix_(rows, rows)], drift[rows] = chart(state.q[rows], state.qd[rows])
-        effort = np.linalg.solve(turn.T, state.effort)
+        effort = np.asarray(np.linalg.solve(turn.T, state.effort), float)
         return replace(state, q=q, qd=turn @ state.qd, effort=effort), turn, drift
 
 

@@ -120,7 +120,7 @@ class Reading(ABC):
         else:
             state, turn, drift = self.charts.own(state)
             found = self.mechanism.acceleration_at(state, state.effort)
-            joints = np.linalg.solve(turn, found.joints - drift)
+            joints = np.asarray(np.linalg.solve(turn, found.joints - drift), float)
         return np.concatenate([found.base, joints][self.question.base == "fixed" :])
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:

@@ -185,7 +185,7 @@ def lengths(skeleton: dartpy.dynamics.Skeleton, scale: float) -> Array:
 
 def degrees(skeleton: dartpy.dynamics.Skeleton) -> dict[str, int]:
     """Return the indices of degrees of freedom, by joint, or joint and what it is (`DEGREES`)."""
-    found = {}
+    found = dict[str, int]()
     for joint in skeleton.getJoints():
         name, count = joint.getName(), joint.getNumDofs()
         names = [name]
