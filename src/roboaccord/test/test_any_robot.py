@@ -125,7 +125,7 @@ def test_what_is_taken_of_the_file_is_said(arm):
     assert said["joint stops"].startswith("of 3 joints: left out; --set parameters.stops=1")
     assert said["damping"] == "of 1 joint: acts"
     assert said["dry friction"].startswith("of 1 joint: left out")
-    assert said["mimic"] == "c: free, and not held to what it mimics"
+    assert said["mimic"] == "c: free; --set parameters.mimic=1 holds them to what they mimic"
     taken = setup_of(arm, "parameters.stops=1", "base=free")
     assert taken.robot.remarks(taken)["joint stops"] == "of 3 joints: acts"
 

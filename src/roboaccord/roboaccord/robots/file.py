@@ -30,8 +30,9 @@ FAR = 1e9  # m; the stops of a slide that has none
 class FileRobot(Robot):
     """A robot that has no package: its file says all of it, and scenarios are the core's own.
 
-    Its root link is called `base_link` here, whatever the file calls it. There is no contact, and
-    a joint that mimics another is free.
+    Its root link is called `base_link` here, whatever the file calls it. There is no contact. A
+    joint that mimics another is free, or by `parameters.mimic` held to it: exactly in the
+    reference, in each engine by a law of its own.
 
     Args:
         path: of the file.
@@ -79,7 +80,7 @@ class FileRobot(Robot):
         check_description(ET.fromstring(file.text), source)
         top = ET.fromstring(file.rooted(file.resolved())[0])
         for joint in top.findall("joint"):
-            for mimic in joint.findall("mimic"):
+            for mimic in joint.findall("mimic") if not setup.parameters.mimic else ():
                 joint.remove(mimic)
             if not setup.parameters.stops:
                 _leave_out_stops(joint)
@@ -107,7 +108,9 @@ class FileRobot(Robot):
             if name not in given and not lower < 0.0 < upper:
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
-        return replace(state, q=q)
+        leads, offset = setup.tree.independent(setup.joints)
+        free = [not joint.mimic for joint in setup.tree.moving]
+        return replace(state, q=leads @ q[free] + offset, qd=leads @ state.qd[free])
 
     def reference(self, setup: Setup) -> Simulator:
         return TreeReference(setup, friction_of(setup))
@@ -146,7 +149,10 @@ class FileRobot(Robot):
                 state = "acts" if taken else f"left out; {how}"
                 found[name] = f"of {count} joint{'s' * (count > 1)}: {state}"
         if mimic:
-            found["mimic"] = f"{', '.join(mimic)}: free, and not held to what it mimics"
+            how = "free; --set parameters.mimic=1 holds them to what they mimic"
+            if p.mimic:
+                how = "exact in the reference, in engines by laws of their own"
+            found["mimic"] = f"{', '.join(mimic)}: {how}"
         found["contact"] = "none: the geometry is drawn, and touches nothing"
         return found
 

@@ -11,6 +11,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.mimic import MimicDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction, StopWatch
@@ -40,7 +41,8 @@ class TreeReference(Reference):
         braking = (law.viscous, law.constant, law.speed) if law else ()
         gravity = setup.parameters.gravity
         plain = setup.tree, self.joints, setup.scenario.base, gravity
-        self._bare, self._dynamics = TreeDynamics(*plain), TreeDynamics(*plain, *braking)
+        held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics
+        self._bare, self._dynamics = held(*plain), held(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
         self._stops = StopWatch.of(setup.tree, self.joints)
         self.reset(setup.initial)
