@@ -23,7 +23,8 @@ from roboaccord.description.checks import check_world
 from roboaccord.description.findings import Finding
 from roboaccord.description.resources import share
 from roboaccord.description.rules import findings
-from roboaccord.description.urdf_file import STANDARD_INPUT, read_urdf
+from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
+from roboaccord.engines.formats import formats, read_robot
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.tool import Problem, schema_folder, sdformat_problems, sdformat_tool
@@ -110,8 +111,13 @@ def check_command(
     found, of_urdfs = dict[str, list[Problem]](), list[Finding]()
     for path in paths:
         if is_robot(path):
-            of_urdfs += findings(read_urdf(path, packages, arguments))
+            of_urdfs += findings(_read(path, packages, arguments))
             continue
+        if is_model(path):
+            try:
+                of_urdfs += findings(_read(path, packages, arguments))
+            except AccordError as error:
+                note(f"rules for robots left out: {error}")
         own = check_file(path, folders)  # which reads bounded files alone
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
     if not files:
@@ -134,7 +140,21 @@ def is_robot(path: Path) -> bool:
     """Return whether a file is a robot's description, and not a world or a model for Gazebo."""
     if path.suffix == ".xacro" or path == STANDARD_INPUT:
         return True
-    return read_xml(path).tag == "robot" and not (path.parent / "model.config").is_file()
+    robots = {"robot", *formats()} - {"sdf"}
+    return read_xml(path).tag in robots and not (path.parent / "model.config").is_file()
+
+
+def is_model(path: Path) -> bool:
+    """Return whether a file is a robot's model in SDF, and not one of a world or of Gazebo's."""
+    joints = read_xml(path).findall("model/joint")
+    return bool(joints) and not (path.parent / "model.config").is_file()
+
+
+def _read(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]) -> UrdfFile:
+    file = read_robot(path, packages, arguments)
+    for line in file.notes:
+        note(f"{path.name}: {line}")
+    return file
 
 
 def finding_text(each: Finding) -> Text:

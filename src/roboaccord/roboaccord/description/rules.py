@@ -92,7 +92,7 @@ class Source:
     def __init__(self, file: UrdfFile) -> None:
         self.file = file
         self.top, self._lines = parse_lines(file.text)
-        self._expanded = file.path.suffix == ".xacro"
+        self._expanded = file.expanded
 
     def line(self, element: ET.Element) -> int:
         """Return the line of an element; in a xacro file that of its name."""
@@ -159,6 +159,7 @@ def findings(file: UrdfFile) -> list[Finding]:
     rows = [
         Finding(rule, RULES[rule][0], named, source.line(element), message, cure)
         for rule, element, message, cure in found
+        if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 

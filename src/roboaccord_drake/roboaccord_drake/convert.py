@@ -1,0 +1,208 @@
+"""SDF as a URDF, by Drake's parser."""
+
+from __future__ import annotations
+
+import logging
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from logging.handlers import BufferingHandler
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import MultibodyPlant
+from pydrake.multibody.tree import BodyIndex
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.tree import Link
+from roboaccord.description.tree_text import (
+    HERE,
+    WORLD,
+    Converted,
+    Pivot,
+    Pose,
+    make_tree,
+    write_tree,
+)
+
+KINDS = {
+    "weld": "fixed",
+    "revolute": "revolute",
+    "prismatic": "prismatic",
+    "planar": "planar",
+    "quaternion_floating": "floating",
+    "rpy_floating": "floating",
+}
+INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
+SPOKEN = 2  # of Drake's warnings
+
+
+def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Converted:
+    """Return the URDF of a robot's model in SDF.
+
+    Links keep their names and axes; a link's origin goes where the joint that leads to it turns.
+
+    Args:
+        text: of the file.
+        path: of the file, None where the text is of none.
+        packages: folders by name, for `model://NAME` and `package://NAME`.
+
+    Raises:
+        AccordError: where it is no single model that moves, Drake refuses it, or it holds what no
+            URDF can say.
+    """
+    top = ET.fromstring(text)
+    model = _only_model(top)
+    plant = MultibodyPlant(0.0)
+    parser = Parser(plant)
+    for name, folder in packages.items():
+        parser.package_map().Add(name, str(folder))
+    try:
+        with _warnings() as said:
+            if path and path.suffix == ".sdf":
+                parser.AddModels(str(path))
+            else:
+                parser.AddModelsFromString(text, "sdf")
+    except RuntimeError as error:
+        raise AccordError(f"Drake refuses it: {_first(str(error))}") from None
+    replaced = [found[0] for line in said if (found := INERTIA.search(line))]
+    if replaced:
+        raise AccordError(f"Drake would take another inertia: {replaced[0]}")
+    tree = make_tree(*_parts(plant))
+    version = f"SDF {top.get('version')}; Drake knows it up to {_known()}"
+    notes = [version, *_left_out(plant, model), *(f"Drake: {_first(line)}" for line in said[:SPOKEN])]
+    if len(said) > SPOKEN:
+        notes.append(f"Drake: {len(said) - SPOKEN} more warnings")
+    name = model.get("name", "robot")
+    return Converted(name, write_tree(tree, name), tuple(notes))
+
+
+def _only_model(top: ET.Element) -> ET.Element:
+    if top.find("world") is not None:
+        raise AccordError("it is a world, and no robot: name the file of the robot's own model")
+    models = top.findall("model")
+    if len(models) != 1:
+        names = ", ".join(each.get("name", "") for each in models[:4])
+        raise AccordError(f"it holds {len(models)} models ({names}): name the file of one")
+    if models[0].findtext("static", "").strip() in ("1", "true"):
+        raise AccordError(f"model {models[0].get('name')} is static: nothing of it moves")
+    for joint in models[0].iter("joint"):
+        if joint.find(".//mimic") is not None:
+            raise AccordError(f"joint {joint.get('name')} mimics another: not taken from SDF")
+    return models[0]
+
+
+def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[Pivot]]:
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(1, plant.num_bodies())]
+    counts = Counter(body.name() for body in bodies)
+
+    def name(body: Any) -> str:
+        """Return a body's name, with its model's where another body has it."""
+        alone = body.index() == 0 or counts[body.name()] == 1
+        scoped = str(body.scoped_name()).partition("::")[2]
+        return WORLD if body.index() == 0 else body.name() if alone else scoped.replace("::", "_")
+
+    links, pivots = [_link(name(body), body) for body in bodies], list[Pivot]()
+    efforts = {}
+    for i in plant.GetJointActuatorIndices():
+        actuator = plant.get_joint_actuator(i)
+        efforts[actuator.joint().index()] = actuator.effort_limit()
+    joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
+    twice = Counter(joint.name() for joint in joints)
+    for joint in joints:
+        kind = KINDS.get(joint.type_name())
+        if kind is None:
+            word = joint.type_name().removesuffix("_rpy")
+            raise AccordError(f"{word} joint {joint.name()}: URDF has no word for it")
+        parent, child = name(joint.parent_body()), name(joint.child_body())
+        label = joint.name() if twice[joint.name()] == 1 else f"{child}_{joint.name()}"
+        on_parent, on_child = _pose(joint.frame_on_parent()), _pose(joint.frame_on_child())
+        pivot = Pivot(label, kind, parent, child, on_parent, on_child)
+        if kind in ("revolute", "prismatic"):
+            pivot = _moving(joint, pivot, efforts.get(joint.index(), 0.0))
+        elif kind == "fixed" and hasattr(joint, "X_FM"):
+            place, turn = on_parent
+            offset, rotation = _numbers(joint.X_FM())
+            pivot = Pivot(label, kind, parent, child, (place + turn @ offset, turn @ rotation), on_child)
+        pivots.append(pivot)
+    if any(WORLD in (pivot.parent, pivot.child) for pivot in pivots):
+        links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
+    return links, pivots
+
+
+def _moving(joint: Any, pivot: Pivot, effort: float) -> Pivot:
+    """Return a revolute or prismatic joint with its axis, limits and damping."""
+    turns = pivot.kind == "revolute"
+    axis = joint.revolute_axis() if turns else joint.translation_axis()
+    lower, upper = joint.position_lower_limit(), joint.position_upper_limit()
+    endless = turns and np.isinf(lower) and np.isinf(upper)
+    return Pivot(
+        pivot.name, "continuous" if endless else pivot.kind, pivot.parent, pivot.child,
+        pivot.on_parent, pivot.on_child, np.array(axis), float(lower), float(upper),
+        float(effort), float(joint.default_damping()),
+    )  # fmt: skip
+
+
+def _link(name: str, body: Any) -> Link:
+    inertia = body.default_spatial_inertia()
+    mass, centre = float(inertia.get_mass()), np.array(inertia.get_com())
+    if not mass > 0.0:
+        return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)), ())
+    central = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
+    return Link(name, mass, centre, np.array(central), ())
+
+
+def _pose(frame: Any) -> Pose:
+    if frame.index() == frame.body().body_frame().index():
+        return HERE
+    return _numbers(frame.GetFixedPoseInBodyFrame())
+
+
+def _numbers(pose: Any) -> Pose:
+    return np.array(pose.translation()), np.array(pose.rotation().matrix())
+
+
+def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
+    actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
+    said = (
+        ("springs of joints", plant.num_force_elements() > 1),
+        ("armature of joints", any(a.default_reflected_inertia() for a in actuators)),
+        ("dry friction of joints", any(float(e.text or 0) for e in model.iter("friction")
+                                       if not len(e))),
+    )  # fmt: skip
+    for what, there in said:
+        if there:
+            yield f"{what}: left out"
+
+
+def _known() -> str:
+    """Return the version of SDF that Drake's parser knows, in its own words."""
+    try:
+        with _warnings():
+            Parser(MultibodyPlant(0.0)).AddModelsFromString('<sdf version="99"/>', "sdf")
+    except RuntimeError as error:
+        found = re.search(r"to (\d[\d.]*)", str(error))
+        return found[1] if found else "one it does not say"
+    return "any"
+
+
+def _first(said: str) -> str:
+    return re.sub(r"^\S*\.sdf:\d+: |^\S*: (?=error)", "", (said.splitlines() or [""])[0])
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """Gather Drake's warnings in place of its log."""
+    log, said = logging.getLogger("drake"), list[str]()
+    handler, spread = BufferingHandler(10_000), log.propagate
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield said
+    finally:
+        said += [record.getMessage() for record in handler.buffer]
+        log.removeHandler(handler)
+        log.propagate = spread
