@@ -17,6 +17,7 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_xml
 from roboaccord.description.tree import Link
 from roboaccord.description.tree_text import (
     HERE,
@@ -37,6 +38,7 @@ KINDS = {
     "rpy_floating": "floating",
 }
 INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
+INCLUDED = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
 SPOKEN = 2  # of Drake's warnings
 
 
@@ -56,24 +58,28 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     """
     top = ET.fromstring(text)
     model = _only_model(top)
+    named = INCLUDED.sub(lambda found: _included(found, packages), text)
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
     for name, folder in packages.items():
-        parser.package_map().Add(name, str(folder))
+        parser.package_map().Add(name, folder)
     try:
         with _warnings() as said:
-            if path and path.suffix == ".sdf":
-                parser.AddModels(str(path))
+            if path and path.suffix == ".sdf" and named == text:
+                parser.AddModels(path)
             else:
-                parser.AddModelsFromString(text, "sdf")
+                parser.AddModelsFromString(named, "sdf")
     except RuntimeError as error:
         raise AccordError(f"Drake refuses it: {_first(str(error))}") from None
     replaced = [found[0] for line in said if (found := INERTIA.search(line))]
     if replaced:
         raise AccordError(f"Drake would take another inertia: {replaced[0]}")
     tree = make_tree(*_parts(plant))
-    version = f"SDF {top.get('version')}; Drake knows it up to {_known()}"
-    notes = [version, *_left_out(plant, model), *(f"Drake: {_first(line)}" for line in said[:SPOKEN])]
+    notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
+    used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
+    notes += [f"model://{name} is {folder}" for name, folder in used.items()]
+    notes += _left_out(plant, model)
+    notes += [f"Drake: {_first(line)}" for line in said[:SPOKEN]]
     if len(said) > SPOKEN:
         notes.append(f"Drake: {len(said) - SPOKEN} more warnings")
     name = model.get("name", "robot")
@@ -93,6 +99,16 @@ def _only_model(top: ET.Element) -> ET.Element:
         if joint.find(".//mimic") is not None:
             raise AccordError(f"joint {joint.get('name')} mimics another: not taken from SDF")
     return models[0]
+
+
+def _included(found: re.Match[str], packages: Mapping[str, Path]) -> str:
+    """Return a model's URI with its file, which Drake asks for, by the model.config beside it."""
+    folder = packages.get(found[2])
+    if folder is None:
+        return found[0]
+    config = folder / "model.config"
+    file = read_xml(config).findtext("sdf") if config.is_file() else None
+    return f"{found[1]}/{file or 'model.sdf'}"
 
 
 def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[Pivot]]:
@@ -126,7 +142,9 @@ def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[Pivot]]:
         elif kind == "fixed" and hasattr(joint, "X_FM"):
             place, turn = on_parent
             offset, rotation = _numbers(joint.X_FM())
-            pivot = Pivot(label, kind, parent, child, (place + turn @ offset, turn @ rotation), on_child)
+            pivot = Pivot(
+                label, kind, parent, child, (place + turn @ offset, turn @ rotation), on_child
+            )
         pivots.append(pivot)
     if any(WORLD in (pivot.parent, pivot.child) for pivot in pivots):
         links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
@@ -180,9 +198,10 @@ def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
 
 def _known() -> str:
     """Return the version of SDF that Drake's parser knows, in its own words."""
+    plant = MultibodyPlant(0.0)  # which a parser does not keep alive
     try:
         with _warnings():
-            Parser(MultibodyPlant(0.0)).AddModelsFromString('<sdf version="99"/>', "sdf")
+            Parser(plant).AddModelsFromString('<sdf version="99"/>', "sdf")
     except RuntimeError as error:
         found = re.search(r"to (\d[\d.]*)", str(error))
         return found[1] if found else "one it does not say"

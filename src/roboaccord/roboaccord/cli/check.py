@@ -113,11 +113,6 @@ def check_command(
         if is_robot(path):
             of_urdfs += findings(_read(path, packages, arguments))
             continue
-        if is_model(path):
-            try:
-                of_urdfs += findings(_read(path, packages, arguments))
-            except AccordError as error:
-                note(f"rules for robots left out: {error}")
         own = check_file(path, folders)  # which reads bounded files alone
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
     if not files:
@@ -140,14 +135,12 @@ def is_robot(path: Path) -> bool:
     """Return whether a file is a robot's description, and not a world or a model for Gazebo."""
     if path.suffix == ".xacro" or path == STANDARD_INPUT:
         return True
-    robots = {"robot", *formats()} - {"sdf"}
-    return read_xml(path).tag in robots and not (path.parent / "model.config").is_file()
-
-
-def is_model(path: Path) -> bool:
-    """Return whether a file is a robot's model in SDF, and not one of a world or of Gazebo's."""
-    joints = read_xml(path).findall("model/joint")
-    return bool(joints) and not (path.parent / "model.config").is_file()
+    top = read_xml(path)
+    if path.name == "model.sdf" or (path.parent / "model.config").is_file():
+        return False
+    if top.tag == "sdf":
+        return top.find("model/joint") is not None
+    return top.tag in {"robot", *formats()}
 
 
 def _read(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]) -> UrdfFile:

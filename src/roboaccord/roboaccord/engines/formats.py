@@ -44,9 +44,10 @@ def read_robot(
     if engine is None:
         return check_urdf(path, text, packages)  # which says what it is
     folders = dict(packages)
-    for name in NAMED.findall(text):
-        found = (f for f in package_folders(name, path.absolute(), packages) if f.is_dir())
-        folders.update({name: folder for folder in found if name not in folders})
+    for name in {*NAMED.findall(text)}:
+        found = package_folders(name, path.absolute(), packages)
+        if folder := next(filter(Path.is_dir, found), None):
+            folders[name] = folder
     whole = path != STANDARD_INPUT and path.suffix != ".xacro"
     convert = engine.load(engine.formats[form])
     try:
@@ -64,9 +65,7 @@ def formats() -> dict[str, EngineSpec]:
 
 def format_of(text: str) -> str:
     """Return the first element of an XML text, "" where there is none."""
-    parser = ET.XMLPullParser(["start"])
     try:
-        parser.feed(text)
-        return next((str(element.tag) for _, element in parser.read_events()), "")
-    except ET.ParseError:
+        return ET.fromstring(text).tag
+    except (ET.ParseError, ValueError):
         return ""

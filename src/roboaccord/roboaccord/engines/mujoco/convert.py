@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -22,12 +23,13 @@ from roboaccord.description.tree_text import (
 )
 from roboaccord.numerics.rotations import axis_angle_matrix
 
+_log = logging.getLogger(__name__)
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
 GRAVITY = (0.0, 0.0, -9.81)
 NOTHING = np.zeros(3), np.zeros((3, 3))
 
 
-def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Converted:
+def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Converted:
     """Return the URDF of a robot in MJCF.
 
     Bodies keep their names and axes; a body's origin goes where its joint turns. Of several joints
@@ -36,12 +38,12 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     Args:
         text: of the file.
         path: of the file, None where the text is of none.
-        packages: not used: MuJoCo knows none.
+        _packages: not used: MuJoCo knows none.
 
     Raises:
         AccordError: where MuJoCo refuses it, or it holds what no URDF can say.
     """
-    mujoco.set_mju_user_warning(lambda message: None)
+    mujoco.set_mju_user_warning(_log.info)  # else it writes a file where the command runs
     try:
         load = mujoco.MjModel.from_xml_path if path else mujoco.MjModel.from_xml_string
         model = load(str(path) if path else text)
@@ -49,6 +51,8 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
         raise AccordError(f"MuJoCo refuses it: {said}") from None
     refused = next(_refused(model), "")
+    if model.nbody == 1:
+        raise AccordError("it holds no bodies")
     if refused:
         raise AccordError(f"{refused}: URDF has no word for it")
     return _Conversion(model).result()
@@ -168,7 +172,8 @@ def _left_out(model: mujoco.MjModel) -> Iterator[str]:
     free = np.isin(model.jnt_type, JOINT.mjJNT_FREE)
     of_free = free[model.dof_jntid]
     said = (
-        ("springs of joints (stiffness)", model.jnt_stiffness.any() or model.jnt_stiffnesspoly.any()),
+        ("springs of joints (stiffness)",
+         model.jnt_stiffness.any() or model.jnt_stiffnesspoly.any() or model.nplastic),
         ("armature of joints", model.dof_armature.any()),
         ("damping of higher order", model.dof_dampingpoly.any()),
         ("damping and friction of the free joint",
@@ -191,7 +196,9 @@ def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
 
 
 def _unused(name: str, taken: set[str]) -> str:
-    return next(new for new in (name, *(f"{name}_{i}" for i in range(1, 10_000))) if new not in taken)
+    return next(
+        new for new in (name, *(f"{name}_{i}" for i in range(1, 10_000))) if new not in taken
+    )
 
 
 def _matrix(quaternion: Array) -> Array:
