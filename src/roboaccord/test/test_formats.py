@@ -46,6 +46,7 @@ def raw(text: str) -> mujoco.MjModel:
     model.opt.disableflags |= OFF.mjDSBL_CONTACT | OFF.mjDSBL_LIMIT | OFF.mjDSBL_SPRING
     for values in (model.dof_damping, model.dof_frictionloss, model.dof_armature):
         values[:] = 0.0
+    mujoco.mj_setConst(model, mujoco.MjData(model))  # else armature stays in slides on the world
     return model
 
 

@@ -18,6 +18,7 @@ from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
+from roboaccord.description.rules import parse_lines
 from roboaccord.description.tree import Link
 from roboaccord.description.tree_text import (
     HERE,
@@ -56,13 +57,14 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         AccordError: where it is no single model that moves, Drake refuses it, or it holds what no
             URDF can say.
     """
-    top = ET.fromstring(text)
+    top, _ = parse_lines(text)  # prefixes need not be declared
     model = _only_model(top)
     named = INCLUDED.sub(lambda found: _included(found, packages), text)
     plant = MultibodyPlant(0.0)
     parser = Parser(plant)
     for name, folder in packages.items():
-        parser.package_map().Add(name, folder)
+        if not parser.package_map().Contains(name):
+            parser.package_map().Add(name, folder)
     try:
         with _warnings() as said:
             if path and path.suffix == ".sdf" and named == text:
@@ -74,6 +76,8 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     replaced = [found[0] for line in said if (found := INERTIA.search(line))]
     if replaced:
         raise AccordError(f"Drake would take another inertia: {replaced[0]}")
+    if plant.num_constraints():
+        raise AccordError(f"{plant.num_constraints()} constraints between links: URDF has no word")
     tree = make_tree(*_parts(plant))
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
@@ -186,7 +190,7 @@ def _numbers(pose: Any) -> Pose:
 def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
     actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
     said = (
-        ("springs of joints", plant.num_force_elements() > 1),
+        ("springs and bushings", plant.num_force_elements() > 1),
         ("armature of joints", any(a.default_reflected_inertia() for a in actuators)),
         ("dry friction of joints", any(float(e.text or 0) for e in model.iter("friction")
                                        if not len(e))),

@@ -51,6 +51,8 @@ def worst(text: str, urdf: str) -> float:
     for i in plant.GetJointIndices():
         if plant.get_joint(i).num_velocities() == 1:
             plant.get_joint(i).set_default_damping(0.0)
+    for i in plant.GetJointActuatorIndices():
+        plant.get_joint_actuator(i).set_default_rotor_inertia(0.0)
     plant.Finalize()
     context, tree = plant.CreateDefaultContext(), read_tree(urdf)
     plant.get_actuation_input_port().FixValue(context, np.zeros(plant.num_actuators()))
@@ -162,6 +164,15 @@ def two(kind: str, more: str = "") -> str:
         ('</model><world name="w"><gravity>0 0 -9.8</gravity></world><model name="n">',
          "it is a world, and no robot"),
         (two("revolute", link("c", "0 1 0 0 0 0")), "c hangs neither on a nor on what hangs there"),
+        (two("revolute", '<drake:ball_constraint><drake:ball_constraint_body_A>a'
+             "</drake:ball_constraint_body_A><drake:ball_constraint_body_B>b"
+             "</drake:ball_constraint_body_B><drake:ball_constraint_p_AP>0 0 0"
+             "</drake:ball_constraint_p_AP><drake:ball_constraint_p_BQ>0 0 0"
+             "</drake:ball_constraint_p_BQ></drake:ball_constraint>"),
+         "1 constraints between links: URDF has no word"),
+        (two("revolute", link("c", "0 1 0 0 0 0") + joint("k", "revolute", "b", "c").replace(
+            "</axis>", '<mimic joint="j"><multiplier>2</multiplier></mimic></axis>')),
+         "joint k mimics another: not taken from SDF"),
         ("<include><uri>model://no_such</uri></include>", "Drake refuses it: .*no_such"),
     ],
 )  # fmt: skip
@@ -186,7 +197,7 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     dynamics = "<dynamics><friction>1</friction><spring_stiffness>2</spring_stiffness></dynamics>"
     text = MODEL.format(two("revolute").replace("</xyz></axis>", f"</xyz>{dynamics}</axis>"))
     notes = read(tmp_path, text).notes
-    assert notes[2:4] == ("springs of joints: left out", "dry friction of joints: left out")
+    assert notes[2:4] == ("springs and bushings: left out", "dry friction of joints: left out")
 
 
 def test_without_drake_one_line_says_what_to_install(

@@ -16,15 +16,16 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
 from roboaccord.cli.options import read_packages, split_arguments
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_target, read_xml
+from roboaccord.contract.files import check_target
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
 from roboaccord.description.findings import Finding
 from roboaccord.description.resources import share
 from roboaccord.description.rules import findings
-from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
-from roboaccord.engines.formats import formats, read_robot
+from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
+from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines.formats import format_of, formats, read_robot
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.tool import Problem, schema_folder, sdformat_problems, sdformat_tool
@@ -135,12 +136,13 @@ def is_robot(path: Path) -> bool:
     """Return whether a file is a robot's description, and not a world or a model for Gazebo."""
     if path.suffix == ".xacro" or path == STANDARD_INPUT:
         return True
-    top = read_xml(path)
     if path.name == "model.sdf" or (path.parent / "model.config").is_file():
         return False
-    if top.tag == "sdf":
-        return top.find("model/joint") is not None
-    return top.tag in {"robot", *formats()}
+    text = read_text(path, NO_PACKAGES, NO_ARGUMENTS)
+    form = format_of(text)
+    if form == "sdf":
+        return "<joint" in text and "<world" not in text
+    return form in {"robot", *formats()}
 
 
 def _read(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]) -> UrdfFile:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from pathlib import Path
+from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import package_folders
+from roboaccord.description.rules import parse_lines
 from roboaccord.description.urdf_file import (
     NO_PACKAGES,
     STANDARD_INPUT,
@@ -64,8 +65,11 @@ def formats() -> dict[str, EngineSpec]:
 
 
 def format_of(text: str) -> str:
-    """Return the first element of an XML text, "" where there is none."""
+    """Return the first element of an XML text, "" where there is none.
+
+    Prefixes need not be declared: engines ask for no declaration.
+    """
     try:
-        return ET.fromstring(text).tag
-    except (ET.ParseError, ValueError):
+        return parse_lines(text)[0].tag
+    except (expat.ExpatError, ValueError):
         return ""
