@@ -100,6 +100,7 @@ def test_a_quadruped_moves_as_in_mujoco(tmp_path):
         assert link.mass == body.mass[0]
         moments = np.sort(np.linalg.eigvalsh(link.inertia))
         np.testing.assert_allclose(moments, np.sort(body.inertia), rtol=1e-12)
+    assert file.notes[-1].startswith("4 links of no mass between a body's joints: hip_lf_before_")
     assert file.made == {f"hip_{name}_before_roll_{name}" for name, *_ in LEGS}
     assert not [each for each in findings(file) if each.severity == "error"]
 
@@ -183,7 +184,9 @@ def test_what_is_left_out_is_said(tmp_path):
     more = ' stiffness="2" armature=".1"'
     text = ARM.format(more, "", '<option gravity="0 0 -1.62"/>')
     file = read(tmp_path, text, "robot.model")  # whatever the suffix
-    assert file.notes[0] == f"mujoco, read by mujoco {mujoco.__version__} and made a URDF"
+    assert file.notes[0] == (
+        f"<mujoco> read by mujoco {mujoco.__version__} and made a URDF, without its shapes"
+    )
     assert [note.partition(":")[0] for note in file.notes[1:]] == [
         "springs of joints (stiffness)",
         "armature of joints",

@@ -69,8 +69,8 @@ def check_command(
         list[str] | None,
         typer.Argument(
             metavar="[FILE]... [NAME:=VALUE]...",
-            help="URDF, xacro or SDF (`-`: standard input), and arguments of a xacro; all SDF "
-            "that ships, and robots, if no file.",
+            help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro; all "
+            "SDF that ships, and robots, if no file.",
         ),
     ] = None,
     models: Annotated[
@@ -86,7 +86,7 @@ def check_command(
 ) -> Result:
     """Check a robot's description, or what is given to Gazebo, without any engine.
 
-    A URDF or xacro file: masses, units, limits, axes, names, meshes and references, each with its
+    A robot's file: masses, units, limits, axes, names, meshes and references, each with its
     line and cure. Worlds, models and bridges: unknown elements, missing systems and unbridged
     topics, which Gazebo takes in silence; sdformat's own checker is asked where it is installed.
     Exit status 1 if something is wrong, or undecided because the checker did not answer.

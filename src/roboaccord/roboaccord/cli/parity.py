@@ -64,7 +64,8 @@ def parity_command(
         str,
         typer.Argument(
             metavar="FILE|FOLDER|ROBOT",
-            help="URDF or xacro (`-`: standard input), a folder of them, or see `accord list`.",
+            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of URDFs, or see "
+            "`accord list`.",
             autocompletion=complete_robot,
         ),
     ],

@@ -55,7 +55,8 @@ def read_robot(
         made = convert(text, path.absolute() if whole else None, folders)
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
-    read = f"{form}, read by {engine.name} {engine.load(engine.version)} and made a URDF"
+    version = engine.load(engine.version)
+    read = f"<{form}> read by {engine.name} {version} and made a URDF, without its shapes"
     return check_urdf(path, made.text, packages, (read, *made.notes), made.made)
 
 

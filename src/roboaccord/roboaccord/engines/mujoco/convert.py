@@ -26,6 +26,7 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 _log = logging.getLogger(__name__)
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
 GRAVITY = (0.0, 0.0, -9.81)
+MOST = 3  # links named in a line
 NOTHING = np.zeros(3), np.zeros((3, 3))
 
 
@@ -85,6 +86,9 @@ class _Conversion:
         """Return the URDF."""
         # At offset 0 of `names` is the model's own.
         name = self.model.names.partition(b"\0")[0].decode()
+        if self.made:
+            named = ", ".join(self.made[:MOST])
+            self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
         text = write_tree(make_tree(self.links, self.pivots), name or "robot")
         return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made))
 
