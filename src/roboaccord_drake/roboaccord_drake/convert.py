@@ -8,6 +8,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
@@ -19,12 +20,12 @@ from pydrake.multibody.tree import BodyIndex
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
 from roboaccord.description.rules import parse_lines
-from roboaccord.description.tree import Link
+from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import (
     HERE,
+    UP,
     WORLD,
     Converted,
-    Pivot,
     Pose,
     make_tree,
     write_tree,
@@ -115,7 +116,7 @@ def _included(found: re.Match[str], packages: Mapping[str, Path]) -> str:
     return f"{found[1]}/{file or 'model.sdf'}"
 
 
-def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[Pivot]]:
+def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:
     bodies = [plant.get_body(BodyIndex(i)) for i in range(1, plant.num_bodies())]
     counts = Counter(body.name() for body in bodies)
 
@@ -125,7 +126,8 @@ def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[Pivot]]:
         scoped = str(body.scoped_name()).partition("::")[2]
         return WORLD if body.index() == 0 else body.name() if alone else scoped.replace("::", "_")
 
-    links, pivots = [_link(name(body), body) for body in bodies], list[Pivot]()
+    links = [_link(name(body), body) for body in bodies]
+    found = list[tuple[Joint, Pose]]()
     efforts = {}
     for i in plant.GetJointActuatorIndices():
         actuator = plant.get_joint_actuator(i)
@@ -139,33 +141,32 @@ def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[Pivot]]:
             raise AccordError(f"{word} joint {joint.name()}: URDF has no word for it")
         parent, child = name(joint.parent_body()), name(joint.child_body())
         label = joint.name() if twice[joint.name()] == 1 else f"{child}_{joint.name()}"
-        on_parent, on_child = _pose(joint.frame_on_parent()), _pose(joint.frame_on_child())
-        pivot = Pivot(label, kind, parent, child, on_parent, on_child)
-        if kind in ("revolute", "prismatic"):
-            pivot = _moving(joint, pivot, efforts.get(joint.index(), 0.0))
-        elif kind == "fixed" and hasattr(joint, "X_FM"):
-            place, turn = on_parent
+        place, turn = _pose(joint.frame_on_parent())
+        if kind == "fixed":
             offset, rotation = _numbers(joint.X_FM())
-            pivot = Pivot(
-                label, kind, parent, child, (place + turn @ offset, turn @ rotation), on_child
-            )
-        pivots.append(pivot)
-    if any(WORLD in (pivot.parent, pivot.child) for pivot in pivots):
+            place, turn = place + turn @ offset, turn @ rotation
+        made = Joint(label, kind, parent, child, place, turn, UP, -np.inf, np.inf)
+        if kind in ("revolute", "prismatic"):
+            made = _moving(joint, made, efforts.get(joint.index(), 0.0))
+        found.append((made, _pose(joint.frame_on_child())))
+    if any(WORLD in (joint.parent, joint.child) for joint, _ in found):
         links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
-    return links, pivots
+    return links, found
 
 
-def _moving(joint: Any, pivot: Pivot, effort: float) -> Pivot:
+def _moving(joint: Any, made: Joint, effort: float) -> Joint:
     """Return a revolute or prismatic joint with its axis, limits and damping."""
-    turns = pivot.kind == "revolute"
-    axis = joint.revolute_axis() if turns else joint.translation_axis()
+    turns = made.kind == "revolute"
     lower, upper = joint.position_lower_limit(), joint.position_upper_limit()
-    endless = turns and np.isinf(lower) and np.isinf(upper)
-    return Pivot(
-        pivot.name, "continuous" if endless else pivot.kind, pivot.parent, pivot.child,
-        pivot.on_parent, pivot.on_child, np.array(axis), float(lower), float(upper),
-        float(effort), float(joint.default_damping()),
-    )  # fmt: skip
+    return replace(
+        made,
+        kind="continuous" if turns and np.isinf([lower, upper]).all() else made.kind,
+        axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
+        lower=float(lower),
+        upper=float(upper),
+        effort=float(effort),
+        damping=float(joint.default_damping()),
+    )
 
 
 def _link(name: str, body: Any) -> Link:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,7 @@ AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 Pose = tuple[Array, Array]
 """Position (3,) [m] and rotation (3, 3)."""
 HERE: Pose = (np.zeros(3), np.eye(3))
+UP = np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)
@@ -39,77 +40,52 @@ class Converted:
     made: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True)
-class Pivot:
-    """Hold a joint between two bodies whose frames need not be where it turns.
-
-    Args:
-        name, kind, parent, child: as URDF has them.
-        on_parent: pose of the joint's frame in the parent, at q = 0.
-        on_child: pose of the joint's frame in the child.
-        axis: unit axis in the joint's frame (3,).
-        lower, upper, effort, damping, friction: as of a `Joint`.
-    """
-
-    name: str
-    kind: str
-    parent: str
-    child: str
-    on_parent: Pose = HERE
-    on_child: Pose = HERE
-    axis: Array = field(default_factory=lambda: np.array([0.0, 0.0, 1.0]))
-    lower: float = -np.inf
-    upper: float = np.inf
-    effort: float = np.inf
-    damping: float = 0.0
-    friction: float = 0.0
-
-    def turned(self) -> Pivot:
-        """Return the same joint with parent and child exchanged."""
-        return replace(
-            self, parent=self.child, child=self.parent, on_parent=self.on_child,
-            on_child=self.on_parent, axis=-self.axis,
-        )  # fmt: skip
-
-
-def make_tree(links: Sequence[Link], pivots: Sequence[Pivot]) -> Tree:
+def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:
     """Return the tree of bodies and joints; its frames keep the bodies' axes.
 
     A link's origin goes where the joint that leads to it turns. `world` is the root if it is there,
     else the first body that no joint leads to.
 
+    Args:
+        links: the bodies.
+        joints: each with position and rotation of its frame in the parent at q = 0, its axis in
+            that frame, and the pose of that frame in the child.
+
     Raises:
         AccordError: for a loop, or bodies that hang on nothing.
     """
-    ends = {pivot.child for pivot in pivots}
-    names = [link.name for link in links]
-    free = [name for name in names if name not in ends] or names
-    root = WORLD if WORLD in names else free[0]
-    offset, joints, left = {root: np.zeros(3)}, list[Joint](), list(pivots)
-    while near := [p for p in left if p.parent in offset or p.child in offset]:
-        pivot = near[0]
-        left.remove(pivot)
-        if pivot.parent in offset and pivot.child in offset:
-            raise AccordError(f"a loop at joint {pivot.name}: a URDF is a tree")
-        pivot = pivot if pivot.parent in offset else pivot.turned()
-        (place, turn), (inside, axes) = pivot.on_parent, pivot.on_child
-        rotation = turn @ axes.T
-        moved = inside if pivot.kind != "fixed" else np.zeros(3)
-        offset[pivot.child] = moved
-        joints.append(
-            Joint(
-                pivot.name, pivot.kind, pivot.parent, pivot.child,
-                place - offset[pivot.parent] + rotation @ (moved - inside),
-                rotation, axes @ pivot.axis, pivot.lower, pivot.upper,
-                pivot.effort, pivot.damping, pivot.friction,
-            )
-        )  # fmt: skip
-    loose = [name for name in names if name not in offset]
+    by_name = {link.name: link for link in links}
+    ends = {joint.child for joint, _ in joints}
+    root = WORLD if WORLD in by_name else next((n for n in by_name if n not in ends), "")
+    root = root or links[0].name
+    offset, found, left = {root: np.zeros(3)}, list[Joint](), list(joints)
+    while near := [each for each in left if {each[0].parent, each[0].child} & offset.keys()]:
+        left.remove(near[0])
+        joint, (inside, axes) = near[0]
+        if joint.parent in offset and joint.child in offset:
+            raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
+        if joint.child in offset:  # written from the tip to the base
+            joint, (inside, axes) = _turned(*near[0])
+        turn = joint.rotation @ axes.T
+        moved = np.zeros(3) if joint.kind == "fixed" else inside
+        place = joint.position - offset[joint.parent] + turn @ (moved - inside)
+        found.append(replace(joint, position=place, rotation=turn, axis=axes @ joint.axis))
+        offset[joint.child] = moved
+    loose = [name for name in by_name if name not in offset]
     if loose:
         raise AccordError(f"{loose[0]} hangs neither on {root} nor on what hangs there")
-    by_name = {link.name: link for link in links}
     ordered = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
-    return Tree(tuple(ordered), tuple(joints))
+    return Tree(tuple(ordered), tuple(found))
+
+
+def _turned(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
+    """Return the same joint with parent and child exchanged."""
+    place, turn = on_child
+    turned = replace(
+        joint, parent=joint.child, child=joint.parent, position=place, rotation=turn,
+        axis=-joint.axis,
+    )  # fmt: skip
+    return turned, (joint.position, joint.rotation)
 
 
 def write_tree(tree: Tree, name: str) -> str:

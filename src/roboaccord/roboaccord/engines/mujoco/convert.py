@@ -11,12 +11,12 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.description.tree import Link
+from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import (
     HERE,
+    UP,
     WORLD,
     Converted,
-    Pivot,
     Pose,
     make_tree,
     write_tree,
@@ -65,7 +65,7 @@ class _Conversion:
     def __init__(self, model: mujoco.MjModel) -> None:
         self.model = model
         self.bodies = [WORLD, *(_name(model, OBJECT.mjOBJ_BODY, i) for i in range(1, model.nbody))]
-        self.links, self.pivots, self.made = list[Link](), list[Pivot](), list[str]()
+        self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
         self.notes = list(_left_out(model))
         trees = {int(model.body_rootid[model.dof_bodyid[i]]) for i in range(model.nv)}
         loose = [i for i in trees if model.jnt_type[model.body_jntadr[i]] == JOINT.mjJNT_FREE
@@ -89,7 +89,7 @@ class _Conversion:
         if self.made:
             named = ", ".join(self.made[:MOST])
             self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
-        text = write_tree(make_tree(self.links, self.pivots), name or "robot")
+        text = write_tree(make_tree(self.links, self.joints), name or "robot")
         return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made))
 
     def _add(self, i: int) -> None:
@@ -109,7 +109,8 @@ class _Conversion:
         if not count:
             taken = {_name(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
             joint = _unused(f"{name}_fixed", taken)
-            self.pivots.append(Pivot(joint, "fixed", at, name, pose))
+            fixed = Joint(joint, "fixed", at, name, *pose, UP, -np.inf, np.inf)
+            self.joints.append((fixed, HERE))
         for k in joints:
             child = name
             if k != joints[-1]:
@@ -117,58 +118,53 @@ class _Conversion:
                 child = _unused(f"{name}_before_{label}", {*self.bodies, *self.made})
                 self.made.append(child)
                 self.links.append(Link(child, 0.0, *NOTHING, ()))
-            self.pivots.append(self._pivot(k, at, child, pose))
+            self.joints.append(self._joint(k, at, child, pose))
             at, pose = child, HERE
 
-    def _pivot(self, k: int, parent: str, child: str, pose: Pose) -> Pivot:
+    def _joint(self, k: int, parent: str, child: str, pose: Pose) -> tuple[Joint, Pose]:
         """Return a joint in a body that is at `pose` in its parent before the joint moves."""
         model, dof = self.model, int(self.model.jnt_dofadr[k])
         axis, at = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
-        ref = float(model.qpos0[model.jnt_qposadr[k]])
+        ref, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
         slides = model.jnt_type[k] == JOINT.mjJNT_SLIDE
-        place, turn = pose
-        anchor = place + turn @ at
-        limits: tuple[float, float] = (-np.inf, np.inf)
-        if model.jnt_limited[k]:
-            limits = float(model.jnt_range[k, 0]), float(model.jnt_range[k, 1])
+        place, turn = pose[0] + pose[1] @ at, pose[1]
         if slides:
-            anchor = anchor - ref * (turn @ axis)
+            place = place - ref * (turn @ axis)
         else:
             turn = turn @ axis_angle_matrix(axis, np.array(-ref))
-        return Pivot(
+        found = Joint(
             name=_name(model, OBJECT.mjOBJ_JOINT, k),
-            kind="prismatic" if slides else "revolute" if model.jnt_limited[k] else "continuous",
+            kind="prismatic" if slides else "revolute" if limited else "continuous",
             parent=parent,
             child=child,
-            on_parent=(anchor, turn),
-            on_child=(at, np.eye(3)),
+            position=place,
+            rotation=turn,
             axis=axis,
-            lower=limits[0],
-            upper=limits[1],
+            lower=float(model.jnt_range[k, 0]) if limited else -np.inf,
+            upper=float(model.jnt_range[k, 1]) if limited else np.inf,
             effort=float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf,
             damping=float(model.dof_damping[dof]),
             friction=float(model.dof_frictionloss[dof]),
         )
+        return found, (at, np.eye(3))
 
 
 def _refused(model: mujoco.MjModel) -> Iterator[str]:
     """Yield what of a model no URDF can say, by name."""
-    for i in range(model.njnt):
-        if model.jnt_type[i] == JOINT.mjJNT_BALL:
-            yield f"ball joint {_name(model, OBJECT.mjOBJ_JOINT, i)}"
+    balls = [i for i in range(model.njnt) if model.jnt_type[i] == JOINT.mjJNT_BALL]
+    mocaps = [i for i in range(model.nbody) if model.body_mocapid[i] >= 0]
+    for what, kind, found in (
+        ("ball joint", OBJECT.mjOBJ_JOINT, balls),
+        ("tendon", OBJECT.mjOBJ_TENDON, range(model.ntendon)),
+        ("flex", OBJECT.mjOBJ_FLEX, range(model.nflex)),
+        ("mocap body", OBJECT.mjOBJ_BODY, mocaps),
+        ("plugin", OBJECT.mjOBJ_PLUGIN, range(model.nplugin)),
+    ):
+        yield from (f"{what} {_name(model, kind, i)}" for i in found)
     for i in range(model.neq):
-        kind = mujoco.mjtEq(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
-        loop = ", a loop" if kind in ("connect", "weld") else ""
-        yield f"equality {kind} {_name(model, OBJECT.mjOBJ_EQUALITY, i)}{loop}"
-    for i in range(model.ntendon):
-        yield f"tendon {_name(model, OBJECT.mjOBJ_TENDON, i)}"
-    for i in range(model.nflex):
-        yield f"flex {_name(model, OBJECT.mjOBJ_FLEX, i)}"
-    for i in range(model.nbody):
-        if model.body_mocapid[i] >= 0:
-            yield f"mocap body {_name(model, OBJECT.mjOBJ_BODY, i)}"
-    for i in range(model.nplugin):
-        yield f"plugin {_name(model, OBJECT.mjOBJ_PLUGIN, i)}"
+        word = mujoco.mjtEq(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
+        loop = ", a loop" if word in ("connect", "weld") else ""
+        yield f"equality {word} {_name(model, OBJECT.mjOBJ_EQUALITY, i)}{loop}"
 
 
 def _left_out(model: mujoco.MjModel) -> Iterator[str]:
