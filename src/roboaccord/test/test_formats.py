@@ -1,5 +1,6 @@
 """Robots in MJCF: the URDF that is made moves as MuJoCo's own model does."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import mujoco
@@ -7,12 +8,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from roboaccord.cli.check import is_robot
+from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.rules import findings
 from roboaccord.description.tree_text import rpy
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import rpy_matrix
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 ALIKE = 1e-9  # relative
 OFF = mujoco.mjtDisableBit
@@ -204,3 +210,36 @@ def test_roll_pitch_yaw_are_exact_at_any_pitch(pitch):
     for roll, yaw in np.random.default_rng(0).uniform(-np.pi, np.pi, (50, 2)):
         turn = rpy_matrix(roll, pitch, yaw)
         np.testing.assert_allclose(rpy_matrix(*rpy(turn)), turn, rtol=0, atol=2e-15)
+
+
+def test_commands_take_them(tmp_path, monkeypatch, capsys):
+    """A finding has its line in the MJCF; the robot runs in DART as in the reference."""
+    monkeypatch.chdir(tmp_path)
+    text = ARM.format(' range="-1 2" damping=".3"', "", "").replace('"j"', '"the joint"')
+    Path("arm.xml").write_text(text.replace("<joint", "\n<joint"))
+    assert run(["check", "arm.xml"]) == 0
+    shown = capsys.readouterr()
+    assert "arm.xml:2: warning" in shown.out
+    assert "name-characters" in shown.out
+    assert "<mujoco> read by mujoco" in shown.err
+    setup = Setup.of(load_scenario("roboaccord", "arm.xml", "released", []))
+    assert "<mujoco> read by mujoco" in setup.robot.remarks(setup)["file"]
+    state = replace(setup.initial, q=np.array([0.7]))
+    found = [make_simulator(setup, name).acceleration(state, state.effort).joints
+             for name in ("reference", "dart")]  # fmt: skip
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
+def test_a_robot_is_checked_by_rules_and_a_world_for_gazebo(tmp_path):
+    """A model.sdf, and what has a model.config beside it, is Gazebo's."""
+    model = '<sdf version="1.9"><model name="m"><link name="a"/>{}</model></sdf>'
+    texts = {
+        "arm.xml": (ARM.format("", "", ""), True),
+        "arm.sdf": (model.format('<joint name="j" type="fixed"/>'), True),
+        "stone.sdf": (model.format(""), False),
+        "model.sdf": (model.format('<joint name="j" type="fixed"/>'), False),
+        "flat.sdf": ('<sdf version="1.9"><world name="w"/></sdf>', False),
+    }
+    for name, (text, robot) in texts.items():
+        (tmp_path / name).write_text(text)
+        assert is_robot(tmp_path / name) == robot
