@@ -1,4 +1,4 @@
-"""A robot that is a URDF or xacro file: `accord run FILE.urdf` finds it by its path."""
+"""A robot that is a file, URDF or xacro say: `accord run FILE.urdf` finds it by its path."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_description
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
+from roboaccord.description.urdf_file import ROOT, UrdfFile, robot_name, strip
 from roboaccord.engines import simulate_model
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.setup import Robot, Setup
@@ -60,7 +61,7 @@ class FileRobot(Robot):
         packages = tuple(setup.scenario.packages.items())
         if packages not in self._files:
             folders = {name: Path(folder) for name, folder in packages}
-            self._files[packages] = read_urdf(self.path, folders)
+            self._files[packages] = read_robot(self.path, folders)
         return self._files[packages]
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
@@ -153,6 +154,8 @@ class FileRobot(Robot):
             if p.mimic:
                 how = "exact in the reference, in engines by laws of their own"
             found["mimic"] = f"{', '.join(mimic)}: {how}"
+        if file.notes:
+            found["file"] = "; ".join(file.notes)
         found["contact"] = "none: the geometry is drawn, and touches nothing"
         return found
 
