@@ -7,6 +7,7 @@ import functools
 import inspect
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
 
 import typer
 from rich.console import RenderableType
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 from typer.models import OptionInfo, ParameterInfo
@@ -65,6 +67,7 @@ class Result:
             for an option that played no part.
         ok: whether all is as it is to be; if not, the exit status is 1.
         after: called when all is printed: a page that stays, say.
+        names: what links are called in what is printed, by our names, where a user has others.
     """
 
     data: DataclassInstance | Mapping[str, Json]
@@ -72,6 +75,7 @@ class Result:
     used: Used = field(default_factory=dict)
     ok: bool = True
     after: Callable[[], None] = lambda: None
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def add_command(app: typer.Typer, name: str, function: Callable[..., Result | None]) -> None:
@@ -193,7 +197,7 @@ def unwrapped(text: str) -> str:
 def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool) -> None:
     """Print a result on stdout, and the options with their units."""
     if as_json:
-        data = to_json(result.data)
+        data = renamed(to_json(result.data), result.names)
         assert isinstance(data, Mapping)
         more = {"options": to_json(options)} if options else {}
         typer.echo(json.dumps({**data, **more}, allow_nan=False))
@@ -202,8 +206,11 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
     if shown is None:
         shown = rendered(result.data) if is_dataclass(result.data) else ()
     for item in shown:
+        text = item.renderable if isinstance(item, Padding) else item
+        if isinstance(text, Text) and result.names:
+            text.plain = str(renamed(text.plain, result.names))
         if isinstance(item, str):
-            out.print(item, soft_wrap=True)
+            out.print(renamed(item, result.names), soft_wrap=True)
             continue
         if isinstance(item, Table) and item.title:
             out.print(item.title, style="table.title")  # a table wraps its title at its own width
@@ -212,6 +219,22 @@ def show(result: Result, options: Used, units: Mapping[str, str], as_json: bool)
     words = words_of(options, units)
     if words:
         out.print(Text(filled("with ", words), style="dim"))
+
+
+def renamed(data: Json, names: Mapping[str, str]) -> Json:
+    """Return data whose texts call links by other names; keys stay."""
+    if not names:
+        return data
+    word = re.compile(rf"(?<![\w/.-])({'|'.join(map(re.escape, names))})(?![\w/.-])")
+
+    def renew(each: Json) -> Json:
+        if isinstance(each, str):
+            return word.sub(lambda match: names[match[1]], each)
+        if isinstance(each, Mapping):
+            return {key: renew(value) for key, value in each.items()}
+        return [renew(value) for value in each] if isinstance(each, list | tuple) else each
+
+    return renew(data)
 
 
 def options_of(signature: inspect.Signature, given: Used) -> dict[str, Value]:

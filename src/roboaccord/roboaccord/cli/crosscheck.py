@@ -8,8 +8,9 @@ from typing import Annotated
 
 import typer
 
+from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, log, progress
+from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Base,
@@ -23,16 +24,23 @@ from roboaccord.cli.options import (
     choose_engines,
     complete_robot,
     load_setup,
+    one_scenario,
     refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.results import to_json
+from roboaccord.description.findings import Finding
+from roboaccord.description.rules import findings
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.falsify import parse_perturbation, wrap
+from roboaccord.robots.file import FileRobot
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import model_of
 from roboaccord.scenario.files import apply_change, load_scenario
-from roboaccord.scenario.setup import find_robot, is_file, robot_names
+from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
+
+SHOWN = 10  # findings of the rules
 
 
 class Profile(StrEnum):
@@ -52,7 +60,7 @@ def crosscheck_command(
             autocompletion=complete_robot,
         ),
     ],
-    scenario: ScenarioIfAny = "",
+    words: ScenarioIfAny = None,
     engines: Engines = "",
     refine: Annotated[
         int, typer.Option(min=1, max=6, help="Number of physics steps: dt, dt/2, dt/4, ...")
@@ -116,12 +124,14 @@ def crosscheck_command(
 
       accord crosscheck runs/snake_serpenoid_dart/bag
     """
+    scenario, arguments = one_scenario(words)
     known = is_file(robot) or robot.replace("-", "_") in robot_names()
     if not known and Path(robot).exists() and not manufactured:
         return check_recorded(Path(robot), scenario, changes or [])
     if not known:
         refuse_missing_bag(robot)
-    setup = load_setup(robot, scenario, changes, faults, base, packages)
+    setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
+    found = checked(setup)
     chosen = choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     if manufactured:
@@ -142,7 +152,7 @@ def crosscheck_command(
             refine=refine,
             out=place,
             command=command_line(),
-            refused=None if engines else leave_out,
+            refused=leave_out if found is not None or not engines else None,
             changed=bool(changes or faults),
             progress=Progress(
                 lambda jobs: bar.update(task, total=jobs),
@@ -153,7 +163,26 @@ def crosscheck_command(
         write_text(page, render_report(report))
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
     data = {**report.to_json(), "report": str(page), **model_of(setup)}
-    return Result(data, shown_of(report, page), used=used, ok=report.ok)
+    ok = report.ok
+    if found is not None:
+        data["findings"] = to_json(found)
+        wanted = {name_of(engine) for engine in falsified} if engines else set()
+        ok &= wanted <= set(report.engines)
+    names = setup.robot.own_names(setup)
+    return Result(data, shown_of(report, page), used=used, ok=ok, names=names)
+
+
+def checked(setup: Setup) -> list[Finding] | None:
+    """Return what the rules find in a robot's file, and print it on stderr; None of others."""
+    if not isinstance(setup.robot, FileRobot):
+        return None
+    found = findings(setup.robot.file(setup))
+    worst = [each for each in found if each.severity != "note"]
+    for each in worst[:SHOWN]:
+        log.print(finding_text(each), soft_wrap=True)
+    if len(worst) > SHOWN:
+        note(f"{len(worst) - SHOWN} more: accord check {setup.robot.path}")
+    return found
 
 
 def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:

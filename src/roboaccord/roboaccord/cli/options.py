@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +13,7 @@ from roboaccord.cli.console import note
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Ratio, Seconds
 from roboaccord.contract.shown import visible
+from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import REFERENCE, check_engine, default_names, simulator_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.scenario.files import load_scenario, scenario_names
@@ -91,10 +92,11 @@ ScenarioName = Annotated[
     ),
 ]
 ScenarioIfAny = Annotated[
-    str,
+    list[str] | None,
     typer.Argument(
-        metavar="[SCENARIO]",
-        help="A scenario of the robot, or a YAML file; a robot's file needs none.",
+        metavar="[SCENARIO] [NAME:=VALUE]...",
+        help="A scenario of the robot, or a YAML file; a robot's file needs none. Arguments of a "
+        "xacro file.",
         autocompletion=complete_scenario,
     ),
 ]
@@ -197,6 +199,7 @@ def load_setup(
     base: str = "",
     packages: list[str] | None = None,
     *,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
     """Return the setup of a robot's scenario with changes, and with faults instead of its own.
@@ -208,16 +211,20 @@ def load_setup(
         AccordError: for whatever cannot be had.
     """
     found = find_robot(robot)
-    if not is_file(robot) and (base or packages):
-        raise AccordError("--base and --package are for a robot that is a URDF or xacro file")
+    if not is_file(robot) and (base or packages or arguments):
+        raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
     if not scenario and not is_file(robot):
         raise AccordError(f"name a scenario of {found.name}: accord list")
     every = [f"base={base}"] if base else []
     if packages:
         folders = {name: str(path.absolute()) for name, path in read_packages(packages).items()}
         every.append(f"packages={json.dumps(folders)}")
+    if arguments:
+        every.append(f"arguments={json.dumps(dict(arguments))}")
     every += [*(changes or []), *([f"faults={json.dumps(faults)}"] if faults else [])]
     setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
+    if not (scenario or base) and found.floats(setup):
+        setup = Setup.of(load_scenario(found.package, found.key, RELEASED, ["base=free", *every]))
     for fault in setup.faults if faults and not endless else ():
         if fault.time >= setup.scenario.duration:
             end = f"{setup.scenario.duration:g} s"
@@ -225,6 +232,18 @@ def load_setup(
     for subject, words in found.remarks(setup).items():
         note(f"{subject}: {words}")
     return setup
+
+
+def one_scenario(words: Sequence[str] | None) -> tuple[str, dict[str, str]]:
+    """Return the scenario that words name, "" where none does, and the arguments of a xacro file.
+
+    Raises:
+        AccordError: for several.
+    """
+    names, arguments = split_arguments(words or [])
+    if len(names) > 1:
+        raise AccordError(f"one scenario, not {names[0]} and {names[1]}")
+    return (names or [""])[0], arguments
 
 
 def split_arguments(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:

@@ -27,6 +27,7 @@ from roboaccord.cli.options import (
     Speed,
     Stay,
     load_setup,
+    one_scenario,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
@@ -79,7 +80,7 @@ TransportName = Annotated[
 
 def run_command(
     robot: RobotName,
-    scenario: ScenarioIfAny = "",
+    words: ScenarioIfAny = None,
     engine: Engine = "reference",
     transport: TransportName = "",
     changes: Changes = None,
@@ -112,8 +113,12 @@ def run_command(
 
       accord run arm.urdf --engine mujoco --base free --set controller.name=random
 
+      accord run ur.urdf.xacro ur_type:=ur5e --set controller.name=follow \
+--set controller.file=path.csv
+
       accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """
+    scenario, arguments = one_scenario(words)
     if not watch.timeout > 0.0:
         raise AccordError(f"--timeout must be more than 0 s, not {watch.timeout:g}")
     check_engine(engine)
@@ -121,7 +126,7 @@ def run_command(
     if recorded:  # the length of the recorded run, unless --set says another
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
-    setup = load_setup(robot, scenario, changes, faults, base, packages)
+    setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
     if recorded:
         recorded.check(setup)
     runner, transport = choose(setup, controller, transport, view=watch.view)

@@ -14,18 +14,22 @@ from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_description
+from roboaccord.description.degrees import floating_root, single_degrees
+from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, robot_name, strip
 from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
-from roboaccord.robots.controllers import Posture, Random, Sine
+from roboaccord.robots.controllers import Follow, Posture, Random, Sine
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
 from roboaccord.simulators.tree import TreeReference
 
 FAR = 1e9  # m; the stops of a slide that has none
+OFF = 0.1  # rad or m from a balance to where a motion starts
+STILL = 1e-9  # rad/s^2 or m/s^2
 
 
 class FileRobot(Robot):
@@ -43,7 +47,7 @@ class FileRobot(Robot):
     """
 
     package = "roboaccord"
-    controllers = {"pd": Posture, "sine": Sine, "random": Random}
+    controllers = {"pd": Posture, "sine": Sine, "random": Random, "follow": Follow}
 
     def __init__(self, path: Path) -> None:
         super().__init__()
@@ -51,18 +55,32 @@ class FileRobot(Robot):
         self.name = robot_name(self.path)
         self.summary = f"of {self.path}"
         self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()
+        self._floats, self._away = False, False
 
     @property
     def key(self) -> str:
         return str(self.path)
 
     def file(self, setup: Setup) -> UrdfFile:
-        """Return the file, with the packages that the scenario names."""
-        packages = tuple(setup.scenario.packages.items())
-        if packages not in self._files:
-            folders = {name: Path(folder) for name, folder in packages}
-            self._files[packages] = read_robot(self.path, folders)
-        return self._files[packages]
+        """Return the file, with the packages and arguments that the scenario names.
+
+        Its joints have one degree of freedom at most (`single_degrees`).
+        """
+        packages, arguments = setup.scenario.packages, setup.scenario.arguments
+        key = (*packages.items(), ("", ""), *arguments.items())
+        if key not in self._files:
+            folders = {name: Path(folder) for name, folder in packages.items()}
+            found = read_robot(self.path, folders, arguments)
+            self._floats = floating_root(ET.fromstring(found.text))[0] is not None
+            self._files[key] = replace(found, text=single_degrees(found.text))
+        return self._files[key]
+
+    def floats(self, setup: Setup) -> bool:
+        self.file(setup)
+        return self._floats
+
+    def own_names(self, setup: Setup) -> Mapping[str, str]:
+        return {new: old for old, new in self.file(setup).new_names().items() if old != new}
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
         """Return the limits of the moving joints in the file; of continuous ones none."""
@@ -103,15 +121,35 @@ class FileRobot(Robot):
         """Put joints whose range excludes 0 in its middle, unless the scenario places them."""
         given = {*setup.scenario.initial.q, *(f.joint for f in setup.faults if f.angle is not None)}
         ranges = self.ranges(setup)
-        q = np.array(state.q)
+        q, self._away = np.array(state.q), False
         for i, name in enumerate(setup.joints):
             lower, upper = ranges[name]
             if name not in given and not lower < 0.0 < upper:
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
+        if not given and not state.qd.any() and self.balances(setup, q):
+            self._away = True
+            room = [min(OFF, 0.25 * (ranges[name][1] - at)) for name, at in zip(setup.joints, q)]
+            q += room
         leads, offset = setup.tree.independent(setup.joints)
         free = [not joint.mimic for joint in setup.tree.moving]
         return replace(state, q=leads @ q[free] + offset, qd=leads @ state.qd[free])
+
+    def balances(self, setup: Setup, q: Array) -> bool:
+        """Return whether nothing would move from rest at positions (n,): no force acts, by gravity.
+
+        Not asked where a controller acts, or the base moves.
+        """
+        scenario, gravity = setup.scenario, setup.parameters.gravity
+        if scenario.controller.get("name", "none") != "none" or scenario.base != "fixed":
+            return False
+        try:
+            law = TreeDynamics(setup.tree, setup.joints, "fixed", gravity)
+        except AccordError:  # which the reference says
+            return False
+        at = np.zeros(3), np.eye(3)
+        forces, moments = law.gravity_forces(q, *at), np.diag(law.mass_matrix(q, *at))
+        return bool(q.size and gravity and (np.abs(forces) < STILL * moments).all())
 
     def reference(self, setup: Setup) -> Simulator:
         return TreeReference(setup, friction_of(setup))
@@ -136,7 +174,10 @@ class FileRobot(Robot):
             f"{new} is {old} in the file" for old, new in file.new_names().items() if old != new
         ]
         called = f" ({', '.join(names)})" if names else ""
-        found = {"base": f"the root link{called} is {held.get(base, base)}"}
+        found = {"contact": "none: there is no ground, and what is drawn touches nothing"}
+        found["base"] = f"the root link{called} is {held.get(base, base)}"
+        if setup.initial.q.any() and self._away:
+            found["start"] = f"joints are {OFF:g} rad or m off what would be an equilibrium"
         stops = sum(np.inf not in map(abs, each) for each in self.ranges(setup).values())
         viscous = sum(joint.damping > 0 for joint in setup.tree.moving)
         dry = sum(joint.friction > 0 for joint in setup.tree.moving)
@@ -156,7 +197,6 @@ class FileRobot(Robot):
             found["mimic"] = f"{', '.join(mimic)}: {how}"
         if file.notes:
             found["file"] = "; ".join(file.notes)
-        found["contact"] = "none: the geometry is drawn, and touches nothing"
         return found
 
 

@@ -152,6 +152,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     Args:
         robot: name of the robot, or the path of its URDF or xacro file.
         packages: folders of ROS packages by name, for a robot that is a file.
+        arguments: of a xacro file, by name.
         name: of the scenario, from its file.
         description: one line for `accord list`.
         base: how `base_link` is tied to the world; a ball turns about its centre, which stays.
@@ -174,6 +175,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
 
     robot: str
     packages: dict[str, str] = {}
+    arguments: dict[str, str] = {}
     name: str = ""
     description: str = ""
     base: Base = "fixed"

@@ -128,6 +128,14 @@ class Robot(ABC):
         """Return what a user is to know of the model, by subject; by default nothing."""
         return {}
 
+    def floats(self, setup: Setup) -> bool:
+        """Return whether the description itself lets the base float, whatever a scenario says."""
+        return False
+
+    def own_names(self, setup: Setup) -> Mapping[str, str]:
+        """Return the names that a user gave to links, by ours, where these differ."""
+        return {}
+
     @abstractmethod
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the names of the n joints of a setup, in the order of every array."""

@@ -7,6 +7,7 @@ and energies then keep their numbers. With lengths of `scale` times the number, 
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import tempfile
@@ -40,6 +41,8 @@ SLIDING = {
 MANY = {"PlanarJoint": DEGREES["planar"], "FreeJoint": DEGREES["floating"]}
 MASSLESS = ("[Inertia::", "A negative or zero mass")  # of links of 0 kg, which are meant so
 AXES = np.eye(3)
+
+_log = logging.getLogger(__name__)
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
@@ -219,10 +222,10 @@ def listen() -> Iterator[list[str]]:
 
 
 def pass_on(lines: list[str]) -> None:
-    """Write lines to the standard error, but for those about links without mass."""
+    """Log lines, but for those about links without mass."""
     for line in lines:
         if not any(word in line for word in MASSLESS):
-            sys.stderr.write(f"{line}\n")
+            _log.info(line)
 
 
 def reason(lines: list[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping
@@ -13,7 +14,7 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.dart.model import DartMechanism, degrees, listen, pass_on, reason
+from roboaccord.engines.dart.model import DartMechanism, degrees, listen, reason
 from roboaccord.engines.degrees import Chart, Charts, free_motion, plane_chart, planes
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
@@ -57,7 +58,7 @@ class DartReading(Reading):
             skeleton = loader.parseSkeletonString(urdf, "")
         if skeleton is None:
             raise AccordError(f"DART refuses it{reason(said)}")
-        pass_on(said)
+        sys.stderr.write("".join(f"{line}\n" for line in said))  # its own words
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
         body = skeleton.getBodyNode(question.root) or skeleton.getRootBodyNode()
