@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 from roboaccord.cli.main import run
-from roboaccord.description.rules import RULES, findings, parse_lines
+from roboaccord.description.rules import RULES, explain, findings
+from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.report.sarif import sarif
 
@@ -41,12 +42,19 @@ SOUND = f"""<robot name="arm">
     <limit lower="-2" upper="2" effort="10" velocity="1"/>
   </joint>
   <transmission name="t"><joint name="elbow"/></transmission>
+  <link name="tool">
+    <inertial><mass value="1"/>{BODY}</inertial>
+  </link>
+  <joint name="weld" type="fixed">
+    <parent link="base"/>
+    <child link="tool"/>
+  </joint>
 </robot>
 """
 ENDS = '<limit lower="-2" upper="2" effort="10" velocity="1"/>'
 FAULTS = [
     ('mass value="1.5"', 'mass value="0,5"', "number-invalid", 9),
-    ('mass value="1.5"', 'mass value="-0.1"', "mass-negative", 7),
+    ('mass value="1.5"', 'mass value="-0.1"', "mass-negative", 9),
     ('mass value="1.5"', 'mass value="150000"', "mass-unit", 7),
     ('mass value="1.5"', 'mass value="0"', "0-kg-link-with-an-inertia", 5),
     ('izz="0.005" ixy="0"', 'izz="0.005" ixy=" 0 "', "number-blanks", 10),
@@ -105,6 +113,40 @@ def test_a_robot_without_masses_says_so_in_one_line(tmp_path):
     assert "no-masses" in [each.rule for each in found]
 
 
+def planted(example):
+    """Return the sound robot with an example in the place of what it has of that kind."""
+    top = ET.fromstring(SOUND)
+    written = list(top)
+    link, joint = top.find("link[@name='upper']"), top.find("joint[@name='shoulder']")
+    for each in ET.fromstring(f"<all>{example}</all>"):
+        if each.tag == "robot":
+            top.attrib.update(each.attrib)
+            continue
+        name, homes = each.get("name"), (joint, link, link.find("inertial"))
+        if each.tag in ("link", "joint"):
+            same, home = [e for e in written if (e.tag, e.get("name")) == (each.tag, name)], top
+        elif each.tag in ("gazebo", "transmission", "material"):
+            same, home = [], top
+        else:
+            found = [(h, e) for h in homes for e in h.findall(each.tag)]
+            home, same = (found[0][0], [found[0][1]]) if found else (joint, [])
+            if each.tag in ("visual", "collision"):
+                home = link
+        if same and same[0] in home:
+            home.remove(same[0])
+        home.append(each)
+    return ET.tostring(top, encoding="unicode")
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_example_of_a_rule_is_found_and_its_cure_is_not(tmp_path, rule):
+    """Both sides of it, put into the sound robot."""
+    bad, good = ({e.rule for e in found_in(tmp_path, planted(side))}
+                 for side in (RULES[rule].bad, RULES[rule].good))  # fmt: skip
+    assert rule in bad
+    assert rule not in good
+
+
 def test_two_numbers_that_are_wrong_hide_no_other_finding(tmp_path):
     """A number that is none ends no list."""
     text = SOUND.replace('mass value="1.5"', 'mass value="x"').replace("0 0 1.57", "0 0 90")
@@ -144,8 +186,23 @@ def test_sarif_names_rule_level_and_line(tmp_path, monkeypatch):
 def test_the_page_has_every_rule():
     """In the order of the table, with severity and words."""
     page = Path(__file__).parents[3] / "docs" / "rules.md"
-    rows = [row for row in page.read_text(encoding="utf-8").splitlines() if row.startswith("| `")]
-    assert rows == [f"| `{rule}` | {how} | {what} |" for rule, (how, what) in RULES.items()]
+    rows = [row for row in page.read_text(encoding="utf-8").splitlines() if row.startswith("| [`")]
+    section = "../src/roboaccord/roboaccord/description/rules.md#"
+    assert rows == [
+        f"| [`{name}`]({section}{name}) | {rule.severity} | {rule.what} |"
+        for name, rule in RULES.items()
+    ]
+
+
+def test_a_rule_is_told_in_a_dozen_lines(capsys):
+    for rule, (severity, what, *_) in RULES.items():
+        lines = explain(rule).splitlines()
+        assert lines[:3] == [rule, "", f"{severity}: {what}."]
+        assert len(lines) <= 14
+    assert run(["check", "--explain", "axis-zero"]) == 0
+    assert capsys.readouterr().out.startswith("axis-zero\n\nerror: an axis without a direction.")
+    assert run(["check", "--explain", "axis-zer"]) == 2
+    assert "did you mean axis-zero?" in capsys.readouterr().err
 
 
 def test_what_every_engine_reads_alike_and_is_wrong_fails_the_parity(tmp_path, capsys):

@@ -115,6 +115,12 @@ class Reading(ABC):
         """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
         return self.mechanism.statics_at(state)
 
+    @classmethod
+    def beside(cls, urdf: str) -> Mapping[str, Sequence[str]]:
+        """Return what the reader makes of what is beside links and joints, by cause its places."""
+        del urdf  # of which most readers take no notice
+        return {}
+
     def linked(self, names: Iterable[str]) -> dict[str, LinkProperties]:
         """Return the properties of links that the engine has."""
         found = {name: self.mechanism.link(name) for name in names}

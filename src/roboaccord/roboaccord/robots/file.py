@@ -13,7 +13,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.checks import check_description
+from roboaccord.description.rules import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
 from roboaccord.engines import simulate_model
@@ -76,7 +76,7 @@ class FileRobot(Robot):
         if base == "ball":
             raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
         file, source = self.file(setup), self.path.name
-        check_description(ET.fromstring(file.text), source)
+        check_description(file)
         top = ET.fromstring(file.rooted(file.resolved())[0])
         for joint in top.findall("joint"):
             for mimic in joint.findall("mimic"):
