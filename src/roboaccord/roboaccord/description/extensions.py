@@ -6,14 +6,15 @@ As SDFormat 12.3 converts it: a test asks its tool. A tag that it drops where it
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from roboaccord.description.source import Found, Source, label
 
+KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
 TRUE = ("true", "yes", "1")
 NOTHING = ("", "0", "false", "no")
 LINK, JOINT, WELD, ROBOT = "link", "joint that moves", "fixed joint", "robot"
-ALL = (LINK, JOINT, WELD, ROBOT)
+KEPT = "fixed joint with <preserveFixedJoint>"
 SAID: Mapping[str, tuple[str, str]] = {
     "gazebo-static": ("makes the robot static: nothing moves", "take <static> out of a robot"),
     "gazebo-gravity": (
@@ -46,16 +47,20 @@ TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "self_collide": ("gazebo-contact", (LINK, ROBOT)),
     **dict.fromkeys(
-        ("provideFeedback", "stopCfm", "stopErp", "fudgeFactor"), ("gazebo-joint", (JOINT, WELD))
+        ("provideFeedback", "stopCfm", "stopErp", "fudgeFactor"), ("gazebo-joint", (JOINT, KEPT))
     ),
-    **dict.fromkeys(("plugin", "sensor"), ("gazebo-plugin", ALL)),
+    **dict.fromkeys(("plugin", "sensor"), ("gazebo-plugin", (LINK, JOINT, KEPT, ROBOT))),
 }
 """By tag of `<gazebo>`, its rule and where SDFormat reads it."""
 
 
 def find_extensions(source: Source) -> Found:
     """Yield what Gazebo alone does with a robot: a finding for each rule in a `<gazebo>`."""
-    for block in source.top.findall("gazebo"):
+    blocks = source.top.findall("gazebo")
+    fixed, hinged = (
+        {b.get("reference", "") for b in blocks for e in b.findall(tag) if _acts(e)} for tag in KEEP
+    )
+    for block in blocks:
         name = block.get("reference", "")
         owner = source.links.get(name, source.joints.get(name)) if name else source.top
         if owner is None:
@@ -63,16 +68,16 @@ def find_extensions(source: Source) -> Found:
         found = dict[str, list[ET.Element]]()
         for each in block:
             rule, places = TAGS.get(each.tag, ("", ()))
-            weld = _place(owner) == WELD  # which needs no damping, and loses nothing
-            if not rule or not _acts(each) or (weld and rule == "gazebo-damping"):
+            here = _places(owner, fixed | hinged)
+            if not rule or not _acts(each) or (WELD in here and rule == "gazebo-damping"):
+                continue  # what never moves needs no damping
+            if here.isdisjoint(places):
+                message = f"{label(owner)}: SDFormat does nothing with <{each.tag}> here"
+                yield "gazebo-misplaced", each, message, f"write it for a {' or a '.join(places)}"
                 continue
-            if _place(owner) not in places:
-                message = f"{label(owner)}: SDFormat drops <{each.tag}>, which is for a "
-                cure = f"write it in <gazebo> of a {places[0]}"
-                yield "gazebo-misplaced", each, message + " or a ".join(places), cure
-                continue
-            kept = block.findtext("preserveFixedJoint", "").strip().lower() in TRUE
-            found.setdefault("gazebo-lumping" if kept else rule, []).append(each)
+            if rule == "gazebo-hinge" and name in fixed:
+                rule = "gazebo-lumping"
+            found.setdefault(rule, []).append(each)
         for rule, elements in found.items():
             does, cure = SAID[rule]
             tags = ", ".join(dict.fromkeys(_named(each) for each in elements))
@@ -85,7 +90,7 @@ def _acts(element: ET.Element) -> bool:
     said = _value(element)
     if element.tag == "gravity":
         return said in NOTHING[1:]
-    if element.tag in ("static", "turnGravityOff", "disableFixedJointLumping"):
+    if element.tag in ("static", "turnGravityOff", *KEEP):
         return said in TRUE
     return len(element) > 0 or element.tag in ("plugin", "sensor", "mu1", "mu2") or (
         said not in NOTHING
@@ -101,7 +106,9 @@ def _named(element: ET.Element) -> str:
     return f"<{element.tag}>" if name is None else f"<{element.tag}> {name}"
 
 
-def _place(owner: ET.Element) -> str:
-    if owner.tag == "joint":
-        return WELD if owner.get("type") == "fixed" else JOINT
-    return owner.tag
+def _places(owner: ET.Element, kept: Collection[str]) -> set[str]:
+    if owner.tag != "joint":
+        return {owner.tag}
+    if owner.get("type") != "fixed":
+        return {JOINT}
+    return {WELD, KEPT} if owner.get("name") in kept else {WELD}

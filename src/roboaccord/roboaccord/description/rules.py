@@ -177,11 +177,15 @@ def _traps(source: Source) -> Found:
         rule = trap.cause.lower().replace(" ", "-")
         named = source.joints if trap.of == "joint" else source.links
         for place in trap.where:
+            element = named.get(place, source.top)
             if rule.startswith("duplicate-") or (
                 rule == "0-kg-link-fixed-to-others" and not _divides(source, place)
             ):
                 continue
-            element = named.get(place, source.top)
+            if rule == "0-kg-link-with-an-inertia" and any(
+                numbers(element.find("inertial/mass"), "value")
+            ):
+                continue  # it is below 0
             yield rule, element, f"{label(element)}: {RULES[rule].what}", trap.fix
     for place in large_meshes(source.file):
         element = source.links[place]
@@ -394,6 +398,12 @@ def _materials(source: Source) -> Found:
             message = f"material {name} is there twice"
             yield "duplicate-material", each, message, "keep one of them"
         seen.add(name)
+    seen |= {e.get("name", "") for e in source.top.iter("material") if len(e)}
+    for link in source.links.values():
+        for each in link.iter("material"):
+            if (name := each.get("name", "")) and name not in seen:
+                message = f"{label(link)}: material {name} is defined nowhere"
+                yield "material-unknown", each, message, "write its <color> in the robot"
     moved = {end(j, "child") for j in source.joints.values() if j.get("type") in MOVING}
     for name, link in source.links.items():
         if name in moved and link.find("visual") is not None and link.find("collision") is None:

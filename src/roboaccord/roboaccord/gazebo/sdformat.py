@@ -89,15 +89,14 @@ class SdfReading(TreeReading):
         model, file = print_sdf(urdf).find("model"), ET.fromstring(urdf)
         if model is None:
             return {}
-        links, joints = model.findall("link"), model.findall("joint")
+        links = model.findall("link")
+        joints = [e for e in model.findall("joint") if e.get("type") != "fixed"]
         fixed = [e.get("name") for e in file.findall("joint[@type='fixed']")]
         found = {
             "gazebo static": [model] if model.findtext("static") in YES else [],
             "gazebo gravity": [e for e in links if e.findtext("gravity", "true") not in YES],
             "gazebo spring": [e for e in joints if _number(e, "axis/dynamics/spring_stiffness")],
-            "gazebo hinge": [
-                e for e in joints if e.get("type") != "fixed" and e.get("name") in fixed
-            ],
+            "gazebo hinge": [e for e in joints if e.get("name") in fixed],
         }
         return {cause: [e.get("name", "") for e in each] for cause, each in found.items() if each}
 
