@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 
 from roboaccord.description.source import Found, Source, label
 
+OF_MOTION = ("gazebo-damping", "gazebo-joint")  # of which a fixed joint loses nothing
 KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
 TRUE = ("true", "yes", "1")
 NOTHING = ("", "0", "false", "no")
@@ -69,8 +70,8 @@ def find_extensions(source: Source) -> Found:
         for each in block:
             rule, places = TAGS.get(each.tag, ("", ()))
             here = _places(owner, fixed | hinged)
-            if not rule or not _acts(each) or (WELD in here and rule == "gazebo-damping"):
-                continue  # what never moves needs no damping
+            if not rule or not _acts(each) or (here == {WELD} and rule in OF_MOTION):
+                continue
             if here.isdisjoint(places):
                 message = f"{label(owner)}: SDFormat does nothing with <{each.tag}> here"
                 yield "gazebo-misplaced", each, message, f"write it for a {' or a '.join(places)}"
