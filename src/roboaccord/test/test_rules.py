@@ -122,6 +122,9 @@ def test_sarif_names_rule_level_and_line(tmp_path, monkeypatch):
     assert log["version"] == "2.1.0"
     (run,) = log["runs"]
     (result,) = run["results"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert "refuse the file" in rule["fullDescription"]["text"]
+    assert RULES["axis-zero"].bad in rule["help"]["text"]
     assert (
         run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "axis-zero"
     )

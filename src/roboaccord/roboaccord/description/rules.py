@@ -12,6 +12,7 @@ import re
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Mapping
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -44,7 +45,7 @@ class Rule(NamedTuple):
 
 
 def _read_rules() -> dict[str, Rule]:
-    page = Path(__file__).with_name("rules.md").read_text(encoding="utf-8")
+    page = files(__package__).joinpath("rules.md").read_text(encoding="utf-8")
     found = {}
     for name, text in re.findall(r"^## (\S+)\n\n(.*?)(?=\n## |\Z)", page, re.S | re.M):
         severity, what = text.partition("\n")[0].rstrip(".").split(": ", 1)
