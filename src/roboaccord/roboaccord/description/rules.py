@@ -379,7 +379,7 @@ def _complete(source: Source) -> Found:
                 message = f"{label(owner)}: <{each.tag}> without {', '.join(left)}"
                 yield "attribute-missing", each, message, f"write {', '.join(left)}"
             lost = [tag for tag in WITHIN.get(each.tag, ()) if each.find(tag) is None]
-            if each.tag == "geometry" and not any(shape.tag in SHAPES for shape in each):
+            if each.tag == "geometry" and not any(s.tag in SHAPES or ":" in s.tag for s in each):
                 lost = ["one of " + ", ".join(SHAPES)]
             if lost:
                 message = f"{label(owner)}: <{each.tag}> without {', '.join(lost)}"
@@ -391,7 +391,7 @@ def _complete(source: Source) -> Found:
                     yield "limit-incomplete", each, message, f"write {' and '.join(left)}"
 
 
-def _materials(source: Source) -> Found:
+def _drawn(source: Source) -> Found:
     seen = set[str]()
     for each in source.top.findall("material"):
         name = each.get("name", "")
@@ -436,6 +436,6 @@ def _meshes(source: Source) -> Found:
 
 
 FINDERS: tuple[Callable[[Source], Found], ...] = (
-    _names, _numbers, _structure, _masses, _joints, _mimics, _complete, _materials, _meshes,
+    _names, _numbers, _structure, _masses, _joints, _mimics, _complete, _drawn, _meshes,
     find_extensions,
 )  # fmt: skip
