@@ -14,7 +14,15 @@ setup(
     author="The roboaccord authors",
     python_requires=">=3.11,<3.14",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed", "report/*.html", "report/*.css", "cli/templates/**/*.jinja"]},
+    package_data={
+        NAME: [
+            "py.typed",
+            "report/*.html",
+            "report/*.css",
+            "description/*.md",
+            "cli/templates/**/*.jinja",
+        ]
+    },
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),

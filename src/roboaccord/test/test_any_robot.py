@@ -293,7 +293,7 @@ FAULTS = [
     ("roots", ARM.replace('child link="upper"', 'child link="tip"'), "a loop: joint d is the seco"),
     ("comment", ARM + "<!-- -->", None),
     ("lone", ARM.replace("</robot>", '<link name="x"/></robot>'), "2 links are roots: pelvis, x$"),
-    ("loop", ARM.replace('parent link="upper"', 'parent link="lower"'), "a loop of links: finger"),
+    ("loop", ARM.replace('parent link="upper"', 'parent link="lower"'), "a loop of links: flange"),
     ("type", ARM.replace("prismatic", "slider"), "joint c is of type slider, and not of revolute"),
     ("floating", ARM.replace("prismatic", "floating"), None),  # which is computed
     ("nan", ARM.replace('mass value="2.0"', 'mass value="nan"'), "link upper: mass value is nan"),

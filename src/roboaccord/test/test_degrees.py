@@ -60,7 +60,7 @@ def test_engines_that_read_it_agree(name: str, engine: str) -> None:
     found = examine(Bench({**FREE, **PLANAR}[name]), engine)
     if name == "implicit" and engine != "drake":  # which alone takes it
         assert found.status is Status.REFUSED
-        assert [(c.cause, c.where) for c in found.causes] == [("world not declared", ("J",))]
+        assert [(c.cause, c.where) for c in found.causes] == [("world undeclared", ("J",))]
     else:
         assert found.status is Status.SAME
         assert found.acceleration is not None

@@ -19,7 +19,7 @@ from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
-from roboaccord.description.rules import parse_lines
+from roboaccord.description.source import parse_lines
 from roboaccord.description.tree import Joint, Link
 from roboaccord.description.tree_text import (
     HERE,

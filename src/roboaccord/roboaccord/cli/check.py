@@ -22,7 +22,7 @@ from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
 from roboaccord.description.findings import Finding
 from roboaccord.description.resources import share
-from roboaccord.description.rules import findings
+from roboaccord.description.rules import RULES, explain, findings
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats, read_robot
@@ -83,6 +83,9 @@ def check_command(
     report: Annotated[
         Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write it as SARIF.")
     ] = None,
+    rule: Annotated[
+        str, typer.Option("--explain", metavar="RULE", help="Say what a rule finds, and why.")
+    ] = "",
 ) -> Result:
     """Check a robot's description, or what is given to Gazebo, without any engine.
 
@@ -97,8 +100,13 @@ def check_command(
 
       accord check my.urdf.xacro prefix:=left_ --package my_robot=. --sarif my.sarif
 
+      accord check --explain axis-length
+
       accord check worlds/mine.sdf --models models
     """
+    if rule:
+        told = explain(rule)
+        return Result({"rule": rule, **RULES[rule]._asdict()}, [Text(told)])
     shipped = _shipped_folder()
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
     named, arguments = split_arguments(words or [])

@@ -1,151 +1,104 @@
 """Rules for a URDF: what is wrong in the text, on which line, and its cure, without any engine.
 
 What readers take in different ways (`traps`) is a rule each; the others need no engine to be wrong:
-numbers that are none, units, limits, axes, names, and what refers to nothing.
+numbers that are none, units, limits, axes, names, and what refers to nothing. `rules.md` has a
+section for each.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from importlib.resources import files
 from pathlib import Path
-from xml.parsers import expat
+from typing import NamedTuple, cast
 
 import numpy as np
 
-from roboaccord.description.checks import NUMBERS
-from roboaccord.description.extents import mesh_extent
+from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.description.extensions import find_extensions
 from roboaccord.description.findings import Finding, Severity
 from roboaccord.description.meshes import PACKAGE
+from roboaccord.description.resources import package_folders
+from roboaccord.description.source import Found, Source, end, label, norm, numbers
 from roboaccord.description.traps import find_traps, large_meshes
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-RULES: Mapping[str, tuple[Severity, str]] = {
-    "number-invalid": ("error", "a value that is not a finite number"),
-    "number-count": ("error", "a vector that has not three numbers, or a scalar not one"),
-    "number-blanks": ("warning", "blanks around a number, which some readers refuse or read as 0"),
-    "no-masses": ("error", "no link has a mass"),
-    "mass-negative": ("error", "a mass below 0"),
-    "mass-unit": ("warning", "a link heavier than solid gold of its size: grams, perhaps"),
-    "inertia-unit": ("warning", "a radius of gyration beyond the link: g mm^2 or kg mm^2, perhaps"),
-    "centre-of-mass-unit": ("warning", "a centre of mass far outside its link: mm, perhaps"),
-    "length-unit": ("warning", "a joint far from its parent: mm, perhaps"),
-    "angle-unit": ("warning", "a roll, pitch or yaw beyond a turn: degrees, perhaps"),
-    "limits-swapped": ("error", "the lower limit lies above the upper one"),
-    "effort-zero": ("warning", "an effort limit of 0, by which nothing moves the joint"),
-    "velocity-zero": ("warning", "a velocity limit of 0, by which nothing moves the joint"),
-    "damping-negative": ("error", "damping or friction below 0, which gives energy"),
-    "axis-zero": ("error", "an axis without a direction"),
-    "axis-length": ("warning", "an axis that is not of unit length, which some readers scale by"),
-    "mimic-unknown": ("error", "a joint that mimics one that is not there"),
-    "mimic-cycle": ("error", "joints that mimic each other, or one itself"),
-    "joint-type": ("error", "a joint of a type that URDF does not have"),
-    "link-unknown": ("error", "a joint whose parent or child is no link of the file"),
-    "link-loop": ("error", "a link that two joints lead to, or joints in a loop"),
-    "link-roots": ("error", "several links that no joint leads to"),
-    "name-characters": ("warning", "a name with blanks, or letters that are not ASCII"),
-    "reference-unknown": ("error", "a tag refers to a link or joint that is not in the file"),
-    "mesh-missing": ("warning", "a mesh whose file is not found"),
-    "mesh-mirrored": ("note", "a mesh with a negative scale, whose faces point inwards"),
-    "mesh-scale": ("warning", "a mesh far larger than the robot: mm, perhaps"),
-    "duplicate-joint-name": ("error", "joints with one name"),
-    "duplicate-link-name": ("error", "links with one name"),
-    "joint-and-link-share-a-name": ("warning", "a joint and a link with one name, refused by SDF"),
-    "non-physical-inertia": ("error", "principal moments that no body has"),
-    "zero-principal-moment": ("warning", "a body without thickness"),
-    "0-kg-link-with-an-inertia": ("error", "an inertia without a mass"),
-    "missing-inertial": ("warning", "a link without an inertial, to which DART gives 1 kg"),
-    "0-kg-link-in-the-middle": ("error", "a link without mass between two joints that move"),
-    "massless-moving-link": ("error", "a link that moves and has no mass"),
-    "0-kg-link-fixed-to-others": ("warning", "links without mass fixed to each other"),
-    "world-not-declared": ("warning", "a joint to a link `world` that the file does not declare"),
-    "planar-joint": ("note", "a joint that moves in a plane, which few readers know"),
-    "floating-joint": ("note", "a joint that leaves its link free, which few readers know"),
-    "mimic": ("note", "a joint that mimics another, which no two readers take alike"),
-    "limits-missing": ("warning", "a joint with an end that has no limits"),
-    "limits-of-a-continuous-joint": ("warning", "limits of a joint that has none"),
-    "limit-in-degrees": ("warning", "a limit beyond two turns: degrees, perhaps"),
-}  # fmt: skip
-"""Severity of each rule, and what it finds."""
+
+class Rule(NamedTuple):
+    """Hold a rule of `rules.md`: what it finds, its section, and both sides of the example."""
+
+    severity: Severity
+    what: str
+    text: str
+    bad: str
+    good: str
+
+    @property
+    def why(self) -> str:
+        """What readers make of it, and the cure: its section between first line and example."""
+        return " ".join(self.text.split("\n\n")[1].split())
+
+
+def _read_rules() -> dict[str, Rule]:
+    page = files(__package__).joinpath("rules.md").read_text(encoding="utf-8")
+    found = {}
+    for name, text in re.findall(r"^## (\S+)\n\n(.*?)(?=\n## |\Z)", page, re.S | re.M):
+        severity, what = text.partition("\n")[0].rstrip(".").split(": ", 1)
+        sides = text.split("```xml\n")[1].split("```")[0].split("<!-- right -->\n")
+        found[name] = Rule(cast(Severity, severity), what, text.strip(), *sides)
+    return found
+
+
+RULES: Mapping[str, Rule] = _read_rules()
+"""By name, in the order of the page."""
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "origin": ("xyz", "rpy"),
+    "axis": ("xyz",),
+    "mass": ("value",),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "dynamics": ("damping", "friction"),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "mimic": ("multiplier", "offset"),
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "mesh": ("scale",),
+}
+VECTORS = ("xyz", "rpy", "size", "scale")
 GOLD = 19_300.0  # kg/m^3
 BEYOND = 3.0  # times the size of a link: farther out is no part of it
-TINY = 5e-3  # m: smaller shapes stand for something else
+TINY = 0.02  # m: smaller shapes stand for something else
 FAR = 20.0  # m from a joint to the next
 UNREADABLE = ("number-invalid", "number-count", "link-loop")  # traps are sought in none of these
 TYPES = (*MOVING, "fixed", "floating", "planar")
-
-Found = Iterator[tuple[str, ET.Element, str, str]]
-"""Rule, element, message and cure."""
-
-
-class Source:
-    """Hold a URDF whose elements know their lines.
-
-    Args:
-        file: as read.
-
-    Attributes:
-        top: the element `robot`.
-    """
-
-    def __init__(self, file: UrdfFile) -> None:
-        self.file = file
-        self.top, self._lines = parse_lines(file.text)
-        self._expanded = file.expanded
-
-    def line(self, element: ET.Element) -> int:
-        """Return the line of an element; in a xacro file that of its name."""
-        if not self._expanded:
-            return self._lines[element]
-        while (name := element.get("name")) is None and element in self.parents:
-            element = self.parents[element]
-        wanted = f'name="{name}"'
-        return next((i for i, line in enumerate(self._written, 1) if wanted in line), 1)
-
-    @cached_property
-    def parents(self) -> dict[ET.Element, ET.Element]:
-        """The element around each element."""
-        return {child: parent for parent in self.top.iter() for child in parent}
-
-    @cached_property
-    def _written(self) -> list[str]:
-        return self.file.path.read_text(encoding="utf-8", errors="replace").splitlines()
-
-    @cached_property
-    def links(self) -> dict[str, ET.Element]:
-        """The links, by name."""
-        return {e.get("name", ""): e for e in self.top.findall("link")}
-
-    @cached_property
-    def joints(self) -> dict[str, ET.Element]:
-        """The joints, by name."""
-        return {e.get("name", ""): e for e in self.top.findall("joint")}
-
-    @cached_property
-    def sizes(self) -> dict[str, float]:
-        """How far the shapes of each link reach from its origin [m]; without what is not known."""
-        found = {name: max(map(self._reach, link.iterfind("*/geometry")), default=0.0)
-                 for name, link in self.links.items()}  # fmt: skip
-        return {name: size for name, size in found.items() if size}
-
-    def _reach(self, geometry: ET.Element) -> float:
-        around = self.parents[geometry].find("origin")
-        offset = norm(numbers(around, "xyz")) if around is not None else 0.0
-        for shape in geometry:
-            if shape.tag == "box":
-                return offset + 0.5 * norm(numbers(shape, "size"))
-            if shape.tag in ("sphere", "cylinder", "capsule"):
-                radius, length = numbers(shape, "radius"), numbers(shape, "length")
-                return offset + math.hypot(sum(radius), 0.5 * sum(length))
-            path = self.file.find(shape.get("filename", ""))
-            if shape.tag == "mesh" and path and (extent := mesh_extent(path)):
-                scale = max(map(abs, numbers(shape, "scale")), default=1.0)
-                return offset + scale * extent.distance
-        return 0.0
+WIDE = 720.0  # rad or m: a stop beyond it is none
+UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}
+REFUSED = (
+    "name-missing", "duplicate-link-name", "duplicate-joint-name", "number-invalid",
+    "number-count", "mass-negative", "link-loop",
+)  # fmt: skip
+"""Rules whose files no two engines read alike."""
+WANTED: Mapping[str, tuple[str, ...]] = {
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "mesh": ("filename",),
+    "mass": ("value",),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "mimic": ("joint",),
+    "safety_controller": ("k_velocity",),
+}
+"""Attributes without which urdfdom drops an element, or refuses the file."""
+WITHIN = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
+SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
+VERSIONS = ("1.0", "1.1", "1.2")
 
 
 def findings(file: UrdfFile) -> list[Finding]:
@@ -156,68 +109,69 @@ def findings(file: UrdfFile) -> list[Finding]:
     if not any(rule in UNREADABLE for rule, *_ in found):
         found += _traps(source)
     rows = [
-        Finding(rule, RULES[rule][0], named, source.line(element), message, cure)
+        Finding(rule, RULES[rule].severity, named, source.line(element), message, cure)
         for rule, element, message, cure in found
         if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 
 
-def parse_lines(text: str) -> tuple[ET.Element, dict[ET.Element, int]]:
-    """Return the top element of a text, and the line of each element."""
-    builder, parser = ET.TreeBuilder(), expat.ParserCreate()
-    lines = dict[ET.Element, int]()
+def explain(rule: str) -> str:
+    """Return the section of a rule: what it finds, why, and an example.
 
-    def start(tag: str, attributes: dict[str, str]) -> None:
-        lines[builder.start(tag, attributes)] = parser.CurrentLineNumber
-
-    parser.StartElementHandler, parser.EndElementHandler = start, builder.end
-    parser.CharacterDataHandler = builder.data
-    parser.Parse(text, True)
-    return builder.close(), lines
+    Raises:
+        AccordError: for an unknown one.
+    """
+    check_known("unknown rule ", rule, RULES)
+    severity, what, _, bad, good = RULES[rule]
+    sides = f"wrong:\n{bad}\nright:\n{good or 'without it'}".rstrip()
+    return f"{rule}\n\n{severity}: {what}.\n\n{RULES[rule].why}\n\n{sides}"
 
 
-def numbers(element: ET.Element | None, key: str) -> list[float]:
-    """Return the numbers of an attribute; none where it is not there, or holds something else."""
-    try:
-        return [] if element is None else [float(w) for w in element.get(key, "").split()]
-    except ValueError:
-        return []
+def check_description(file: UrdfFile) -> None:
+    """Refuse what no two engines read alike: names twice, no numbers, joints of other types.
 
-
-def norm(values: list[float]) -> float:
-    """Return the length of a vector."""
-    return math.hypot(*values)
-
-
-def label(element: ET.Element) -> str:
-    """Return a link or joint by its name."""
-    return f"{element.tag} {element.get('name')}"
+    Raises:
+        AccordError: naming the link or the joint.
+    """
+    source, broken = Source(file), f"broken description {file.path.name}"
+    for find in (_names, _numbers, _structure):
+        for rule, _, message, _ in find(source):
+            if rule in REFUSED:
+                raise AccordError(f"{broken}: {message}")
+    known = (*MOVING, "fixed")
+    for name, joint in source.joints.items():
+        if (kind := joint.get("type")) not in known:
+            said = f"joint {name} is of type {kind}, and not of {', '.join(known)}"
+            raise AccordError(f"{broken}: {said}")
 
 
 def _numbers(source: Source) -> Found:
     for owner in (*source.top.findall("link"), *source.top.findall("joint")):
         for each in owner.iter():
             for key in NUMBERS.get(each.tag, ()):
-                if key not in each.attrib:
-                    continue
-                said, where = each.attrib[key], f"{label(owner)}: {each.tag} {key}"
-                words, wanted = said.split(), 3 if key in ("xyz", "rpy") else 1
-                values = numbers(each, key)
-                if len(values) != len(words) or not all(map(math.isfinite, values)):
-                    endless = each.tag == "limit" and not any(map(math.isnan, values or [math.nan]))
-                    if not endless:
-                        yield (
-                            "number-invalid",
-                            each,
-                            f'{where} is "{said}"',
-                            "write a finite number",
-                        )
-                elif len(words) != wanted:
-                    message = f'{where} is "{said}": {len(words)} numbers'
-                    yield "number-count", each, message, f"write {wanted} of them"
-                elif wanted == 1 and said != said.strip():
-                    yield "number-blanks", each, f'{where} is "{said}"', f'write "{words[0]}"'
+                if key in each.attrib:
+                    yield from _number(owner, each, key)
+
+
+def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
+    said, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
+    words, wanted = said.split(), 3 if key in VECTORS else 1
+    values = numbers(element, key)
+    endless = element.tag == "limit" and not any(map(math.isnan, values))
+    if len(values) != len(words):
+        yield "number-invalid", element, f"{where} {said!r} is no number", "write a number"
+    elif not all(map(math.isfinite, values)) and not endless:
+        message = f"{where} is {said}, and not finite"
+        yield "number-invalid", element, message, "write a finite number"
+    elif len(words) != wanted:
+        message = f"{where} has {len(words)} numbers"
+        yield "number-count", element, message, f"write {wanted} of them"
+    elif wanted == 1 and said != said.strip():
+        yield "number-blanks", element, f'{where} is "{said}"', f'write "{words[0]}"'
+    elif element.tag == "mass" and values[0] < 0.0:
+        cure = f"needs your number: mass of {owner.get('name')}"
+        yield "mass-negative", element, f"{label(owner)}: its mass is {values[0]:g} kg", cure
 
 
 def _traps(source: Source) -> Found:
@@ -226,11 +180,34 @@ def _traps(source: Source) -> Found:
         named = source.joints if trap.of == "joint" else source.links
         for place in trap.where:
             element = named.get(place, source.top)
-            yield rule, element, f"{label(element)}: {RULES[rule][1]}", trap.fix
+            if rule.startswith("duplicate-") or (
+                rule == "0-kg-link-fixed-to-others" and not _divides(source, place)
+            ):
+                continue
+            if rule == "0-kg-link-with-an-inertia" and any(
+                numbers(element.find("inertial/mass"), "value")
+            ):
+                continue  # it is below 0
+            yield rule, element, f"{label(element)}: {RULES[rule].what}", trap.fix
     for place in large_meshes(source.file):
         element = source.links[place]
         fix = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
-        yield "mesh-scale", element, f"{label(element)}: {RULES['mesh-scale'][1]}", fix
+        yield "mesh-scale", element, f"{label(element)}: {RULES['mesh-scale'].what}", fix
+
+
+def _divides(source: Source, name: str) -> bool:
+    """Return whether a link of 0 kg is fixed to one of 0 kg: their centre of mass is 0 / 0."""
+
+    def weightless(link: str) -> bool:
+        mass = source.links[link].find("inertial/mass") if link in source.links else None
+        return mass is not None and not any(numbers(mass, "value"))
+
+    carriers = [
+        end(joint, "parent")
+        for joint in source.joints.values()
+        if joint.get("type") == "fixed" and end(joint, "child") == name
+    ]
+    return weightless(name) and any(map(weightless, carriers))
 
 
 def _masses(source: Source) -> Found:
@@ -242,12 +219,9 @@ def _masses(source: Source) -> Found:
         inertial, size = link.find("inertial"), source.sizes.get(name, 0.0)
         if inertial is None:
             continue
-        if mass < 0.0:
-            cure = f"needs your number: mass of {name}"
-            yield "mass-negative", inertial, f"{label(link)}: {mass:g} kg", cure
-        if not size:
+        if size < TINY:
             continue
-        if size > TINY and mass > GOLD * 4.0 / 3.0 * math.pi * size**3:
+        if mass > GOLD * 4.0 / 3.0 * math.pi * size**3:
             message = f"{label(link)}: {mass:g} kg within {size:.3g} m"
             yield "mass-unit", inertial, message, "write it in kg"
         tensor = inertial.find("inertia")
@@ -255,11 +229,17 @@ def _masses(source: Source) -> Found:
         if mass > 0.0 and largest > mass * (BEYOND * size) ** 2:
             gyration = math.sqrt(largest / mass)
             message = f"{label(link)}: a radius of gyration of {gyration:.3g} m within {size:.3g} m"
-            yield "inertia-unit", inertial, message, "write it in kg m^2: g mm^2 is 1e-9 of it"
+            yield "inertia-unit", inertial, message, _unit_of(gyration / size)
         centre = norm(numbers(inertial.find("origin"), "xyz"))
         if centre > BEYOND * size:
             message = f"{label(link)}: its centre of mass is {centre:.3g} m off, in {size:.3g} m"
             yield "centre-of-mass-unit", inertial, message, "write it in m"
+
+
+def _unit_of(ratio: float) -> str:
+    """Return a cure: the unit by which a radius of gyration would lie within its link."""
+    fits = [unit for unit, factor in UNITS.items() if 0.1 < ratio * math.sqrt(factor) < 1.0]
+    return f"write it in kg m^2, not in {fits[0]}" if fits else "write the link's own inertia"
 
 
 def _joints(source: Source) -> Found:
@@ -283,6 +263,9 @@ def _joints(source: Source) -> Found:
             if lower and upper and lower > upper:
                 message = f"{label(joint)}: lower {lower[0]:g} above upper {upper[0]:g}"
                 yield "limits-swapped", limit, message, "swap them"
+            if kind != "continuous" and max(map(abs, [*lower, *upper]), default=0.0) > WIDE:
+                message = f"{label(joint)}: a stop at {max(map(abs, [*lower, *upper])):g}"
+                yield "limit-wide", limit, message, 'type="continuous", or the true stop'
             for key in ("effort", "velocity"):
                 if numbers(limit, key) == [0.0]:
                     message = f"{label(joint)}: {key} is 0"
@@ -323,17 +306,17 @@ def _mimics(source: Source) -> Found:
 def _structure(source: Source) -> Found:
     led, parents = Counter[str](), dict[str, str]()
     for joint in source.top.findall("joint"):
-        ends = {}
-        for tag in ("parent", "child"):
-            end = joint.find(tag)
-            ends[tag] = "" if end is None else end.get("link", "")
-            if ends[tag] not in source.links and (tag, ends[tag]) != ("parent", "world"):
+        ends = {tag: end(joint, tag) for tag in ("parent", "child")}
+        for tag in ends:
+            if ends[tag] in source.links:
+                continue
+            if (tag, ends[tag]) != ("parent", "world"):
                 message = f"{label(joint)}: its {tag} {ends[tag] or 'is not named'} is no link"
                 yield "link-unknown", joint, message, "name a link of this file"
         led[ends["child"]] += 1
         parents[ends["child"]] = ends["parent"]
         if led[ends["child"]] == 2:
-            message = f"{label(joint)} is the second that leads to {ends['child']}"
+            message = f"a loop: {label(joint)} is the second that leads to {ends['child']}"
             yield "link-loop", joint, message, "a URDF is a tree: cut the loop"
     for name in parents:
         seen, at = {name}, parents[name]
@@ -341,7 +324,7 @@ def _structure(source: Source) -> Found:
             seen.add(at)
             at = parents[at]
         if at == name:
-            message = f"link {name} carries itself, over {len(seen)} joints"
+            message = f"a loop of links: {', '.join(sorted(seen)[:4])}"
             yield "link-loop", source.links.get(name, source.top), message, "cut the loop"
             break
     roots = [name for name in source.links if name not in led]
@@ -351,9 +334,25 @@ def _structure(source: Source) -> Found:
 
 
 def _names(source: Source) -> Found:
+    if not source.top.get("name"):
+        yield "name-missing", source.top, "the robot has no name", 'write <robot name="...">'
+    version = source.top.get("version", "1.0")
+    if version not in VERSIONS:
+        message = f"URDF of version {version}"
+        yield "urdf-version", source.top, message, f"write one of {', '.join(VERSIONS)}, or none"
+    seen = set[tuple[str, str]]()
     for element in (*source.top.findall("link"), *source.top.findall("joint")):
         name = element.get("name", "")
-        if not name or not name.isascii() or any(c.isspace() for c in name):
+        if not name:
+            yield "name-missing", element, f"a {element.tag} has no name", "give it one"
+        elif (element.tag, name) in seen:
+            message, cure = f"{label(element)} is there twice", "give each a name of its own"
+            yield f"duplicate-{element.tag}-name", element, message, cure
+        elif len(name) > 4 and name.startswith("__") and name.endswith("__"):
+            cure = "take the underscores away"
+            yield "name-reserved", element, f"{label(element)}: SDF keeps such names", cure
+        seen.add((element.tag, name))
+        if not name.isascii() or any(c.isspace() for c in name):
             cure = "letters, digits, _ and -"
             yield "name-characters", element, f'{element.tag} is named "{name}"', cure
     known = {*source.links, *source.joints}
@@ -366,21 +365,75 @@ def _names(source: Source) -> Found:
             yield "reference-unknown", element, message, "name what is in this file"
 
 
+def _complete(source: Source) -> Found:
+    for owner in (*source.top.findall("link"), *source.top.findall("joint")):
+        for each in owner.iter():
+            if each.tag in SHAPES and source.parents[each].tag != "geometry":
+                continue  # a hint to another program
+            left = [key for key in WANTED.get(each.tag, ()) if not each.get(key)]
+            if each.tag == "dynamics" and not {"damping", "friction"} & set(each.attrib):
+                left = ["damping"]
+            if left:
+                message = f"{label(owner)}: <{each.tag}> without {', '.join(left)}"
+                yield "attribute-missing", each, message, f"write {', '.join(left)}"
+            lost = [tag for tag in WITHIN.get(each.tag, ()) if each.find(tag) is None]
+            if each.tag == "geometry" and not any(s.tag in SHAPES or ":" in s.tag for s in each):
+                lost = ["one of " + ", ".join(SHAPES)]
+            if lost:
+                message = f"{label(owner)}: <{each.tag}> without {', '.join(lost)}"
+                yield "element-missing", each, message, f"write {', '.join(lost)}"
+            if each.tag == "limit" and owner.get("type") in MOVING:
+                left = [key for key in ("effort", "velocity") if key not in each.attrib]
+                if left:
+                    message = f"{label(owner)}: a limit without {' and '.join(left)}"
+                    yield "limit-incomplete", each, message, f"write {' and '.join(left)}"
+
+
+def _drawn(source: Source) -> Found:
+    seen = set[str]()
+    for each in source.top.findall("material"):
+        name = each.get("name", "")
+        if name in seen:
+            message = f"material {name} is there twice"
+            yield "duplicate-material", each, message, "keep one of them"
+        seen.add(name)
+    seen |= {e.get("name", "") for e in source.top.iter("material") if len(e)}
+    for link in source.links.values():
+        for each in link.iter("material"):
+            if (name := each.get("name", "")) and name not in seen:
+                message = f"{label(link)}: material {name} is defined nowhere"
+                yield "material-unknown", each, message, "write its <color> in the robot"
+    moved = {end(j, "child") for j in source.joints.values() if j.get("type") in MOVING}
+    for name, link in source.links.items():
+        if name in moved and link.find("visual") is not None and link.find("collision") is None:
+            message = f"{label(link)} is drawn, and touches nothing"
+            yield "no-collision", link, message, "write <collision>, with simple shapes"
+
+
 def _meshes(source: Source) -> Found:
+    there, lost = dict[str, bool](), set[str]()
     for link in source.links.values():
         for mesh in link.iter("mesh"):
             name = mesh.get("filename", "")
-            if source.file.find(name) is None:
+            if name and source.file.find(name) is None:
                 package = name.removeprefix(PACKAGE).partition("/")[0]
-                cure = "write a path that is there"
-                if name.startswith(PACKAGE):
+                if package not in there:
+                    folders = package_folders(package, source.file.path, source.file.packages)
+                    there[package] = any(map(Path.is_dir, folders))
+                if there[package] or not name.startswith(PACKAGE):
+                    message = f"{label(link)}: {name} is not found"
+                    yield "mesh-missing", mesh, message, "write a path that is there"
+                elif package not in lost:
+                    lost.add(package)
                     cure = f"--package {package}=DIR, or install it"
-                yield "mesh-missing", mesh, f"{label(link)}: {name} is not found", cure
+                    message = f"package {package}, which meshes name, is not found"
+                    yield "package-missing", mesh, message, cure
             if np.prod(numbers(mesh, "scale") or [1.0]) < 0.0:
                 message = f"{label(link)}: scale {mesh.get('scale')}"
                 yield "mesh-mirrored", mesh, message, "mirror the file itself"
 
 
 FINDERS: tuple[Callable[[Source], Found], ...] = (
-    _numbers, _masses, _joints, _mimics, _structure, _names, _meshes,
+    _names, _numbers, _structure, _masses, _joints, _mimics, _complete, _drawn, _meshes,
+    find_extensions,
 )  # fmt: skip

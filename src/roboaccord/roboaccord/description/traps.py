@@ -309,7 +309,7 @@ def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
             top.append(ET.Element("link", name="world"))
 
         names = tuple(e.get("name", "") for e in named)
-        yield Trap("world not declared", names, fix, declare, of="joint")
+        yield Trap("world undeclared", names, fix, declare, of="joint")
 
 
 FINDERS = (

@@ -9,7 +9,7 @@ from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import package_folders
-from roboaccord.description.rules import parse_lines
+from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import (
     NO_PACKAGES,
     STANDARD_INPUT,

@@ -135,6 +135,12 @@ class Reading(ABC):
         whole[-n:, -n:] = turn
         return whole.T @ mass @ whole, whole.T @ gravity
 
+    @classmethod
+    def beside(cls, urdf: str) -> Mapping[str, Sequence[str]]:
+        """Return what the reader makes of what is beside links and joints, by cause its places."""
+        del urdf  # of which most readers take no notice
+        return {}
+
     def linked(self, names: Iterable[str]) -> dict[str, LinkProperties]:
         """Return the properties of links that the engine has."""
         found = {name: self.mechanism.link(name) for name in names}

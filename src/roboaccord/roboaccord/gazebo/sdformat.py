@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from roboaccord.numerics.rotations import rpy_matrix
 Pose = tuple[Array, Array]
 TIMEOUT = 30.0  # s
 SCHEMA = "http://gazebosim.org/schema"
+YES = ("true", "1")
 AT = (np.zeros(3), np.eye(3))
 
 
@@ -81,6 +82,27 @@ class SdfReading(TreeReading):
         self.shapes = Counter(e.tag for e in model.iterfind("link/collision/geometry/*"))
         written = [e.get("name", "") for e in model.findall("joint")]
         self.joints = tuple(sorted(self.joints, key=written.index))
+
+    @classmethod
+    def beside(cls, urdf: str) -> Mapping[str, Sequence[str]]:
+        """Return what `<gazebo>` has become: of the dynamics, what no other engine has."""
+        model, file = print_sdf(urdf).find("model"), ET.fromstring(urdf)
+        if model is None:
+            return {}
+        links = model.findall("link")
+        joints = [e for e in model.findall("joint") if e.get("type") != "fixed"]
+        fixed = [e.get("name") for e in file.findall("joint[@type='fixed']")]
+        found = {
+            "gazebo static": [model] if model.findtext("static") in YES else [],
+            "gazebo gravity": [e for e in links if e.findtext("gravity", "true") not in YES],
+            "gazebo spring": [e for e in joints if _number(e, "axis/dynamics/spring_stiffness")],
+            "gazebo hinge": [e for e in joints if e.get("name") in fixed],
+        }
+        return {cause: [e.get("name", "") for e in each] for cause, each in found.items() if each}
+
+
+def _number(element: ET.Element, path: str) -> float:
+    return float(element.findtext(path, "0"))
 
 
 def print_sdf(urdf: str) -> ET.Element:

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from roboaccord import __version__
 from roboaccord.description.findings import Finding
-from roboaccord.description.rules import RULES
+from roboaccord.description.rules import RULES, explain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -22,8 +22,10 @@ def sarif(findings: Sequence[Finding]) -> str:
         "rules": [
             {
                 "id": rule,
-                "shortDescription": {"text": RULES[rule][1]},
-                "defaultConfiguration": {"level": RULES[rule][0]},
+                "shortDescription": {"text": RULES[rule].what},
+                "fullDescription": {"text": RULES[rule].why},
+                "help": {"text": explain(rule), "markdown": RULES[rule].text},
+                "defaultConfiguration": {"level": RULES[rule].severity},
             }
             for rule in rules
         ],

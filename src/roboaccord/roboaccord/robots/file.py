@@ -13,9 +13,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.checks import check_description
 from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.rules import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, robot_name, strip
 from roboaccord.engines import simulate_model
@@ -96,7 +96,7 @@ class FileRobot(Robot):
         if base == "ball":
             raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
         file, source = self.file(setup), self.path.name
-        check_description(ET.fromstring(file.text), source)
+        check_description(file)
         top = ET.fromstring(file.rooted(file.resolved())[0])
         for joint in top.findall("joint"):
             for mimic in joint.findall("mimic") if not setup.parameters.mimic else ():

@@ -22,6 +22,7 @@ from roboaccord.crosscheck.parity.result import (
     Shipped,
     Status,
 )
+from roboaccord.description.extensions import SAID
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.traps import (
     MIMIC,
@@ -225,11 +226,15 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
     names = {cause.cause for cause in causes}
     remarks = [*_remarks(bench, outcome), *_of_the_file(bench, traps)]
     causes += [cause for cause in remarks if cause.cause not in names]
+    status, beside = outcome.status, list(_beside(bench, engine))
+    causes += beside
+    if status is Status.SAME and beside:
+        status = Status.DIFFER
     reading = outcome.reading
     ours = outcome if not reader(engine).has_settings else bench.ask(engine, "accord", urdf)
     errors = [d.finite for d in outcome.differences if d.quantity == "acceleration"]
     return Examined(
-        status=outcome.status,
+        status=status,
         settings=settings,
         version=version,
         mass=reading.mass if reading else None,
@@ -237,7 +242,7 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
         worst=outcome.differences[0] if outcome.differences else None,
         causes=tuple(causes),
         apart=_apart(bench, engine, settings, urdf, reading) if reading else Apart(),
-        accord=ours.status,
+        accord=status if ours is outcome else ours.status,
         acceleration=errors[0] if errors else None,
     )
 
@@ -277,6 +282,15 @@ def _remarks(bench: Bench, outcome: Outcome) -> Iterator[Cause]:
     if lost and bench.question.base == "fixed" and not reading.keeps_root:
         fix = "compare total masses with a free base: what is welded to the world is left out"
         yield Cause("welded root", (root.name,), None, None, fix)
+
+
+def _beside(bench: Bench, engine: str) -> Iterator[Cause]:
+    """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
+    text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
+    if "<gazebo" in text:
+        for cause, places in reader(engine).beside(text).items():
+            does, cure = SAID[cause.replace(" ", "-")]
+            yield Cause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
 
 
 def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[Cause]:
