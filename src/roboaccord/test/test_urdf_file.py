@@ -111,7 +111,7 @@ def test_xacro_finds_its_packages_as_meshes_are_found(arm):
     whole.write_text(XACRO.format(INCLUDE.format("arm_description", "part.xacro")))
     assert Tree.parse(read_urdf(whole).text, root="world").moving[0].name == "mount"
     whole.write_text(XACRO.format(INCLUDE.format("legs", "part.xacro")))
-    with pytest.raises(AccordError, match=r"package legs is not found: --package legs=DIR$"):
+    with pytest.raises(AccordError, match=r"xacro: package legs is not found: --package legs=DIR$"):
         read_urdf(whole)
     assert read_urdf(whole, {"legs": arm.parents[1]}).name == "arm"
 
