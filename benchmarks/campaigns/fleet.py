@@ -29,6 +29,7 @@ from benchmarks.campaigns.rows import keep, read
 LIST = Path(__file__).with_name("fleet.txt")
 STATUSES = ("same", "differ", "refused", "undecided")
 UNKNOWN = {"not explained", "crash", "no answer"}
+FEW = 5  # files of a collection, below which it is one of the others
 PROCESSOR = 300  # s of processor time of a process, after which a file hangs
 LIMIT = partial(resource.setrlimit, resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR + 5))
 CLOCK = 1800.0  # s by the clock, for what waits for ever
@@ -113,7 +114,8 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     names = list(dict.fromkeys(name for row in robots for name in row.engines))
     yield f"| {' / '.join(STATUSES)} | files | not read | {' | '.join(names)} | all same |"
     yield "|---" * (4 + len(names)) + "|"
-    groups = [" ".join(row.name.split("/")[:2]).replace(" ", "/") for row in rows]
+    groups = ["/".join(row.name.split("/")[:2]) for row in rows]
+    groups = [name if groups.count(name) >= FEW else "others" for name in groups]
     for group in (*sorted(set(groups)), ""):
         of = [row for row, name in zip(rows, groups, strict=True) if group in ("", name)]
         found = [[e["status"] for e in row.engines.values()] for row in of if row.engines]
