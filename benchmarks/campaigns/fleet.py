@@ -158,7 +158,8 @@ def main() -> int:
     files, names = entries(), list(entries())
     random.Random(0).shuffle(names)
     there = [n for n in names if (asked.folder / n.split()[0]).is_file()]
-    print(*missing(asked.folder, [files[n] for n in names if n not in there]), sep="\n")
+    for line in missing(asked.folder, [files[n] for n in names if n not in there]):
+        print(line)
     wanted = there[: asked.count]
     done = {row.name: row for row in read(asked.out, Row)}
     left = [name for name in wanted if name not in done]
