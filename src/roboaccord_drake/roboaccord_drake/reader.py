@@ -58,7 +58,7 @@ class DrakeReading(Reading):
                 joint.set_default_damping(0.0)
             plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -GRAVITY])
             plant.Finalize()
-        except RuntimeError as error:
+        except (RuntimeError, SystemExit) as error:  # the latter of an assertion
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
         self.joints = tuple(joint.name() for joint in moving)
         asked, kind = question.of(self.joints), KINDS[question.base]
