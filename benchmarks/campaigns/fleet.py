@@ -129,8 +129,8 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     yield ""
     for name in names:
         asked = [row.engines[name] for row in robots]
-        yield f"- {name}: " + listed([c[0] for c in engine["causes"]] for engine in asked)
-        yield f"  ({sum(e['shipped'] == 'loaded' for e in asked)} loaded as shipped)"
+        shipped = f"{sum(e['shipped'] == 'loaded' for e in asked)} loaded as shipped"
+        yield f"- {name} ({shipped}): " + listed([c[0] for c in e["causes"]] for e in asked)
     yield "- rules, errors: " + listed(row.errors for row in robots)
     unknown = [
         r for r in robots for e in r.engines.values() for c in e["causes"] if c[0] in UNKNOWN
