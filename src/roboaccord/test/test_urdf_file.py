@@ -24,6 +24,9 @@ ARM = """<robot name="arm">
   <transmission name="drive"><joint name="mount"/></transmission>
 </robot>"""
 
+XACRO = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
+INCLUDE = '<xacro:include filename="$(find {})/urdf/{}"/>'
+
 
 @pytest.fixture
 def arm(tmp_path):
@@ -62,6 +65,22 @@ def test_meshes_are_found_in_a_package_that_is_given(arm, tmp_path):
     assert meshes(found) == [str(mesh), "../meshes/base.stl"]
 
 
+def test_a_clone_of_another_name_is_the_package_that_its_manifest_names(arm, tmp_path):
+    """As Universal_Robots_ROS2_Description is ur_description, for meshes and for xacro."""
+    clone = arm.parents[1].rename(tmp_path / "Arm_ROS2_Description")
+    moved = clone / "urdf" / "arm.urdf"
+    whole = moved.with_name("whole.xacro")
+    whole.write_text(XACRO.format(INCLUDE.format("arm_description", "arm.urdf")))
+    (clone / "package.xml").write_text("<package><name>legs</name></package>")
+    assert meshes(read_urdf(moved).resolved())[0].startswith("package://")
+    with pytest.raises(AccordError, match="package arm_description is not found"):
+        read_urdf(whole)
+    with_name = clone.rename(tmp_path / "clone")
+    (with_name / "package.xml").write_text("<package><name> arm_description </name></package>")
+    for path in (with_name / "urdf" / "arm.urdf", with_name / "urdf" / "whole.xacro"):
+        assert meshes(read_urdf(path).resolved())[0] == str(with_name / "meshes" / "base.stl")
+
+
 def test_a_stripped_robot_keeps_its_links_and_joints(arm):
     """What is left has the same tree."""
     stripped = read_urdf(arm).stripped()
@@ -89,12 +108,10 @@ def test_xacro_finds_its_packages_as_meshes_are_found(arm):
     part = arm.with_name("part.xacro")
     part.write_text(ARM.replace("<robot", '<robot xmlns:xacro="http://www.ros.org/wiki/xacro"'))
     whole = arm.with_name("whole.urdf.xacro")
-    line = '<xacro:include filename="$(find {})/urdf/part.xacro"/>'
-    text = '<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">{}</robot>'
-    whole.write_text(text.format(line.format("arm_description")))
+    whole.write_text(XACRO.format(INCLUDE.format("arm_description", "part.xacro")))
     assert Tree.parse(read_urdf(whole).text, root="world").moving[0].name == "mount"
-    whole.write_text(text.format(line.format("legs")))
-    with pytest.raises(AccordError, match=r"package legs is not found: --package legs=DIR$"):
+    whole.write_text(XACRO.format(INCLUDE.format("legs", "part.xacro")))
+    with pytest.raises(AccordError, match=r"xacro: package legs is not found: --package legs=DIR$"):
         read_urdf(whole)
     assert read_urdf(whole, {"legs": arm.parents[1]}).name == "arm"
 

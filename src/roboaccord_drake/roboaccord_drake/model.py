@@ -55,7 +55,7 @@ def make_plant(model: EngineModel, tree: Tree, time_step: float) -> Any:
                 plant.GetMutableJointByName(joint.name).set_position_limits([-np.inf], [np.inf])
         plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -model.gravity])
         plant.Finalize()
-    except (RuntimeError, ValueError) as error:
+    except (RuntimeError, ValueError, SystemExit) as error:
         reason = " ".join(str(error).split())
         raise AccordError(f"Drake refuses the description: {reason}") from None
     return plant

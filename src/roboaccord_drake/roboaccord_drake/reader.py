@@ -62,7 +62,7 @@ class DrakeReading(Reading):
                 joint.set_default_damping_vector(np.zeros(3))
             plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -GRAVITY])
             plant.Finalize()
-        except RuntimeError as error:
+        except (RuntimeError, SystemExit) as error:  # the latter of an assertion
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
         known = degrees(plant)
         self.joints = tuple(sorted(known, key=lambda name: known[name][1]))

@@ -15,6 +15,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.engines import default_names, engine_names, simulate_model, spec
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
+from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.engines.spec import Missing
 from roboaccord.numerics.rotations import quaternion_matrix, rpy_quaternion
 
@@ -166,3 +167,25 @@ def test_forces_that_are_not_finite_are_a_divergence() -> None:
     fast = at(HANGING, np.array([1e4, -1e4]))
     with pytest.raises(AccordError, match="drake diverged at t = "):
         swing(drake(arm("revolute")), fast)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('name="arm"', 'name=""', r"!name\.empty\(\)"),
+        ('lower="-0.4" upper="0.5"', 'lower="0.5" upper="-0.4"', "pos_lower_limits"),
+    ],
+)
+def test_an_assertion_of_drake_is_a_refusal_in_its_words(old: str, new: str, said: str) -> None:
+    """Python gets it as SystemExit, which would end the process without a word."""
+    pytest.importorskip("pydrake")
+    model = arm("revolute")
+    text = model.urdf.replace(old, new)
+    assert text != model.urdf
+    with pytest.raises(AccordError, match=said):
+        drake(replace(model, urdf=text))
+    from roboaccord_drake.reader import DrakeReading
+
+    question = draw_question(read_tree(model.urdf), "fixed", 0)
+    with pytest.raises(AccordError, match=said):
+        DrakeReading(text, question, "default", {})

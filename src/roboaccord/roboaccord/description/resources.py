@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
@@ -69,17 +71,30 @@ def _beside(package: str, top: Path) -> Iterator[Path]:
 def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:
     """Yield where a package that a file names may be: as said, above the file, or as installed.
 
-    In ROS_PACKAGE_PATH a folder is a package itself, or holds some.
+    A folder above is the package itself where its package.xml says so: a clone may have another
+    name. In ROS_PACKAGE_PATH a folder is a package itself, or holds some.
     """
     if package in packages:
         yield packages[package]
     for start in dict.fromkeys((path, path.resolve())):
-        yield from (above / package for above in start.parents)
+        for above in start.parents:
+            yield above / package
+            if _name_of(above) == package:
+                yield above
     for folder in _folders_of("ROS_PACKAGE_PATH"):
         yield folder if folder.name == package else folder / package
     yield from (prefix / "share" / package for prefix in _folders_of("AMENT_PREFIX_PATH"))
     with suppress(AccordError):
         yield share(package)
+
+
+@cache
+def _name_of(folder: Path) -> str:
+    """Return the name of the package whose package.xml is in a folder; "" where there is none."""
+    try:
+        return ET.parse(folder / "package.xml").findtext("name", "").strip()
+    except (OSError, ValueError, ET.ParseError):
+        return ""
 
 
 def _folders_of(variable: str) -> list[Path]:

@@ -47,7 +47,9 @@ def expand_xacro(
         with _finding(find):
             text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
     except Exception as error:  # noqa: BLE001 - xacro raises whatever its expressions do
-        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        inner = getattr(error, "exc", None)  # which xacro wraps
+        said = str(inner if isinstance(inner, AccordError) else error)
+        reason = (said.splitlines() or [type(error).__name__])[0]
         raise AccordError(f"broken description {path.name}: {reason}") from None
     return text
 

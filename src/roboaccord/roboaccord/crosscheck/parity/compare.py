@@ -19,6 +19,7 @@ from roboaccord.crosscheck.differences import (
 from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.engines.reading import (
+    GRAVITY,
     STATICS,
     Question,
     Reading,
@@ -32,6 +33,7 @@ EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' con
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
 NOISE = 1e-13  # of m L^2: the round-off of an inertia
+ROUND_OFF = 1e-14  # of m g L: that of gravity forces, which cancel where a robot is balanced
 
 
 @dataclass
@@ -52,6 +54,7 @@ class Reference:
         self.reading = TreeReading(self.tree, self.question)
         self.answers = accelerations(self.reading, self.question)
         self.static = 10.0 * ROUNDED if self.rounded else SAME
+        self.cancelled = (self.static if self.rounded else ROUND_OFF) * self._moment()
         self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
         self._floor = self._rounding() if self.rounded else 0.0
 
@@ -62,6 +65,15 @@ class Reference:
             return SAME
         worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
         return max(SAME, self._floor, EPSILONS * float(worth))
+
+    def _moment(self) -> float:
+        """Return m g L: the robot's weight at the end of its longest arm [N m]."""
+        tree, reach = self.tree, dict[str, float]()
+        for joint in tree.joints:
+            above = reach.get(joint.parent, 0.0)
+            reach[joint.child] = above + float(np.linalg.norm(joint.position))
+        arms = [reach.get(k.name, 0.0) + float(np.linalg.norm(k.centre)) for k in tree.links]
+        return GRAVITY * self.reading.mass * max(arms)
 
     def _rounding(self) -> float:
         """Return ten times what turning each joint's frame by ROUNDED does to accelerations."""
@@ -98,6 +110,9 @@ def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
     def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
         error, where = relative_at(mine, other)
         allowed = reference.static
+        if quantity == "gravity forces":
+            size = float(np.abs(other).max(initial=0.0)) or 1.0
+            allowed = max(allowed, reference.cancelled / size)
         if quantity == "acceleration" and error > SAME:
             allowed = reference.allowed(state)
         if error / allowed > found[quantity].excess:

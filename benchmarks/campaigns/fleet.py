@@ -1,0 +1,174 @@
+"""Public robots in all engines: what each makes of them, and why.
+
+`fleet.txt` names them: repository, commit, path and, of a xacro file, its arguments. They are not
+here: FOLDER/OWNER/NAME is a clone of https://github.com/OWNER/NAME at that commit. Each file is
+given to `accord parity FILE --json` in a process of its own. Rows of what is done are kept, and
+the order is drawn, so that those done so far are a sample of all.
+
+    nice python -m benchmarks.campaigns.fleet --folder FOLDER --out FILE
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.campaigns.rows import keep, read
+
+LIST = Path(__file__).with_name("fleet.txt")
+STATUSES = ("same", "differ", "refused", "undecided")
+UNKNOWN = {"not explained", "crash", "no answer"}
+FEW = 5  # files of a collection, below which it is one of the others
+PROCESSOR = 300  # s of processor time of a process, after which a file hangs
+LIMIT = partial(resource.setrlimit, resource.RLIMIT_CPU, (PROCESSOR, PROCESSOR + 5))
+CLOCK = 1800.0  # s by the clock, for what waits for ever
+
+
+@dataclass(frozen=True)
+class Row:
+    """Hold what came of a file.
+
+    Args:
+        name: of the entry.
+        ended: `read`, `not read` (why is in `said`), `traceback` or `hang`.
+        seconds: of processor time.
+        said: on standard error.
+        engines: by name the status, the causes as (cause, link or joint, cure), the error of
+            accelerations, and whether the file is loaded as shipped.
+        errors: rules that find an error.
+    """
+
+    name: str
+    ended: str
+    seconds: float
+    said: str
+    engines: dict[str, dict[str, Any]] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+
+def entries() -> dict[str, list[str]]:
+    """Return the words of the list's lines, by these without the commit."""
+    lines = [line.split() for line in LIST.read_text("utf-8").splitlines() if line[:1] != "#"]
+    return {" ".join((f"{words[0]}/{words[2]}", *words[3:])): words for words in lines}
+
+
+def missing(folder: Path, lacking: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield a line for each repository that lacks files."""
+    for (name, commit), count in Counter((words[0], words[1]) for words in lacking).items():
+        clone = f"git clone https://github.com/{name} {folder / name}"
+        yield f"{count} files missing: {clone} && git -C {folder / name} checkout {commit}"
+
+
+def examine(name: str, folder: Path, engines: str) -> Row:
+    """Return what `accord parity` says of a file."""
+    command = [str(Path(sys.executable).with_name("accord")), "parity", *name.split(), "--json"]
+    command += ["--engines", engines] if engines else []
+    before = processor_time()
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, cwd=folder, timeout=CLOCK, preexec_fn=LIMIT
+        )
+    except subprocess.TimeoutExpired:
+        return Row(name, "hang", round(processor_time() - before, 1), f"no end in {CLOCK:g} s")
+    seconds, said = round(processor_time() - before, 1), " ".join(done.stderr.split())
+    if done.returncode < 0 or "Traceback (most recent call last)" in done.stdout + done.stderr:
+        ended = "hang" if done.returncode == -signal.SIGXCPU else "traceback"
+        return Row(name, ended, seconds, said)
+    try:
+        robot = json.loads(done.stdout)["robots"][0]
+    except (ValueError, LookupError):
+        return Row(name, "not read", seconds, said)
+    found = {
+        engine: {
+            "status": each["status"],
+            "causes": [[c["cause"], c["where"], c["fix"]] for c in each["causes"]],
+            "acceleration": each["acceleration"],
+            "shipped": each["shipped"]["status"],
+        }
+        for engine, each in robot["engines"].items()
+    }
+    errors = [f["rule"] for f in robot["findings"] if f["severity"] == "error"]
+    return Row(name, "read", seconds, said, found, errors)
+
+
+def processor_time() -> float:
+    """Return that of processes that have ended [s]."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield counts of rows as lines of Markdown, by collection, engine and cause."""
+    robots = [row for row in rows if row.ended == "read"]
+    names = list(dict.fromkeys(name for row in robots for name in row.engines))
+    yield f"| {' / '.join(STATUSES)} | files | not read | {' | '.join(names)} | all same |"
+    yield "|---" * (4 + len(names)) + "|"
+    groups = ["/".join(row.name.split("/")[:2]) for row in rows]
+    groups = [name if groups.count(name) >= FEW else "others" for name in groups]
+    for group in (*sorted(set(groups)), ""):
+        of = [row for row, name in zip(rows, groups, strict=True) if group in ("", name)]
+        found = [[e["status"] for e in row.engines.values()] for row in of if row.engines]
+        counts = [Counter(column) for column in zip(*found, strict=True)] or [Counter()] * len(
+            names
+        )
+        cells = [" / ".join(str(count[status]) for status in STATUSES) for count in counts]
+        alike = sum(set(statuses) == {"same"} for statuses in found)
+        cells = [str(len(of)), str(len(of) - len(found)), *cells, str(alike)]
+        yield f"| {group or 'all'} | {' | '.join(cells)} |"
+    yield ""
+    for name in names:
+        asked = [row.engines[name] for row in robots]
+        shipped = f"{sum(e['shipped'] == 'loaded' for e in asked)} loaded as shipped"
+        yield f"- {name} ({shipped}): " + listed([c[0] for c in e["causes"]] for e in asked)
+    yield "- rules, errors: " + listed(row.errors for row in robots)
+    unknown = [
+        r for r in robots for e in r.engines.values() for c in e["causes"] if c[0] in UNKNOWN
+    ]
+    part = f"{len({r.name for r in unknown})} of {len(robots)}"
+    yield f"- not explained, crash or no answer: {part}"
+    yield "- " + listed([row.ended] for row in rows)
+    yield f"- processor time: {sum(row.seconds for row in rows) / max(len(rows), 1):.1f} s a file"
+
+
+def listed(each: Iterable[Sequence[str]]) -> str:
+    """Return in how many robots each word is, the most frequent first."""
+    counts = Counter(word for words in each for word in set(words))
+    return ", ".join(f"{word} {count}" for word, count in counts.most_common())
+
+
+def main() -> int:
+    """Examine what is not in the file yet, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--folder", type=Path, required=True, help="clones, FOLDER/OWNER/NAME")
+    parser.add_argument("--out", type=Path, required=True, help="file of rows")
+    parser.add_argument("--engines", default="", help="NAME,NAME; those installed by default")
+    parser.add_argument("--count", type=int, help="so many files at most")
+    asked = parser.parse_args()
+    files, names = entries(), list(entries())
+    random.Random(0).shuffle(names)
+    there = [n for n in names if (asked.folder / n.split()[0]).is_file()]
+    for line in missing(asked.folder, [files[n] for n in names if n not in there]):
+        print(line)
+    wanted = there[: asked.count]
+    done = {row.name: row for row in read(asked.out, Row)}
+    left = [name for name in wanted if name not in done]
+    for row in keep(asked.out, (examine(name, asked.folder, asked.engines) for name in left)):
+        done[row.name] = row
+        print(f"{len(done)} of {len(wanted)}: {row.ended} {row.seconds} s {row.name}", flush=True)
+    print(*table([done[name] for name in wanted]), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
