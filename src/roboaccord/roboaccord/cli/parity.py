@@ -35,6 +35,7 @@ from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
 from roboaccord.report.parity import (
     apart_lines,
+    body_lines,
     error_text,
     group_causes,
     junit,
@@ -149,7 +150,7 @@ def parity_command(
     if annotations:
         write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
     written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
-    return Result(result.to_json(), [*shown_of(result), *written], ok=result.verdict == "pass")
+    return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
 
 
 def examined(
@@ -321,11 +322,14 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
 
 
 def repair_lines(robot: RobotParity) -> Iterator[str]:
-    """Yield a line for each repair that was written, and what the engines make of it."""
+    """Yield what was repaired, what is needed, the robot before and after, and the engines' say."""
     if robot.repair is None:
         return
     for flaw in robot.repair.repairs:
-        yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}"
+        yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}: {flaw.fix}"
+    yield from robot.repair.diff.splitlines()
+    yield from (f"{robot.name} {line}" for line in robot.repair.needs)
+    yield from body_lines(robot.repair)
     statuses = ", ".join(f"{name} {status}" for name, status in robot.repair.repaired.items())
     left = f"; left: {', '.join(robot.repair.left)}" if robot.repair.left else ""
     yield f"after repair {robot.name}: {statuses}{left}"

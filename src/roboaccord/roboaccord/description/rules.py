@@ -56,6 +56,7 @@ RULES: Mapping[str, tuple[Severity, str]] = {
     "duplicate-link-name": ("error", "links with one name"),
     "joint-and-link-share-a-name": ("warning", "a joint and a link with one name, refused by SDF"),
     "non-physical-inertia": ("error", "principal moments that no body has"),
+    "rounded-inertia": ("warning", "principal moments that a rounding makes those of no body"),
     "zero-principal-moment": ("warning", "a body without thickness"),
     "0-kg-link-with-an-inertia": ("error", "an inertia without a mass"),
     "missing-inertial": ("warning", "a link without an inertial, to which DART gives 1 kg"),
@@ -155,12 +156,18 @@ def findings(file: UrdfFile) -> list[Finding]:
     named = str(file.path.relative_to(here) if file.path.is_relative_to(here) else file.path)
     found = [each for find in FINDERS for each in find(source)]
     if not any(rule in UNREADABLE for rule, *_ in found):
-        found += _traps(source)
+        known = {rule for rule, *_ in found}
+        found += [each for each in _traps(source) if each[0] not in known]
     rows = [
         Finding(rule, RULES[rule][0], named, source.line(element), message, cure)
         for rule, element, message, cure in found
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
+
+
+def rule_of(cause: str) -> str:
+    """Return the rule that finds a trap."""
+    return cause.lower().replace(" ", "-")
 
 
 def parse_lines(text: str) -> tuple[ET.Element, dict[ET.Element, int]]:
@@ -222,7 +229,7 @@ def _numbers(source: Source) -> Found:
 
 def _traps(source: Source) -> Found:
     for trap in find_traps(source.file.text):
-        rule = trap.cause.lower().replace(" ", "-")
+        rule = rule_of(trap.cause)
         named = source.joints if trap.of == "joint" else source.links
         for place in trap.where:
             element = named.get(place, source.top)

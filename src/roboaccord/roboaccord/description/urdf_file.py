@@ -7,7 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -45,6 +45,18 @@ class UrdfFile:
     name: str
     text: str
     packages: Mapping[str, Path] = field(default_factory=lambda: NO_PACKAGES)
+
+    def shipped(self) -> bytes:
+        """Return the file byte for byte; of a xacro file, or standard input, its text."""
+        if is_file(self.path):
+            data = _read(self.path)
+            if _plain(_decode(data)) == self.text:
+                return data
+        return self.text.encode()
+
+    def changed(self, data: bytes) -> UrdfFile:
+        """Return the robot with another text."""
+        return replace(self, text=_plain(_decode(data)))
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""
@@ -127,7 +139,7 @@ def read_urdf(
     data = sys.stdin.buffer.read(LARGEST + 1) if path == STANDARD_INPUT else _read(path)
     path = path.absolute()
     text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else _decode(data)
-    text = NAMESPACE.sub(r"\1", text, count=1)
+    text = _plain(text)
     if len(text) > LARGEST:
         raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
     try:
@@ -212,6 +224,11 @@ def _link_names(top: ET.Element) -> Iterator[tuple[ET.Element, str]]:
 
 def _read(path: Path) -> bytes:
     return read_bytes(path, LARGEST)
+
+
+def _plain(text: str) -> str:
+    """Return XML without a default namespace."""
+    return NAMESPACE.sub(r"\1", text, count=1)
 
 
 def _decode(data: bytes) -> str:
