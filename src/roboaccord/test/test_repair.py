@@ -181,6 +181,18 @@ def test_encodings_and_namespaces_stay(tmp_path: Path, head: bytes) -> None:
     assert found.data == data.replace(b"0 0 2", b"0 0 1")
 
 
+def test_of_a_xacro_file_the_expanded_text_is_repaired(tmp_path: Path) -> None:
+    """What its macros made is written, and not what stands in the file."""
+    pytest.importorskip("xacro")
+    base = '<link name="base">'
+    text = ARM.replace(base, f'<xacro:property name="l" value="2"/>{base}')
+    path = tmp_path / "arm.urdf.xacro"
+    path.write_text(text.replace("0 0  1.0", "0 0 ${l}"), encoding="utf-8")
+    file = read_urdf(path)
+    found = repair(file, {"axis length"})
+    assert found.data.decode() == file.text.replace("0 0 2", "0 0 1") != file.text
+
+
 def test_elements_in_entities_are_written_out(tmp_path: Path) -> None:
     """Their tags are not where they stand, so that the text is made anew."""
     text = ARM.partition("?>\n")[2].replace('xyz="0 1 0"/>', 'xyz="0 2 0"/>&more;')
@@ -241,8 +253,10 @@ def test_repair_keeps_the_robot(name: str) -> None:
 CHAINS = {
     "A:m B:-:A": "", "A:m B:-:A C:-:B": "C", "A:m B:-:A C:-:B D:-:C": "D", "A:m B:-:A C:-:A": "",
     "R:- A:m:R": "", "R:- A:-:R B:m:R": "A", "R:- C:-:R B:m:R": "", "A:m B:-:A C:-:B D:m:B": "C",
-    "A:m B:-:A C:-:B D:m:C": "",
+    "A:m B:-:A C:-:B D:m:C": "", "A:m B:-:A C:m:B:y": "B", "R:- M:m:R:y": "R",
+    "A:m B:-:A C:-:B M:m:C:y": "C", "A:m B:-:A D:m:B M:m:B:y": "",
 }  # fmt: skip
+"""Links by name, `m` with a mass, and what they are fixed to, or turn on about y."""
 
 
 @pytest.mark.parametrize("spec", CHAINS)
@@ -255,8 +269,10 @@ def test_zeros_are_written_where_all_engines_read_them(spec: str) -> None:
         name, kind, *parent = word.split(":")
         text += f'<link name="{name}">{body if kind == "m" else ""}</link>\n'
         if parent:
-            text += f'<joint name="j{name}" type="fixed"><origin xyz="1 0 0"/>'
-            text += f'<parent link="{parent[0]}"/><child link="{name}"/></joint>\n'
+            kind = "revolute" if parent[1:] else "fixed"
+            text += f'<joint name="j{name}" type="{kind}"><origin xyz="1 0 0"/><axis xyz="0 1 0"/>'
+            text += f'<parent link="{parent[0]}"/><child link="{name}"/>'
+            text += '<limit lower="-1" upper="1" effort="1" velocity="1"/></joint>\n'
     found = repair(file_of(f'<robot name="r">\n{text}</robot>'), CAUSES)
     lacking = CHAINS[spec]
     want = (f"needs your number: mass and inertia of {lacking}",) if lacking else ()

@@ -246,7 +246,8 @@ def shown_of(result: Parity) -> list[RenderableType]:
     """Return the tables of a robot, or of many, and what was repaired."""
     robots = result.robots
     shown = robot_shown(robots[0]) if len(robots) == 1 else fleet_shown(result)
-    return [*shown, *(line for robot in robots for line in repair_lines(robot))]
+    alone = len(robots) == 1
+    return [*shown, *(line for robot in robots for line in repair_lines(robot, alone))]
 
 
 def status_text(status: Status) -> Text:
@@ -321,15 +322,15 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
     return [table, total, Text(alike), *rules]
 
 
-def repair_lines(robot: RobotParity) -> Iterator[str]:
-    """Yield what was repaired, what is needed, the robot before and after, and the engines' say."""
+def repair_lines(robot: RobotParity, alone: bool) -> Iterator[str]:
+    """Yield what was repaired, what is needed, and the engines' say; of one robot the diff, too."""
     if robot.repair is None:
         return
     for flaw in robot.repair.repairs:
         yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}: {flaw.fix}"
-    yield from robot.repair.diff.splitlines()
+    yield from robot.repair.diff.splitlines() if alone else ()
     yield from (f"{robot.name} {line}" for line in robot.repair.needs)
-    yield from body_lines(robot.repair)
+    yield from body_lines(robot.repair) if alone else ()
     statuses = ", ".join(f"{name} {status}" for name, status in robot.repair.repaired.items())
     left = f"; left: {', '.join(robot.repair.left)}" if robot.repair.left else ""
     yield f"after repair {robot.name}: {statuses}{left}"

@@ -62,7 +62,7 @@ RULES: Mapping[str, tuple[Severity, str]] = {
     "missing-inertial": ("warning", "a link without an inertial, to which DART gives 1 kg"),
     "0-kg-link-in-the-middle": ("error", "a link without mass between two joints that move"),
     "massless-moving-link": ("error", "a link that moves and has no mass"),
-    "0-kg-link-fixed-to-others": ("warning", "links without mass fixed to each other"),
+    "0-kg-link-fixed-to-others": ("warning", "a massless link that SDFormat drops, or divides by"),
     "mimic": ("note", "a joint that mimics another, which no two readers take alike"),
     "limits-missing": ("warning", "a joint with an end that has no limits"),
     "limits-of-a-continuous-joint": ("warning", "limits of a joint that has none"),

@@ -27,7 +27,7 @@ from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
 MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation: SDFormat takes less than 1e-6 kg for 0
-LEAST = 1e-14  # kg m^2: MuJoCo refuses smaller principal moments
+LEAST = 2e-14  # kg m^2: MuJoCo refuses principal moments below 1e-14
 ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
 LONG = 1e-3  # by which the length of an axis may differ from 1
 MIMIC = "mimic"  # a cause, and the element and its kind
@@ -309,20 +309,12 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
         return any(moves or carries(n) for n, moves in below.get(name, ()))
 
     moving = [n for n in names if n in light and carried.get(n) and not weighs(n)]
-    hollow = list[str]()
-
-    def lump(name: str) -> bool:
-        """Lump a link as SDFormat does, by names of joints: 0 kg into 0 kg divides 0 by 0."""
-        heavy = name not in light or name in moving
-        for child in (n for n, moves in below.get(name, ()) if not moves):
-            if not lump(child) and not heavy:
-                hollow.append(child)
-            heavy = heavy or weighs(child) or child in hollow
-        return heavy
-
-    for name in names:
-        if carried.get(name, "root"):
-            lump(name)
+    # SDFormat 12 drops a link of 0 kg with what moves on it. It lumps by names of joints, what
+    # hangs on a link first, and divides 0 by 0 where both have 0 kg.
+    fixed = {parent: [n for n, moves in ends if not moves] for parent, ends in below.items()}
+    empty = [n for n in names if n in light and n not in moving]
+    first = {fixed[n][0] for n in empty if fixed.get(n)}
+    hollow = [n for n in empty if not fixed.get(n) and (n in first or n in below)]
     middle = tuple(n for n in moving if carries(n))
     ends = tuple(n for n in moving if n not in middle)
     silent = [n for n in names if n not in found and n not in ends]
@@ -336,7 +328,7 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
         ("0 kg link in the middle", middle, MOMENT, ": readers refuse or drop it"),
         ("massless moving link", [n for n in ends if n in found], MOMENT, UNDETERMINED),
         ("missing inertial", [n for n in ends if n not in found], MOMENT, UNDETERMINED),
-        ("0 kg link fixed to others", hollow, MOMENT, ": 0 kg fixed to 0 kg divides by 0"),
+        ("0 kg link fixed to others", hollow, MOMENT, ": SDFormat drops it, or divides by it"),
     ):
         edit = _give(MASS if moment else 0.0, moment)
         yield Trap(cause, tuple(here), fix + why, edit, certain=False, needs=both)
@@ -388,7 +380,7 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
             missing.append(name)
         if kind == "continuous" and ends:
             turning.append(name)
-        if len(ends) == 2 and ends["lower"] > ends["upper"]:
+        elif len(ends) == 2 and ends["lower"] > ends["upper"]:
             (swapped if ends["lower"] == -ends["upper"] else wrong).append(name)
         largest = max(map(abs, ends.values()), default=0.0)
         if kind == "revolute" and TURN[0] < largest <= TURN[1]:

@@ -217,7 +217,7 @@ def write_repaired(
 
 
 def flaws_of(robot: RobotParity) -> set[str]:
-    """Return what is to be repaired: causes, errors by the rules, and what no reader is to see."""
+    """Return what is to be repaired: causes, errors by the rules, and what any reader is spared."""
     errors = {finding.rule for finding in errors_of(robot)}
     wrong = {trap.cause for trap in robot.traps if rule_of(trap.cause) in errors}
     return causes_of(robot) | wrong | {"number blanks", "axis length"}
