@@ -76,17 +76,15 @@ def repaired(urdf: str, traps: Collection[Trap]) -> str:
     return applied(data, changes(data, edits, "utf-8")).decode()
 
 
-def written(data: bytes, traps: Collection[Trap]) -> tuple[bytes, list[Change]]:
-    """Return a file's text as it can be edited, and what the certain repairs of traps change.
-
-    That is the text itself, unless it has elements in entities, or is in UTF-16.
-    """
+def written(data: bytes, traps: Collection[Trap]) -> list[Change]:
+    """Return what repairs change in a file's text; all of it if elements are in entities."""
     edits = [(trap.cause, trap.edit) for trap in traps]
     try:
-        return data, changes(data, edits)
+        return changes(data, edits) if edits else []
     except ValueError:
-        data = ET.tostring(ET.fromstring(data))
-        return data, changes(data, edits)
+        plain = ET.tostring(ET.fromstring(data))
+        new = applied(plain, changes(plain, edits))
+        return [Change(0, len(data), new, "without its entities")]
 
 
 def _each(top: ET.Element, tag: str, places: Collection[str]) -> Iterator[tuple[ET.Element, str]]:

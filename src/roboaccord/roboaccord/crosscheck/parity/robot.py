@@ -367,7 +367,8 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
     needs = (
         f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
     )
-    data, found = written(file.shipped(), done) if done else (file.shipped(), [])
+    data = file.shipped()
+    found = written(data, done)
     diff = unified(data, found, file.path.name)
     return Repaired(applied(data, found), diff, done, tuple(dict.fromkeys(needs)))
 
