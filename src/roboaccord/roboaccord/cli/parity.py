@@ -95,7 +95,8 @@ def parity_command(
     repair: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.urdf", help="Write the file with the smallest repairs; a folder's here."
+            metavar="OUT.urdf",
+            help="Write the file with certain repairs; a folder's here.",
         ),
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")] = None,
@@ -115,8 +116,9 @@ def parity_command(
     random states are held against an own articulated-body algorithm. Each difference is named
     with its link and cause, and proven: with that cause alone, and without it. Damping, dry
     friction, effort limits and mimic are told apart. The rules of `accord check` are asked
-    first. Exit status 1 if an engine differs or refuses the robot, or is undecided because it did
-    not answer, or if a finding is an error.
+    first. A repair invents no number: it asks for it. Exit status 1 if an engine differs or
+    refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
+    repair needs a number.
 
     Examples:
 

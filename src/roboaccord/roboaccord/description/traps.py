@@ -405,24 +405,26 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
         limit.attrib.update(lower=repr(-np.pi), upper=repr(np.pi))
 
 
-def _swap(top: ET.Element, places: Collection[str]) -> None:
+def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[str, str]]:
     for joint, _ in _each(top, "joint", places):
-        for limit in joint.findall("limit"):
-            limit.attrib.update(lower=limit.attrib["upper"], upper=limit.attrib["lower"])
+        yield from (limit.attrib for limit in joint.findall("limit"))
+
+
+def _swap(top: ET.Element, places: Collection[str]) -> None:
+    for said in _written_limits(top, places):
+        said.update(lower=said["upper"], upper=said["lower"])
 
 
 def _unlimit(top: ET.Element, places: Collection[str]) -> None:
-    for joint, _ in _each(top, "joint", places):
-        for limit in joint.findall("limit"):
-            for key in {"lower", "upper"} & set(limit.attrib):
-                del limit.attrib[key]
+    for said in _written_limits(top, places):
+        for key in {"lower", "upper"} & set(said):
+            del said[key]
 
 
 def _radians(top: ET.Element, places: Collection[str]) -> None:
-    for joint, _ in _each(top, "joint", places):
-        for limit in joint.findall("limit"):
-            for key in ("lower", "upper"):
-                limit.set(key, repr(float(np.radians(float(limit.get(key, "0"))))))
+    for said in _written_limits(top, places):
+        for key in ("lower", "upper"):
+            said[key] = repr(float(np.radians(float(said.get(key, "0")))))
 
 
 FINDERS = (
