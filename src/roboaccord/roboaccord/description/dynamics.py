@@ -214,10 +214,7 @@ class TreeDynamics:
         """
         self._hold(wrench)
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
-        ab.slopes(
-            self._tree, self._body, self._free, self._work, y, np.asarray(effort, float),
-            self._wrench, self._matrix, self._right, self._slope,
-        )  # fmt: skip
+        self._slopes(y, np.asarray(effort, float), self._slope)
         _, base, joints = np.split(self._slope, [7 + len(q), 13 + len(q)])
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
@@ -230,6 +227,13 @@ class TreeDynamics:
         """Return the forces and efforts that hold the tree at rest (m,) [N, N m]."""
         rows, _, gravity = self._statics(q, rotation)
         return np.asarray(gravity[rows])
+
+    def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
+        """Fill the rates of a state y (13 + 2 n,)."""
+        ab.slopes(
+            self._tree, self._body, self._free, self._work, y, effort,
+            self._wrench, self._matrix, self._right, slope,
+        )  # fmt: skip
 
     def _hold(self, wrench: Array | None) -> None:
         self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)

@@ -16,11 +16,11 @@ from xml.parsers import expat
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.description.checks import NUMBERS
+from roboaccord.description.extents import mesh_extent
 from roboaccord.description.findings import Finding, Severity
-from roboaccord.description.meshes import PACKAGE, read_mesh
-from roboaccord.description.traps import QUICK, find_traps, large_meshes
+from roboaccord.description.meshes import PACKAGE
+from roboaccord.description.traps import find_traps, large_meshes
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
@@ -63,6 +63,9 @@ RULES: Mapping[str, tuple[Severity, str]] = {
     "0-kg-link-in-the-middle": ("error", "a link without mass between two joints that move"),
     "massless-moving-link": ("error", "a link that moves and has no mass"),
     "0-kg-link-fixed-to-others": ("warning", "a massless link that SDFormat drops, or divides by"),
+    "world-not-declared": ("warning", "a joint to a link `world` that the file does not declare"),
+    "planar-joint": ("note", "a joint that moves in a plane, which few readers know"),
+    "floating-joint": ("note", "a joint that leaves its link free, which few readers know"),
     "mimic": ("note", "a joint that mimics another, which no two readers take alike"),
     "limits-missing": ("warning", "a joint with an end that has no limits"),
     "limits-of-a-continuous-joint": ("warning", "limits of a joint that has none"),
@@ -93,7 +96,7 @@ class Source:
     def __init__(self, file: UrdfFile) -> None:
         self.file = file
         self.top, self._lines = parse_lines(file.text)
-        self._expanded = file.path.suffix == ".xacro"
+        self._expanded = file.expanded
 
     def line(self, element: ET.Element) -> int:
         """Return the line of an element; in a xacro file that of its name."""
@@ -140,13 +143,9 @@ class Source:
                 radius, length = numbers(shape, "radius"), numbers(shape, "length")
                 return offset + math.hypot(sum(radius), 0.5 * sum(length))
             path = self.file.find(shape.get("filename", ""))
-            if shape.tag == "mesh" and path and path.stat().st_size < QUICK:
-                try:
-                    vertices = read_mesh(path)[0]
-                except AccordError:
-                    continue
+            if shape.tag == "mesh" and path and (extent := mesh_extent(path)):
                 scale = max(map(abs, numbers(shape, "scale")), default=1.0)
-                return offset + scale * float(np.linalg.norm(vertices, axis=1).max())
+                return offset + scale * extent.distance
         return 0.0
 
 
@@ -161,6 +160,7 @@ def findings(file: UrdfFile) -> list[Finding]:
     rows = [
         Finding(rule, RULES[rule][0], named, source.line(element), message, cure)
         for rule, element, message, cure in found
+        if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 

@@ -11,18 +11,17 @@ import math
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.checks import NUMBERS
+from roboaccord.description.degrees import DEGREES
 from roboaccord.description.edits import Change, applied, changes
+from roboaccord.description.extents import mesh_extent
 from roboaccord.description.findings import Flaw
-from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
@@ -33,8 +32,6 @@ LONG = 1e-3  # by which the length of an axis may differ from 1
 MIMIC = "mimic"  # a cause, and the element and its kind
 AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 TURN = (4 * np.pi, 720.0)  # bounds beyond which, and up to which, a limit is taken for degrees
-STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
-QUICK = 1_000_000  # bytes of an OBJ that is read within 0.1 s
 LARGE = 30.0  # a mesh so many times the size of the robot is in millimetres
 
 UNDETERMINED = ": its acceleration is not determined"
@@ -427,8 +424,33 @@ def _radians(top: ET.Element, places: Collection[str]) -> None:
             said[key] = repr(float(np.radians(float(said.get(key, "0")))))
 
 
+def _several_degrees(top: ET.Element) -> Iterator[Trap]:
+    for kind in DEGREES:
+        names = tuple(e.get("name", "") for e in top.findall(f"joint[@type='{kind}']"))
+        fix = f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
+
+        def weld(top: ET.Element, places: Collection[str]) -> None:
+            for joint, _ in _each(top, "joint", places):
+                joint.set("type", "fixed")
+
+        yield Trap(f"{kind} joint", names, fix, weld, certain=False, of="joint")
+
+
+def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
+    if top.find("link[@name='world']") is None:
+        named = (e for e in top.findall("joint") if _end(e, "parent") == "world")
+        fix = 'declare it: <link name="world"/>'
+
+        def declare(top: ET.Element, _: Collection[str]) -> None:
+            top.append(ET.Element("link", name="world"))
+
+        names = tuple(e.get("name", "") for e in named)
+        yield Trap("world not declared", names, fix, declare, of="joint")
+
+
 FINDERS = (
-    _blanks, duplicates, _shared, _unphysical, _weightless, _massless, _axes, _mimic, _limits,
+    _undeclared_world, _several_degrees, _blanks, duplicates, _shared, _unphysical, _weightless,
+    _massless, _axes, _mimic, _limits,
 )  # fmt: skip
 
 
@@ -451,11 +473,7 @@ def _extent(file: UrdfFile, mesh: ET.Element) -> float:
     """Return the largest coordinate of a mesh [m]; its scale where the file is not found."""
     scale = max(abs(float(word)) for word in mesh.get("scale", "1 1 1").split())
     path = file.find(mesh.get("filename", ""))
-    if path is not None and path.suffix.lower() == ".stl":
-        corners = np.fromfile(path, STL, offset=84)["corners"]
-        if path.stat().st_size == 84 + 50 * len(corners) and len(corners):  # else it is text
-            return scale * float(np.abs(corners).max())
-    if path is not None and path.suffix.lower() == ".obj" and path.stat().st_size < QUICK:
-        with suppress(AccordError):
-            return scale * float(np.abs(read_mesh(path)[0]).max())
+    found = mesh_extent(path) if path else None
+    if found:
+        return scale * found.coordinate
     return scale if scale >= 1e3 else 0.0

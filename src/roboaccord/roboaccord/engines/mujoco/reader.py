@@ -41,19 +41,24 @@ class MujocoReading(Reading):
     ) -> None:
         self.question = question
         accord = settings == "accord"
+        # Below another root, the joint that carries ours floats by itself.
+        floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
         try:
             if accord:
                 urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
             spec = mujoco.MjSpec.from_string(urdf)
             if accord:
-                spec.compiler.fusestatic = False
+                # A joint that floats below a static link can do so below the world alone.
+                spec.compiler.fusestatic = floats
                 spec.compiler.discardvisual = True
                 spec.compiler.balanceinertia = False
             top = ""
             if question.base == "free":
-                body = spec.worldbody.bodies[0]
-                body.add_freejoint()
-                top = body.name
+                top = question.root
+                if not floats:
+                    body = spec.worldbody.bodies[0]
+                    body.add_freejoint()
+                    top = body.name
             model = spec.compile()
         except ValueError as error:
             said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
@@ -71,8 +76,7 @@ class MujocoReading(Reading):
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
         data = mechanism.data
         mujoco.mj_kinematics(model, data)
-        root = find_root(ET.fromstring(urdf), "URDF")
-        found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, root)
+        found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root)
         place, turn = np.zeros(3), np.eye(3)
         if found >= 0:
             place, turn = data.xpos[found].copy(), data.xmat[found].reshape(3, 3).copy()
