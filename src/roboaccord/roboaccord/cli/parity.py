@@ -36,6 +36,7 @@ from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
 from roboaccord.report.parity import (
     apart_lines,
+    body_lines,
     error_text,
     group_causes,
     junit,
@@ -96,7 +97,8 @@ def parity_command(
     repair: Annotated[
         Path | None,
         typer.Option(
-            metavar="OUT.urdf", help="Write the file with the smallest repairs; a folder's here."
+            metavar="OUT.urdf",
+            help="Write the file with certain repairs; a folder's here.",
         ),
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")] = None,
@@ -116,8 +118,9 @@ def parity_command(
     random states are held against an own articulated-body algorithm. Each difference is named
     with its link and cause, and proven: with that cause alone, and without it. Damping, dry
     friction, effort limits and mimic are told apart. The rules of `accord check` are asked
-    first. Exit status 1 if an engine differs or refuses the robot, or is undecided because it did
-    not answer, or if a finding is an error.
+    first. A repair invents no number: it asks for it. Exit status 1 if an engine differs or
+    refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
+    repair needs a number.
 
     Examples:
 
@@ -151,7 +154,7 @@ def parity_command(
     if annotations:
         write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
     written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
-    return Result(result.to_json(), [*shown_of(result), *written], ok=result.verdict == "pass")
+    return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
 
 
 def examined(
@@ -250,7 +253,8 @@ def shown_of(result: Parity) -> list[RenderableType]:
     """Return the tables of a robot, or of many, and what was repaired."""
     robots = result.robots
     shown = robot_shown(robots[0]) if len(robots) == 1 else fleet_shown(result)
-    return [*shown, *(line for robot in robots for line in repair_lines(robot))]
+    alone = len(robots) == 1
+    return [*shown, *(line for robot in robots for line in repair_lines(robot, alone))]
 
 
 def status_text(status: Status) -> Text:
@@ -325,12 +329,15 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
     return [table, total, Text(alike), *rules]
 
 
-def repair_lines(robot: RobotParity) -> Iterator[str]:
-    """Yield a line for each repair that was written, and what the engines make of it."""
+def repair_lines(robot: RobotParity, alone: bool) -> Iterator[str]:
+    """Yield what was repaired, what is needed, and the engines' say; of one robot the diff, too."""
     if robot.repair is None:
         return
     for flaw in robot.repair.repairs:
-        yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}"
+        yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}: {flaw.fix}"
+    yield from robot.repair.diff.splitlines() if alone else ()
+    yield from (f"{robot.name} {line}" for line in robot.repair.needs)
+    yield from body_lines(robot.repair) if alone else ()
     statuses = ", ".join(f"{name} {status}" for name, status in robot.repair.repaired.items())
     left = f"; left: {', '.join(robot.repair.left)}" if robot.repair.left else ""
     yield f"after repair {robot.name}: {statuses}{left}"

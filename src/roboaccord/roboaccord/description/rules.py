@@ -23,7 +23,7 @@ from roboaccord.description.extensions import find_extensions
 from roboaccord.description.findings import Finding, Severity
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.resources import package_folders
-from roboaccord.description.source import Found, Source, end, label, norm, numbers
+from roboaccord.description.source import NUMBERS, Found, Source, end, label, norm, numbers
 from roboaccord.description.traps import find_traps, large_meshes
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
@@ -56,20 +56,6 @@ def _read_rules() -> dict[str, Rule]:
 
 RULES: Mapping[str, Rule] = _read_rules()
 """By name, in the order of the page."""
-NUMBERS: Mapping[str, tuple[str, ...]] = {
-    "origin": ("xyz", "rpy"),
-    "axis": ("xyz",),
-    "mass": ("value",),
-    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
-    "dynamics": ("damping", "friction"),
-    "limit": ("lower", "upper", "effort", "velocity"),
-    "mimic": ("multiplier", "offset"),
-    "box": ("size",),
-    "sphere": ("radius",),
-    "cylinder": ("radius", "length"),
-    "capsule": ("radius", "length"),
-    "mesh": ("scale",),
-}
 VECTORS = ("xyz", "rpy", "size", "scale")
 GOLD = 19_300.0  # kg/m^3
 BEYOND = 3.0  # times the size of a link: farther out is no part of it
@@ -107,13 +93,19 @@ def findings(file: UrdfFile) -> list[Finding]:
     named = str(file.path.relative_to(here) if file.path.is_relative_to(here) else file.path)
     found = [each for find in FINDERS for each in find(source)]
     if not any(rule in UNREADABLE for rule, *_ in found):
-        found += _traps(source)
+        known = {rule for rule, *_ in found}
+        found += [each for each in _traps(source) if each[0] not in known]
     rows = [
         Finding(rule, RULES[rule].severity, named, source.line(element), message, cure)
         for rule, element, message, cure in found
         if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
+
+
+def rule_of(cause: str) -> str:
+    """Return the rule that finds a trap."""
+    return cause.lower().replace(" ", "-")
 
 
 def explain(rule: str) -> str:
@@ -176,13 +168,11 @@ def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
 
 def _traps(source: Source) -> Found:
     for trap in find_traps(source.file.text):
-        rule = trap.cause.lower().replace(" ", "-")
+        rule = rule_of(trap.cause)
         named = source.joints if trap.of == "joint" else source.links
         for place in trap.where:
             element = named.get(place, source.top)
-            if rule.startswith("duplicate-") or (
-                rule == "0-kg-link-fixed-to-others" and not _divides(source, place)
-            ):
+            if rule.startswith("duplicate-"):
                 continue
             if rule == "0-kg-link-with-an-inertia" and any(
                 numbers(element.find("inertial/mass"), "value")
@@ -193,21 +183,6 @@ def _traps(source: Source) -> Found:
         element = source.links[place]
         fix = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
         yield "mesh-scale", element, f"{label(element)}: {RULES['mesh-scale'].what}", fix
-
-
-def _divides(source: Source, name: str) -> bool:
-    """Return whether a link of 0 kg is fixed to one of 0 kg: their centre of mass is 0 / 0."""
-
-    def weightless(link: str) -> bool:
-        mass = source.links[link].find("inertial/mass") if link in source.links else None
-        return mass is not None and not any(numbers(mass, "value"))
-
-    carriers = [
-        end(joint, "parent")
-        for joint in source.joints.values()
-        if joint.get("type") == "fixed" and end(joint, "child") == name
-    ]
-    return weightless(name) and any(map(weightless, carriers))
 
 
 def _masses(source: Source) -> Found:

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from xml.parsers import expat
 
 from roboaccord.description.extents import mesh_extent
 from roboaccord.description.urdf_file import UrdfFile
 
+NUMBERS: Mapping[str, tuple[str, ...]] = {
+    "origin": ("xyz", "rpy"),
+    "axis": ("xyz",),
+    "mass": ("value",),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "dynamics": ("damping", "friction"),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "mimic": ("multiplier", "offset"),
+    "box": ("size",),
+    "sphere": ("radius",),
+    "cylinder": ("radius", "length"),
+    "capsule": ("radius", "length"),
+    "mesh": ("scale",),
+}
+"""Attributes that hold numbers, by element."""
 Found = Iterator[tuple[str, ET.Element, str, str]]
 """Rule, element, message and cure."""
 

@@ -1,31 +1,40 @@
 """Traps of a URDF: what readers take in different ways, where it is, and the smallest repair.
 
 A trap is a property of the text. Whether it makes a difference in an engine is for the ablation to
-say (`causes`).
+say (`causes`), for which every trap has a repair. Written are those alone that are certain: that
+follow from the file, so that the robot stays the same and no number is invented.
 """
 
 from __future__ import annotations
 
+import math
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
 from roboaccord.contract.state import Array
 from roboaccord.description.degrees import DEGREES
+from roboaccord.description.edits import Change, applied, changes
 from roboaccord.description.extents import mesh_extent
 from roboaccord.description.findings import Flaw
+from roboaccord.description.source import NUMBERS
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2: SDFormat takes masses below 1e-6 kg for 0
-POSITIVE, LEAST = 1e-9, 1e-12  # of the largest principal moment, kg m^2: no moment below is written
+MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation: SDFormat takes less than 1e-6 kg for 0
+LEAST = 2e-14  # kg m^2: MuJoCo refuses principal moments below 1e-14
+ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
+LONG = 1e-3  # by which the length of an axis may differ from 1
 MIMIC = "mimic"  # a cause, and the element and its kind
 AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 TURN = (4 * np.pi, 720.0)  # bounds beyond which, and up to which, a limit is taken for degrees
 LARGE = 30.0  # a mesh so many times the size of the robot is in millimetres
+
+UNDETERMINED = ": its acceleration is not determined"
 
 Edit = Callable[[ET.Element, Collection[str]], None]
 
@@ -36,13 +45,19 @@ class Trap(Flaw):
 
     Args:
         repair: removes it from a parsed text, at the places named.
-        keeps: whether the repaired robot is the same robot, so that `--repair` may write it.
+        certain: whether that follows from the file, so that `--repair` may write it.
         of: what its places name, `link` or `joint`.
+        needs: what a certain repair lacks of each place, if it lacks a number.
     """
 
     repair: Edit
-    keeps: bool = True
+    certain: bool = True
     of: str = "link"
+    needs: str = ""
+
+    def edit(self, top: ET.Element) -> None:
+        """Repair a parsed text."""
+        self.repair(top, self.where)
 
 
 def find_traps(urdf: str) -> list[Trap]:
@@ -53,11 +68,20 @@ def find_traps(urdf: str) -> list[Trap]:
 
 
 def repaired(urdf: str, traps: Collection[Trap]) -> str:
-    """Return a URDF without the traps given; its comments stay."""
-    top = ET.fromstring(urdf, ET.XMLParser(target=ET.TreeBuilder(insert_comments=True)))
-    for trap in traps:
-        trap.repair(top, trap.where)
-    return ET.tostring(top, encoding="unicode")
+    """Return a URDF without the traps given; the rest of its text stays."""
+    data, edits = urdf.encode(), [(trap.cause, trap.edit) for trap in traps]
+    return applied(data, changes(data, edits, "utf-8")).decode()
+
+
+def written(data: bytes, traps: Collection[Trap]) -> list[Change]:
+    """Return what repairs change in a file's text; all of it if elements are in entities."""
+    edits = [(trap.cause, trap.edit) for trap in traps]
+    try:
+        return changes(data, edits) if edits else []
+    except ValueError:
+        plain = ET.tostring(ET.fromstring(data))
+        new = applied(plain, changes(plain, edits))
+        return [Change(0, len(data), new, "without its entities")]
 
 
 def _each(top: ET.Element, tag: str, places: Collection[str]) -> Iterator[tuple[ET.Element, str]]:
@@ -80,25 +104,61 @@ def _number(kind: str) -> Edit:
     def repair(top: ET.Element, places: Collection[str]) -> None:
         for name in places:
             same = [e for e in top.findall(kind) if e.get("name") == name]
-            for i, element in enumerate(same[1:], start=2):
-                element.set("name", f"{name}_{i}")
+            for element in same[1:]:
+                element.set("name", _free(top, f"{name}_{{}}"))
 
     return repair
 
 
+def _free(top: ET.Element, pattern: str) -> str:
+    """Return the first name by a pattern that no link or joint has, from 2 on."""
+    taken = {element.get("name") for element in top}
+    return next(name for i in count(2) if (name := pattern.format(i)) not in taken)
+
+
 def _shared(top: ET.Element) -> Iterator[Trap]:
     links = {e.get("name", "") for e in top.findall("link")}
-    names = tuple(n for e in top.findall("joint") if (n := e.get("name", "")) in links)
+    names = [n for e in top.findall("joint") if (n := e.get("name", "")) in links]
+    elsewhere = {e.get("reference", "") for e in top.findall("gazebo")}
+    elsewhere |= {(e.text or "").strip() for e in top.iter()}
     fix = "name the joint unlike the link, NAME_joint say: SDF has one space of names"
-    yield Trap("joint and link share a name", names, fix, _rename, of="joint")
+    for certain in (True, False):
+        here = tuple(name for name in names if (name not in elsewhere) == certain)
+        yield Trap("joint and link share a name", here, fix, _rename, certain, "joint")
 
 
 def _rename(top: ET.Element, places: Collection[str]) -> None:
-    for joint in top.findall("joint"):
-        mimic = joint.find(MIMIC)
-        for element, key in ((joint, "name"), *(((mimic, "joint"),) if mimic is not None else ())):
-            if element.get(key) in places:
-                element.set(key, f"{element.get(key)}_joint")
+    """Rename joints, and what mimics or drives them."""
+    for name in places:
+        taken = {element.get("name") for element in top}
+        new = f"{name}_joint"
+        new = new if new not in taken else _free(top, f"{new}_{{}}")
+        for element in top.iter():
+            for tag, key in (("joint", "name"), (MIMIC, "joint")):
+                if element.tag == tag and element.get(key) == name:
+                    element.set(key, new)
+
+
+def _blanks(top: ET.Element) -> Iterator[Trap]:
+    for tag in ("link", "joint"):
+        names = tuple(e.get("name", "") for e in top.findall(tag) if [*_blank(e)])
+        yield Trap("number blanks", names, "take the blanks away", _strip, of=tag)
+
+
+def _blank(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
+    """Yield the elements and attributes of a link or joint with a number between blanks."""
+    for element in owner.iter():
+        for key in {*NUMBERS.get(element.tag, ())} - {"xyz", "rpy"}:
+            said = element.get(key, "")
+            if said != said.strip() and said.strip():
+                yield element, key
+
+
+def _strip(top: ET.Element, places: Collection[str]) -> None:
+    for owner in top:
+        if owner.get("name") in places:
+            for element, key in _blank(owner):
+                element.set(key, element.get(key, "").strip())
 
 
 def _inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
@@ -118,17 +178,22 @@ def _inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
 
 
 def _write(link: ET.Element, mass: float, inertia: Array) -> None:
-    """Write mass and inertia of a link, its centre of mass kept."""
+    """Write mass and inertia of a link where they are others, its centre of mass kept."""
     inertial = link.find("inertial")
     if inertial is None:
         inertial = ET.SubElement(link, "inertial")
-    for tag in ("mass", "inertia"):
-        if inertial.find(tag) is None:
-            ET.SubElement(inertial, tag)
-    inertial.find("mass").set("value", repr(float(mass)))  # type: ignore[union-attr]
-    values = inertia[np.triu_indices(3)]
-    for key, value in zip(AXES, values, strict=True):
-        inertial.find("inertia").set(key, repr(float(value)))  # type: ignore[union-attr]
+    values = {"mass": {"value": mass}}
+    values["inertia"] = dict(zip(AXES, inertia[np.triu_indices(3)], strict=True))
+    for tag in values:
+        element = inertial.find(tag)
+        _put(ET.SubElement(inertial, tag) if element is None else element, values[tag])
+
+
+def _put(element: ET.Element, values: Mapping[str, float]) -> None:
+    """Write those numbers of an element that are others, in as many digits as they have."""
+    for key, value in values.items():
+        if key not in element.attrib or float(element.attrib[key]) != value:
+            element.set(key, repr(float(value)).removesuffix(".0"))
 
 
 def _give(mass: float, moment: float) -> Edit:
@@ -139,53 +204,83 @@ def _give(mass: float, moment: float) -> Edit:
     return repair
 
 
-def _unphysical(top: ET.Element) -> Iterator[Trap]:
-    broken, flat = [], []
-    for name, (mass, inertia) in _inertials(top).items():
-        moments = np.linalg.eigvalsh(inertia)
-        if mass <= 0.0 and not inertia.any():
-            continue
-        slack = max(1e-12 * moments[2], LEAST)
-        if moments[0] < -slack or moments[0] + moments[1] < moments[2] - slack:
-            broken.append(name)
-        elif moments[0] <= slack:
-            flat.append(name)
-    fix = "correct the inertia: no body has these principal moments; the nearest that one has: "
-    fix += "spread what is missing over the three of them"
-    yield Trap("non-physical inertia", tuple(broken), fix, _make_physical)
-    fix = "give the link a thickness: a principal moment of 0 is refused"
-    yield Trap("zero principal moment", tuple(flat), fix, _make_physical)
-
-
-def _make_physical(top: ET.Element, places: Collection[str]) -> None:
-    found = _inertials(top)
-    for link, name in _each(top, "link", places):
-        _write(link, found[name][0], nearest_physical(found[name][1]))
-
-
-def nearest_physical(inertia: Array) -> Array:
-    """Return the nearest inertia (3, 3) whose moments are positive and obey the triangle rule."""
-    moments, axes = np.linalg.eigh(inertia)
-    least = max(POSITIVE * float(np.abs(moments).max()), LEAST)
-    moments = np.maximum(moments, least)
-    short = moments[2] - moments[0] - moments[1]
-    if short > -least:
-        moments = moments + (short + least) / 3.0 * np.array([1.0, 1.0, -1.0])
-    result = axes @ np.diag(moments) @ axes.T
-    return np.asarray(0.5 * (result + result.T))
-
-
-def _heavy_nothing(top: ET.Element) -> Iterator[Trap]:
-    found = _inertials(top).items()
-    names = tuple(name for name, (mass, inertia) in found if mass <= 0.0 and inertia.any())
-    fix = f'write a mass, <mass value="{MASS:g}"/> at least, or take the inertia away'
+def _change(change: Callable[[Array], Array]) -> Edit:
+    """Return what makes other inertias of those that are there."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
         found = _inertials(top)
         for link, name in _each(top, "link", places):
-            _write(link, MASS, found[name][1])
+            _write(link, found[name][0], change(found[name][1]))
 
-    yield Trap("0 kg link with an inertia", names, fix, repair)
+    return repair
+
+
+def _unphysical(top: ET.Element) -> Iterator[Trap]:
+    negative, rounded, broken, flat, point = (list[str]() for _ in range(5))
+    for name, (mass, inertia) in _inertials(top).items():
+        moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
+        if mass <= 0.0 and not inertia.any():
+            continue
+        if short > SLACK * abs(moments[2]):
+            one = np.sum(np.diag(inertia) < 0.0) == 1 and shortage(_upright(inertia)) <= 0.0
+            near = rounded if short <= ROUND * moments[2] else broken
+            (negative if one else near).append(name)
+        elif moments[0] <= SLACK * moments[2]:
+            (flat if moments[2] >= LEAST / ROUND else point).append(name)
+    bad, thin = "non-physical inertia", "zero principal moment"
+    for cause, places, change, fix in (
+        (bad, negative, _upright, "turn the sign of the negative moment: no other entry is wrong"),
+        ("rounded inertia", rounded, _nudged, "raise what is short by a rounding, 1e-9 of it"),
+        (bad, broken, _sphere, "correct the inertia: no body has these principal moments"),
+        (thin, flat, _nudged, "give the link a thickness: 1e-9 of its largest moment is enough"),
+        (thin, point, _sphere, "give the link an inertia: one of 0 is refused"),
+    ):
+        certain = change is not _sphere
+        edit, needs = _change(change), "" if certain else "inertia"
+        yield Trap(cause, tuple(places), fix, edit, certain, needs=needs)
+
+
+def shortage(inertia: Array) -> float:
+    """Return what a principal moment falls short of by 0 and the triangle inequality [kg m^2]."""
+    moments = np.linalg.eigvalsh(inertia)
+    return float(max(-moments[0], moments[2] - moments[1] - moments[0]))
+
+
+def _upright(inertia: Array) -> Array:
+    return np.asarray(inertia + 2.0 * np.diag(np.maximum(-np.diag(inertia), 0.0)))
+
+
+def _nudged(inertia: Array) -> Array:
+    """Return a physical inertia next to one that is nearly so: one moment raised, or all three."""
+    largest = np.linalg.eigvalsh(inertia)[2]
+    step = float(f"{max(shortage(inertia), 0.0) + ROUND * largest:.1e}")
+    order = np.argsort(np.diag(inertia))
+    for rows in (*order[:, None], order):
+        new = inertia.copy()
+        new[rows, rows] += step
+        if shortage(new) < 0.0:
+            break
+    return new
+
+
+def _sphere(inertia: Array) -> Array:
+    """Return a physical inertia of the same trace, if that is one."""
+    return np.eye(3) * max(float(np.trace(inertia)) / 3.0, MOMENT)
+
+
+def _weightless(top: ET.Element) -> Iterator[Trap]:
+    found = _inertials(top).items()
+    zero = tuple(name for name, (mass, inertia) in found if mass == 0.0 and inertia.any())
+    below = tuple(name for name, (mass, _) in found if mass < 0.0)
+    fix = "write its mass, or take the inertia away"
+
+    def repair(top: ET.Element, places: Collection[str]) -> None:
+        found = _inertials(top)
+        for link, name in _each(top, "link", places):
+            _write(link, abs(found[name][0]) or MASS, found[name][1])
+
+    yield Trap("0 kg link with an inertia", zero, fix, repair, certain=False, needs="mass")
+    yield Trap("mass negative", below, "write its mass", repair, certain=False, needs="mass")
 
 
 def _massless(top: ET.Element) -> Iterator[Trap]:
@@ -194,7 +289,7 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
     names = [e.get("name", "") for e in top.findall("link") if e.get("name") != "world"]
     light = {n for n in names if n not in found or (found[n][0] == 0 and not found[n][1].any())}
     carried, below = dict[str, str](), dict[str, list[tuple[str, bool]]]()
-    for joint in top.findall("joint"):
+    for joint in sorted(top.findall("joint"), key=lambda joint: joint.get("name", "")):
         parent, child = (_end(joint, tag) for tag in ("parent", "child"))
         moves = joint.get("type") in MOVING
         carried[child] = joint.get("type", "") if moves else ""
@@ -209,28 +304,53 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
         return any(moves or carries(n) for n, moves in below.get(name, ()))
 
     moving = [n for n in names if n in light and carried.get(n) and not weighs(n)]
+    # SDFormat 12 drops a link of 0 kg with what moves on it. It lumps by names of joints, what
+    # hangs on a link first, and divides 0 by 0 where both have 0 kg.
+    fixed = {parent: [n for n, moves in ends if not moves] for parent, ends in below.items()}
+    empty = [n for n in names if n in light and n not in moving]
+    first = {fixed[n][0] for n in empty if fixed.get(n)}
+    hollow = [n for n in empty if not fixed.get(n) and (n in first or n in below)]
     middle = tuple(n for n in moving if carries(n))
     ends = tuple(n for n in moving if n not in middle)
-    rest = tuple(n for n in names if n in light and n in carried and n not in moving)
-    tiny = f'<mass value="{MASS:g}"/> and moments of {MOMENT:g}'
-    fix = f"give it a mass and an inertia, {tiny} at least"
-    fix_nothing = (
-        'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
-    )
-    silent = tuple(n for n in names if n not in found and n not in ends)
-    yield Trap("missing inertial", silent, fix_nothing, _give(0.0, 0.0))
-    yield Trap("0 kg link in the middle", middle, fix, _give(MASS, MOMENT))
-    fix = f"give it its mass and inertia: its acceleration is not determined; {tiny} are written"
-    for cause, known in (("massless moving link", True), ("missing inertial", False)):
-        here = tuple(name for name in ends if (name in found) == known)
-        yield Trap(cause, here, fix, _give(MASS, MOMENT))
-    fix = f"give it a mass and an inertia, {tiny} at least: 0 kg fixed to 0 kg divides by 0"
-    yield Trap("0 kg link fixed to others", rest, fix, _give(MASS, MOMENT))
+    silent = [n for n in names if n not in found and n not in ends]
+    unknown = tuple(n for n in silent if n in middle or n in hollow)
+    known, both = tuple(n for n in silent if n not in unknown), "mass and inertia"
+    fix = 'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
+    yield Trap("missing inertial", known, fix, _give(0.0, 0.0))
+    fix = "give it its mass and inertia"
+    for cause, here, moment, why in (
+        ("missing inertial", unknown, 0.0, ""),
+        ("0 kg link in the middle", middle, MOMENT, ": readers refuse or drop it"),
+        ("massless moving link", [n for n in ends if n in found], MOMENT, UNDETERMINED),
+        ("missing inertial", [n for n in ends if n not in found], MOMENT, UNDETERMINED),
+        ("0 kg link fixed to others", hollow, MOMENT, ": SDFormat drops it, or divides by it"),
+    ):
+        edit = _give(MASS if moment else 0.0, moment)
+        yield Trap(cause, tuple(here), fix + why, edit, certain=False, needs=both)
 
 
 def _end(joint: ET.Element, tag: str) -> str:
     end = joint.find(tag)
     return "" if end is None else end.get("link", "")
+
+
+def _axes(top: ET.Element) -> Iterator[Trap]:
+    names = []
+    for joint in top.findall("joint"):
+        axis = joint.find("axis")
+        if joint.get("type") in MOVING and axis is not None:
+            length = math.hypot(*map(float, axis.get("xyz", "1 0 0").split()))
+            if length and abs(length - 1.0) > LONG:
+                names.append(joint.get("name", ""))
+    yield Trap("axis length", tuple(names), "divide it by its length", _normalise, of="joint")
+
+
+def _normalise(top: ET.Element, places: Collection[str]) -> None:
+    for joint, _ in _each(top, "joint", places):
+        for axis in joint.findall("axis"):
+            values = [float(word) for word in axis.get("xyz", "1 0 0").split()]
+            words = (repr(x / math.hypot(*values)).removesuffix(".0") for x in values)
+            axis.set("xyz", " ".join(words))
 
 
 def _mimic(top: ET.Element) -> Iterator[Trap]:
@@ -242,11 +362,11 @@ def _mimic(top: ET.Element) -> Iterator[Trap]:
             for element in joint.findall(MIMIC):
                 joint.remove(element)
 
-    yield Trap(MIMIC, names, fix, repair, keeps=False, of="joint")
+    yield Trap(MIMIC, names, fix, repair, certain=False, of="joint")
 
 
 def _limits(top: ET.Element) -> Iterator[Trap]:
-    missing, turning, degrees = [], [], []
+    missing, turning, degrees, swapped, wrong = (list[str]() for _ in range(5))
     for joint in top.findall("joint"):
         name, kind, limit = joint.get("name", ""), joint.get("type"), joint.find("limit")
         said = {} if limit is None else limit.attrib
@@ -255,15 +375,23 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
             missing.append(name)
         if kind == "continuous" and ends:
             turning.append(name)
+        elif len(ends) == 2 and ends["lower"] > ends["upper"]:
+            (swapped if ends["lower"] == -ends["upper"] else wrong).append(name)
         largest = max(map(abs, ends.values()), default=0.0)
         if kind == "revolute" and TURN[0] < largest <= TURN[1]:
             degrees.append(name)
     fix = 'write lower and upper, or type="continuous" for a joint without limits'
-    yield Trap("limits missing", tuple(missing), fix, _turn_freely, keeps=False, of="joint")
+    for cause, here, why in (
+        ("limits missing", missing, fix),
+        ("limits swapped", wrong, "write them as they are: swapped, or with another sign"),
+    ):
+        yield Trap(cause, tuple(here), why, _turn_freely, False, "joint", "lower and upper limit")
+    fix = "swap them: to turn both signs gives the same"
+    yield Trap("limits swapped", tuple(swapped), fix, _swap, of="joint")
     fix = "take lower and upper away: a continuous joint has none"
     yield Trap("limits of a continuous joint", tuple(turning), fix, _unlimit, of="joint")
     fix = "write lower and upper in rad: they are taken for rad by every reader"
-    yield Trap("limit in degrees", tuple(degrees), fix, _radians, keeps=False, of="joint")
+    yield Trap("limit in degrees", tuple(degrees), fix, _radians, certain=False, of="joint")
 
 
 def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
@@ -274,18 +402,26 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
         limit.attrib.update(lower=repr(-np.pi), upper=repr(np.pi))
 
 
-def _unlimit(top: ET.Element, places: Collection[str]) -> None:
+def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[str, str]]:
     for joint, _ in _each(top, "joint", places):
-        for limit in joint.findall("limit"):
-            for key in {"lower", "upper"} & set(limit.attrib):
-                del limit.attrib[key]
+        yield from (limit.attrib for limit in joint.findall("limit"))
+
+
+def _swap(top: ET.Element, places: Collection[str]) -> None:
+    for said in _written_limits(top, places):
+        said.update(lower=said["upper"], upper=said["lower"])
+
+
+def _unlimit(top: ET.Element, places: Collection[str]) -> None:
+    for said in _written_limits(top, places):
+        for key in {"lower", "upper"} & set(said):
+            del said[key]
 
 
 def _radians(top: ET.Element, places: Collection[str]) -> None:
-    for joint, _ in _each(top, "joint", places):
-        for limit in joint.findall("limit"):
-            for key in ("lower", "upper"):
-                limit.set(key, repr(float(np.radians(float(limit.get(key, "0"))))))
+    for said in _written_limits(top, places):
+        for key in ("lower", "upper"):
+            said[key] = repr(float(np.radians(float(said.get(key, "0")))))
 
 
 def _several_degrees(top: ET.Element) -> Iterator[Trap]:
@@ -297,7 +433,7 @@ def _several_degrees(top: ET.Element) -> Iterator[Trap]:
             for joint, _ in _each(top, "joint", places):
                 joint.set("type", "fixed")
 
-        yield Trap(f"{kind} joint", names, fix, weld, keeps=False, of="joint")
+        yield Trap(f"{kind} joint", names, fix, weld, certain=False, of="joint")
 
 
 def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
@@ -313,8 +449,8 @@ def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
 
 
 FINDERS = (
-    _undeclared_world, _several_degrees, duplicates, _shared, _unphysical, _heavy_nothing,
-    _massless, _mimic, _limits,
+    _undeclared_world, _several_degrees, _blanks, duplicates, _shared, _unphysical, _weightless,
+    _massless, _axes, _mimic, _limits,
 )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -57,6 +57,18 @@ class UrdfFile:
     def expanded(self) -> bool:
         """Whether the text is not that of the file, but was made from it."""
         return self.path.suffix == ".xacro" or bool(self.notes)
+
+    def shipped(self) -> bytes:
+        """Return the file byte for byte; of a xacro file, or standard input, its text."""
+        if is_file(self.path):
+            data = _read(self.path)
+            if _plain(_decode(data)) == self.text:
+                return data
+        return self.text.encode()
+
+    def changed(self, data: bytes) -> UrdfFile:
+        """Return the robot with another text."""
+        return replace(self, text=_plain(_decode(data)))
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""
@@ -178,7 +190,7 @@ def check_urdf(
     Raises:
         AccordError: if it is no XML or holds no robot.
     """
-    path, text = path.absolute(), NAMESPACE.sub(r"\1", text, count=1)
+    path, text = path.absolute(), _plain(text)
     try:
         top = ET.fromstring(text)
         ET.tostring(top)  # elements too deep in each other end in a recursion
@@ -263,6 +275,11 @@ def _link_names(top: ET.Element) -> Iterator[tuple[ET.Element, str]]:
 
 def _read(path: Path) -> bytes:
     return read_bytes(path, LARGEST)
+
+
+def _plain(text: str) -> str:
+    """Return XML without a default namespace."""
+    return NAMESPACE.sub(r"\1", text, count=1)
 
 
 def _decode(data: bytes) -> str:

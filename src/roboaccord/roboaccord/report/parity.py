@@ -7,7 +7,14 @@ from collections import Counter
 from dataclasses import dataclass
 
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.parity.result import Cause, EngineParity, Parity, RobotParity, Status
+from roboaccord.crosscheck.parity.result import (
+    Cause,
+    EngineParity,
+    Parity,
+    Repair,
+    RobotParity,
+    Status,
+)
 from roboaccord.report.plots import render_page
 
 
@@ -23,6 +30,7 @@ def render_parity(result: Parity) -> str:
         engines=engines,
         groups={robot.file: group_causes(robot) for robot in robots},
         apart={robot.file: apart_lines(robot) for robot in robots},
+        body_lines=body_lines,
         unit=unit_of(RobotParity, "mass"),
     )
 
@@ -80,6 +88,16 @@ def apart_lines(robot: RobotParity) -> list[str]:
         if found:
             lines.append(f"apart from this, {name} has otherwise: {', '.join(found)}")
     return lines
+
+
+def body_lines(repair: Repair) -> list[str]:
+    """Return mass, moments of inertia and reach, as shipped and repaired."""
+    rows = (
+        f"{name}: {body.mass:.6g} kg, {' '.join(f'{x:.6g}' for x in body.moments)} kg m^2 about "
+        f"the centre of mass at q = 0, reach {body.reach:.6g} m"
+        for name, body in (("as shipped", repair.before), ("repaired", repair.after))
+    )
+    return [*rows]
 
 
 JUNIT = {Status.DIFFER: "failure", Status.REFUSED: "error", Status.UNDECIDED: "skipped"}

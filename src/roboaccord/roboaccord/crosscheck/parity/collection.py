@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import writing
 from roboaccord.crosscheck.parity.result import (
     Cause,
     EngineParity,
@@ -18,16 +19,17 @@ from roboaccord.crosscheck.parity.result import (
     RobotParity,
     Shipped,
     Status,
+    errors_of,
 )
-from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, repair
-from roboaccord.description.rules import findings
-from roboaccord.description.traps import MIMIC, Trap, find_traps
+from roboaccord.crosscheck.parity.robot import Bench, body_of, examine, load_shipped, repair
+from roboaccord.description.rules import findings, rule_of
+from roboaccord.description.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
-from roboaccord.run.output import make_folder, write_text
+from roboaccord.run.output import make_folder
 from roboaccord.run.pieces import run_isolated
 
 TIMEOUT = 60.0  # s, of one robot in one engine
@@ -178,7 +180,7 @@ def write_repaired(
     options: Options,
     done: Done,
 ) -> list[RobotParity]:
-    """Write each file with the smallest repairs of its causes, and examine it again.
+    """Write each file with the certain repairs of its causes and errors, and examine it again.
 
     A repair that gives another engine a cause is followed by that one's.
 
@@ -191,27 +193,35 @@ def write_repaired(
     Returns:
         The robots with their repair.
     """
-    repaired, wanted = list(robots), [causes_of(robot) for robot in robots]
+    repaired, wanted = list(robots), [flaws_of(robot) for robot in robots]
     left = list(range(len(files)))
     while left:
-        again, repairs = list[UrdfFile](), list[tuple[Trap, ...]]()
-        for i in left:
-            text, traps = repair(Bench(files[i], options.base, options.seed), wanted[i])
-            make_folder(targets[i].parent)
-            write_text(targets[i], text, ".urdf")
-            again.append(replace(files[i], text=text))
-            repairs.append(tuple(traps))
+        texts = [repair(files[i], wanted[i]) for i in left]
+        again = [files[i].changed(text.data) for i, text in zip(left, texts, strict=True)]
         found, more = examine_all(again, engines, options, done), list[int]()
-        for i, robot, traps_done in zip(left, found, repairs, strict=True):
+        for i, robot, text, file in zip(left, found, texts, again, strict=True):
+            make_folder(targets[i].parent)
+            with writing(targets[i], ".urdf") as draft:
+                draft.write_bytes(text.data)
+            bodies = (body_of(Bench(each, options.base).tree) for each in (files[i], file))
             causes = causes_of(robot)
             statuses = {name: engine.status for name, engine in robot.engines.items()}
-            result = Repair(traps_done, statuses, tuple(sorted(causes)))
+            result = Repair(
+                text.done, statuses, tuple(sorted(causes)), text.diff, text.needs, *bodies
+            )
             repaired[i] = replace(robots[i], repair=result)
             if causes - wanted[i]:
                 more.append(i)
             wanted[i] |= causes
         left = more
     return repaired
+
+
+def flaws_of(robot: RobotParity) -> set[str]:
+    """Return what is to be repaired: causes, errors by the rules, and what any reader is spared."""
+    errors = {finding.rule for finding in errors_of(robot)}
+    wrong = {trap.cause for trap in robot.traps if rule_of(trap.cause) in errors}
+    return causes_of(robot) | wrong | {"number blanks", "axis length"}
 
 
 def causes_of(robot: RobotParity) -> set[str]:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Annotated
 
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import Json, Quantity, by_fields, to_json
+from roboaccord.contract.results import Json, Kilograms, Metres, Quantity, by_fields, to_json
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.description.findings import Finding, Flaw
 
@@ -146,6 +146,21 @@ class EngineParity:
 
 
 @dataclass(frozen=True)
+class Body:
+    """Hold what a robot is as a whole, at q = 0.
+
+    Args:
+        mass: of all links.
+        moments: principal moments of inertia about the centre of mass.
+        reach: length of the longest chain of joint origins from the root.
+    """
+
+    mass: Kilograms
+    moments: Annotated[tuple[float, ...], Quantity("kg m^2")]
+    reach: Metres
+
+
+@dataclass(frozen=True)
 class Repair:
     """Hold what was repaired in a file, and what the engines make of it then.
 
@@ -153,11 +168,24 @@ class Repair:
         repairs: what was done.
         repaired: the status of each engine.
         left: causes that are still there.
+        diff: of the text, unified, with the reason for each hunk.
+        needs: numbers that no repair may invent, a line each.
+        before, after: the robot as shipped, and repaired.
     """
 
     repairs: tuple[Flaw, ...]
     repaired: Mapping[str, Status]
     left: tuple[str, ...]
+    diff: str
+    needs: tuple[str, ...]
+    before: Body
+    after: Body
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the first three beside `repair`, which has the rest."""
+        data = by_fields(self)
+        beside = {key: data.pop(key) for key in ("repairs", "repaired", "left")}
+        return {**beside, "repair": data}
 
 
 @dataclass(frozen=True)
@@ -194,7 +222,7 @@ class RobotParity:
         """Return the repair's fields beside those of the robot."""
         found = by_fields(self)
         del found["repair"]
-        return found | (by_fields(self.repair) if self.repair else {})
+        return found | (self.repair.to_json() if self.repair else {})
 
 
 def errors_of(robot: RobotParity) -> list[Finding]:
@@ -245,6 +273,12 @@ class Parity:
         if found & {Status.DIFFER, Status.REFUSED} or any(errors_of(r) for r in self.robots):
             return "fail"
         return "undecided" if Status.UNDECIDED in found else "pass"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the verdict is a pass and no repair lacks a number."""
+        lacking = any(robot.repair and robot.repair.needs for robot in self.robots)
+        return self.verdict == "pass" and not lacking
 
     @property
     def counts(self) -> Mapping[str, Counts]:

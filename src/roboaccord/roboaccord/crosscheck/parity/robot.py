@@ -5,23 +5,27 @@ from __future__ import annotations
 import math
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property
-from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare
+from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare, lump
 from roboaccord.crosscheck.parity.result import (
     Apart,
+    Body,
     Cause,
     Examined,
     Loading,
     Shipped,
     Status,
 )
+from roboaccord.description.edits import applied, unified
 from roboaccord.description.extensions import SAID
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.traps import (
@@ -31,6 +35,7 @@ from roboaccord.description.traps import (
     find_traps,
     large_meshes,
     repaired,
+    written,
 )
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
@@ -356,10 +361,41 @@ def shapes_of(urdf: str) -> Counter[str]:
     return Counter(shape.tag for shape in ET.fromstring(urdf).iterfind("link/collision/geometry/*"))
 
 
-def repair(bench: Bench, causes: set[str]) -> tuple[str, list[Trap]]:
-    """Return the file's text with the smallest repairs of the causes named, and what was done."""
-    done = list[Trap]()
-    for trap in find_traps(bench.file.text):
-        if trap.cause in causes and trap.keeps:
-            done.append(trap)
-    return repaired(bench.file.text, done), done
+@dataclass(frozen=True)
+class Repaired:
+    """Hold the text of a file after its certain repairs, as bytes.
+
+    Args:
+        data: the text.
+        diff: from what was shipped, unified, with why.
+        done: what was repaired.
+        needs: numbers that only the robot's maker knows, a line each.
+    """
+
+    data: bytes
+    diff: str
+    done: tuple[Trap, ...]
+    needs: tuple[str, ...]
+
+
+def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
+    """Return a file with the repairs of the causes named that are certain."""
+    traps = [trap for trap in find_traps(file.text) if trap.cause in causes]
+    done = tuple(trap for trap in traps if trap.certain)
+    needs = (
+        f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
+    )
+    data = file.shipped()
+    found = written(data, done)
+    diff = unified(data, found, file.path.name)
+    return Repaired(applied(data, found), diff, done, tuple(dict.fromkeys(needs)))
+
+
+def body_of(tree: Tree) -> Body:
+    """Return what a robot is as a whole, at q = 0."""
+    root, reach = tree.links[0].name, {tree.links[0].name: 0.0}
+    for joint in tree.joints:
+        reach[joint.child] = reach[joint.parent] + float(np.linalg.norm(joint.position))
+    whole = lump(tree, root, [link.name for link in tree.links])
+    moments = np.linalg.eigvalsh(whole.inertia)
+    return Body(whole.mass, tuple(map(float, moments)), max(reach.values()))

@@ -1,0 +1,167 @@
+"""Edits of XML that leave every byte as it was that they do not touch, and their diff.
+
+The text is parsed with the place of each tag. Edits change the tree; what has changed in it is put
+into the text: attributes of start tags, new elements, and elements that are gone.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+from xml.parsers import expat
+from xml.sax.saxutils import escape
+
+TAG = re.compile(rb"<[^\s/>\"'<!?]+(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>")
+ATTRIBUTE = re.compile(rb"\s+([^\s=]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
+HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))?")
+UTF8 = "utf-8"
+
+Edit = Callable[[ET.Element], None]
+
+
+class Change(NamedTuple):
+    """Hold the bytes from `start` to `end` of a text that are replaced, by what, and why."""
+
+    start: int
+    end: int
+    new: bytes
+    why: str
+
+
+class _Parsed(NamedTuple):
+    top: ET.Element
+    tags: dict[ET.Element, tuple[int, int]]  # bytes of the start tag of each element
+    ends: dict[ET.Element, int]  # where each element ends
+    owners: dict[ET.Element, str]  # the link or joint that each is in
+
+
+def changes(data: bytes, edits: Sequence[tuple[str, Edit]], encoding: str = "") -> list[Change]:
+    """Return what edits change in an XML text, by their places.
+
+    Args:
+        data: the text.
+        edits: each with the reason for it.
+        encoding: of the text; what it declares if empty.
+
+    Raises:
+        ValueError: if an element is not where its tag stands: behind an entity, or in UTF-16.
+    """
+    parsed = _parse(data, encoding)
+    first = known = _state(parsed)
+    why = dict[ET.Element, list[str]]()
+    for reason, edit in edits:
+        edit(parsed.top)
+        now = _state(parsed)
+        for element in now:
+            if now[element] != known[element]:
+                why.setdefault(element, []).append(f"{parsed.owners[element]}: {reason}")
+        known = now
+    left, found = {*parsed.top.iter()}, list[Change]()
+    for element in left & why.keys():
+        pieces = (
+            *_attributes(data, parsed, element, first[element][0]),
+            *_children(data, parsed, element, first[element][1]),
+        )
+        found += [Change(*piece, "; ".join(why[element])) for piece in pieces]
+    return sorted(found)
+
+
+def applied(data: bytes, found: Sequence[Change]) -> bytes:
+    """Return a text with its changes."""
+    for change in reversed(found):
+        data = data[: change.start] + change.new + data[change.end :]
+    return data
+
+
+def unified(data: bytes, found: Sequence[Change], name: str) -> str:
+    """Return changes of a text as a unified diff; behind the head of each hunk is why."""
+    old, new = (_lines(text) for text in (data, applied(data, found)))
+    rows = [data.count(b"\n", 0, change.start) for change in found]
+    lines = list[str]()
+    for line in difflib.unified_diff(old, new, f"a/{name}", f"b/{name}"):
+        if head := HUNK.match(line):
+            first, count = int(head[1]) - 1, int(head[2] or 1)
+            why = [c.why for c, row in zip(found, rows, strict=True) if 0 <= row - first < count]
+            line = f"{line.rstrip()} {'; '.join(dict.fromkeys(why))}\n"
+        lines.append(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
+    return "".join(lines)
+
+
+def _lines(data: bytes) -> list[str]:
+    return re.findall(r"[^\n]*\n|[^\n]+", data.decode(UTF8, "replace"))
+
+
+def _parse(data: bytes, encoding: str) -> _Parsed:
+    builder, parser = ET.TreeBuilder(), expat.ParserCreate(encoding or None)
+    tags, ends = dict[ET.Element, tuple[int, int]](), dict[ET.Element, int]()
+
+    def start(name: str, attributes: dict[str, str]) -> None:
+        tag = TAG.match(data, parser.CurrentByteIndex)
+        if tag is None:
+            raise ValueError(f"<{name}> is not where it is read")
+        tags[builder.start(name, attributes)] = tag.span()
+
+    def end(name: str) -> None:
+        element = builder.end(name)
+        last = tags[element][1]
+        alone = data[last - 2 : last] == b"/>"
+        ends[element] = last if alone else data.index(b">", parser.CurrentByteIndex) + 1
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.Parse(data, True)
+    top = builder.close()
+    owners = {top: top.tag} | {
+        e: f"{each.tag} {each.get('name', '')}".strip() for each in top for e in each.iter()
+    }
+    return _Parsed(top, tags, ends, owners)
+
+
+def _state(parsed: _Parsed) -> dict[ET.Element, tuple[dict[str, str], list[ET.Element]]]:
+    return {element: (dict(element.attrib), [*element]) for element in parsed.tags}
+
+
+def _attributes(
+    data: bytes, parsed: _Parsed, element: ET.Element, before: dict[str, str]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield the attributes of an element that have changed; new ones stand behind the others."""
+    first, last = parsed.tags[element]
+    end = first + 1
+    for each in ATTRIBUTE.finditer(data, first, last):
+        key, end = each[1].decode(UTF8, "replace"), each.end()
+        new = element.get(key)
+        if new is None and key in before:
+            yield each.start(), end, b""
+        elif new is not None and new != before.get(key):
+            yield each.start(2) + 1, end - 1, _value(new)
+    end = max(end, first + len(re.match(rb"<[^\s/>]+", data[first:last])[0]))  # type: ignore[index]
+    more = [b' %s="%s"' % (_value(k), _value(v)) for k, v in element.items() if k not in before]
+    if more:
+        yield end, end, b"".join(more)
+
+
+def _children(
+    data: bytes, parsed: _Parsed, element: ET.Element, before: list[ET.Element]
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield children that are gone, and new ones, which stand first."""
+    now = {*element}
+    for child in before:
+        if child not in now:
+            yield parsed.tags[child][0], parsed.ends[child], b""
+    more = [ET.tostring(child) for child in element if child not in parsed.tags]
+    if more:
+        first, last = parsed.tags[element]
+        line = re.search(rb"(\r?\n[ \t]*)?\Z", data[:first])
+        indent = line[1] or b"" if line else b""
+        new = indent + b"  " * bool(indent) + b"".join(more).replace(b" />", b"/>")
+        if data[last - 2 : last] == b"/>":
+            end = first + len(data[first : last - 2].rstrip())
+            yield end, last, b">" + new + indent + b"</%s>" % element.tag.encode()
+        else:
+            yield last, last, new
+
+
+def _value(text: str) -> bytes:
+    return escape(text, {'"': "&quot;", "'": "&apos;"}).encode("ascii", "xmlcharrefreplace")
