@@ -17,6 +17,7 @@ from roboaccord.cli.console import command_line, make_table, named, note
 from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, split_arguments
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.extras import need
 from roboaccord.contract.files import check_inside, check_target
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.collection import (
@@ -129,6 +130,8 @@ def parity_command(
 
       accord parity snake --json
     """
+    if page:
+        need("pages need", "report")
     root = one_of("--base", base, BASES) if base else None
     options = Options(one_of("--settings", settings, SETTINGS), root, seed)
     chosen = choose_readers(engines)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import Cause, EngineParity, Parity, RobotParity, Status
-from roboaccord.report.plots import render_page
 
 
 def render_parity(result: Parity) -> str:
     """Return the page as HTML."""
+    from roboaccord.report.plots import render_page
+
     robots, engines = result.robots, list(result.versions)
     title = robots[0].name if len(robots) == 1 else f"{len(robots)} robots"
     return render_page(

@@ -154,7 +154,7 @@ def on_cluster(address: str) -> Iterator[None]:
     try:
         from distributed import Client
     except ImportError:
-        raise AccordError("a cluster needs Dask; run: pip install 'roboaccord[cluster]'") from None
+        raise AccordError("a cluster needs Dask; run: pip install distributed") from None
     try:
         client = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
