@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -34,6 +35,7 @@ from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
+from roboaccord.numerics.jit import interpreting
 from roboaccord.report.parity import (
     apart_lines,
     error_text,
@@ -162,7 +164,8 @@ def examined(
     targets: Sequence[Path],
 ) -> tuple[RobotParity, ...]:
     """Return what engines make of files, after repair too if there are targets, with a bar."""
-    with named(len(files) * len(engines) * (4 if targets else 2), "reading") as done:
+    count = len(files) * len(engines) * (4 if targets else 2)
+    with interpreting() if len(files) == 1 else nullcontext(), named(count, "reading") as done:
         robots = examine_all(files, engines, options, done)
         if targets:
             robots = write_repaired(files, robots, targets, engines, options, done)
