@@ -14,6 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import FixedBase
+from roboaccord.description.degrees import DEGREES
 from roboaccord.description.tree import Tree
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.model import BASE_LINK, EngineModel
@@ -95,9 +96,9 @@ class DrakeMechanism(Mechanism):
         self, plant: Any, base: FixedBase, joints: Sequence[str], body: str = BASE_LINK
     ) -> None:
         self.plant, self.context, self._base = plant, plant.CreateDefaultContext(), base
-        found = [plant.GetJointByName(name) for name in joints]
-        self.q = np.array([joint.position_start() for joint in found], dtype=int)
-        self.v = np.array([joint.velocity_start() for joint in found], dtype=int)
+        known = degrees(plant)
+        self.q = np.array([known[name][0] for name in joints], dtype=int)
+        self.v = np.array([known[name][1] for name in joints], dtype=int)
         self.base_q, self.base_v = base_slices(plant, base, body)
         turns_first = np.roll(base.axes, 3) if base.tilts else base.axes
         self.axes = np.array(turns_first, dtype=int)
@@ -157,6 +158,19 @@ class DrakeMechanism(Mechanism):
             friction=0.0,
             armature=armature,
         )
+
+
+def degrees(plant: Any) -> dict[str, tuple[int, int]]:
+    """Return where positions and velocities of joints are; three of a planar one (`DEGREES`)."""
+    found = dict[str, tuple[int, int]]()
+    for joint in (plant.get_joint(index) for index in plant.GetJointIndices()):
+        start = joint.position_start(), joint.velocity_start()
+        if joint.type_name() == "planar":
+            names = [f"{joint.name()}_{each}" for each in DEGREES["planar"]]
+            found |= {name: (start[0] + i, start[1] + i) for i, name in enumerate(names)}
+        elif joint.num_velocities() == 1:
+            found[joint.name()] = start
+    return found
 
 
 def dynamics_of(plant: Any, context: Any) -> tuple[Array, Array]:

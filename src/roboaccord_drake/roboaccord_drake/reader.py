@@ -16,9 +16,10 @@ from pydrake.systems.framework import DiagramBuilder
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.degrees import Charts, plane_chart, planes
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
-from roboaccord_drake.model import DrakeMechanism, axis_of
+from roboaccord_drake.model import DrakeMechanism, axis_of, degrees
 
 
 class DrakeReading(Reading):
@@ -48,21 +49,31 @@ class DrakeReading(Reading):
             parser.package_map().Add(name, folder)
         try:
             (model,) = parser.AddModelsFromString(urdf, "urdf")
-            root = find_root(ET.fromstring(urdf), "URDF")
-            if question.base == "fixed" and root != "world":
-                plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(root))
+            root, first = question.root, find_root(ET.fromstring(urdf), "URDF")
+            if (question.base == "fixed" or root != first) and first != "world":
+                plant.WeldFrames(plant.world_frame(), plant.GetFrameByName(first))
             joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
             moving = [joint for joint in joints if joint.num_velocities() == 1]
+            many = [joint for joint in joints if joint.type_name() == "planar"]
             damping = {joint.name(): float(joint.default_damping()) for joint in moving}
             for joint in moving:
                 joint.set_default_damping(0.0)
+            for joint in many:
+                joint.set_default_damping_vector(np.zeros(3))
             plant.mutable_gravity_field().set_gravity_vector([0.0, 0.0, -GRAVITY])
             plant.Finalize()
         except RuntimeError as error:
             raise AccordError(f"Drake refuses it: {str(error).splitlines()[0]}") from None
-        self.joints = tuple(joint.name() for joint in moving)
+        known = degrees(plant)
+        self.joints = tuple(sorted(known, key=lambda name: known[name][1]))
         asked, kind = question.of(self.joints), KINDS[question.base]
         self.mechanism = DrakeMechanism(plant, kind, asked, root)
+        ours = planes(urdf) if many else {}
+        frames = {j.name(): j.frame_on_parent().GetFixedPoseInBodyFrame() for j in many}
+        if many:
+            turns = {name: pose.rotation().matrix() for name, pose in frames.items()}
+            charts = {name: plane_chart(turn, ours[name]) for name, turn in turns.items()}
+            self.charts = Charts(asked, charts)
         context = self.mechanism.context
         self.mass = float(plant.CalcTotalMass(context))
         self.links = self.linked(plant.get_body(i).name() for i in plant.GetBodyIndices(model))

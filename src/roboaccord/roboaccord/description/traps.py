@@ -16,6 +16,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.degrees import DEGREES
 from roboaccord.description.findings import Flaw
 from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import MOVING
@@ -291,8 +292,33 @@ def _radians(top: ET.Element, places: Collection[str]) -> None:
                 limit.set(key, repr(float(np.radians(float(limit.get(key, "0"))))))
 
 
+def _several_degrees(top: ET.Element) -> Iterator[Trap]:
+    for kind in DEGREES:
+        names = tuple(e.get("name", "") for e in top.findall(f"joint[@type='{kind}']"))
+        fix = f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
+
+        def weld(top: ET.Element, places: Collection[str]) -> None:
+            for joint, _ in _each(top, "joint", places):
+                joint.set("type", "fixed")
+
+        yield Trap(f"{kind} joint", names, fix, weld, keeps=False, of="joint")
+
+
+def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
+    if top.find("link[@name='world']") is None:
+        named = (e for e in top.findall("joint") if _end(e, "parent") == "world")
+        fix = 'declare it: <link name="world"/>'
+
+        def declare(top: ET.Element, _: Collection[str]) -> None:
+            top.append(ET.Element("link", name="world"))
+
+        names = tuple(e.get("name", "") for e in named)
+        yield Trap("world not declared", names, fix, declare, of="joint")
+
+
 FINDERS = (
-    duplicates, _shared, _unphysical, _heavy_nothing, _massless, _mimic, _limits,
+    _undeclared_world, _several_degrees, duplicates, _shared, _unphysical, _heavy_nothing,
+    _massless, _mimic, _limits,
 )  # fmt: skip
 
 

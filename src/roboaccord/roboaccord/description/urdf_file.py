@@ -188,6 +188,7 @@ def find_root(top: ET.Element, source: str) -> str:
     """
     ends = {child.get("link") for child in top.findall("joint/child")}
     links = dict.fromkeys(link.get("name", "") for link in top.findall("link"))
+    links |= {e.get("link", ""): None for e in top.iterfind("joint/parent[@link='world']")}
     roots = [name for name in links if name not in ends]
     if not roots:
         raise AccordError(f"broken description {source}: a loop, no link is the root")

@@ -16,9 +16,11 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.checks import massless
+from roboaccord.description.degrees import single_degrees
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.degrees import Charts
 from roboaccord.engines.mechanism import Mechanism
 from roboaccord.engines.properties import LinkProperties
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
@@ -45,11 +47,13 @@ class Question:
 
     Args:
         base: `fixed` or `free`.
+        root: link that moves as the base.
         joints: names, in the order of the states.
         states: joints, base and efforts.
     """
 
     base: Base
+    root: str
     joints: tuple[str, ...]
     states: tuple[RobotState, ...] = ()
 
@@ -84,6 +88,7 @@ class Reading(ABC):
         apart: what no comparison of dynamics holds: damping, friction, effort limit and armature
             of each joint by name, and the joints that mimic.
         shapes: how many collision shapes there are of each kind, as URDF names them.
+        charts: of its own coordinates, where it has joints of several degrees of freedom.
     """
 
     has_settings: ClassVar[bool] = False
@@ -97,6 +102,7 @@ class Reading(ABC):
     hinges: Mapping[str, Hinge]
     apart: Mapping[str, Mapping[str, float]]
     shapes: Counter[str]
+    charts: Charts | None = None
 
     @abstractmethod
     def __init__(
@@ -108,12 +114,25 @@ class Reading(ABC):
 
         Linear and angular in the world for a free base, then the joints that were asked for.
         """
-        found = self.mechanism.acceleration_at(state, state.effort)
-        return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
+        if self.charts is None:
+            found = self.mechanism.acceleration_at(state, state.effort)
+            joints = found.joints
+        else:
+            state, turn, drift = self.charts.own(state)
+            found = self.mechanism.acceleration_at(state, state.effort)
+            joints = np.asarray(np.linalg.solve(turn, found.joints - drift), float)
+        return np.concatenate([found.base, joints][self.question.base == "fixed" :])
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
         """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
-        return self.mechanism.statics_at(state)
+        if self.charts is None:
+            return self.mechanism.statics_at(state)
+        state, turn, _ = self.charts.own(state)
+        mass, gravity = self.mechanism.statics_at(state)
+        whole = np.eye(len(mass))
+        n = len(turn)
+        whole[-n:, -n:] = turn
+        return whole.T @ mass @ whole, whole.T @ gravity
 
     def linked(self, names: Iterable[str]) -> dict[str, LinkProperties]:
         """Return the properties of links that the engine has."""
@@ -170,7 +189,7 @@ class TreeReading(Reading):
 
 
 def read_tree(urdf: str, source: str = "URDF") -> Tree:
-    """Return the tree of a URDF, from its own root.
+    """Return the tree of a URDF, from its own root, its joints as `single_degrees` has them.
 
     Raises:
         AccordError: if its links and joints form none, or two have one name.
@@ -180,7 +199,8 @@ def read_tree(urdf: str, source: str = "URDF") -> Tree:
         counts = Counter(element.get("name", "") for element in top.findall(kind))
         if counts and max(counts.values()) > 1:
             raise AccordError(f"two {kind}s have the name {counts.most_common(1)[0][0]}")
-    return Tree.parse(urdf, source, root=find_root(top, source))
+    urdf = single_degrees(urdf)
+    return Tree.parse(urdf, source, root=find_root(ET.fromstring(urdf), source))
 
 
 def base_of(tree: Tree) -> Base:
@@ -203,7 +223,7 @@ def draw_question(tree: Tree, base: Base, seed: int) -> Question:
         turn = rng.normal(size=4)
         place = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
         states.append(RobotState(0.0, q, *motion, *(place if base == "free" else ())))
-    return Question(base, joints, tuple(states))
+    return Question(base, tree.links[0].name, joints, tuple(states))
 
 
 def _end(kind: str, limit: float, turn: float) -> float:

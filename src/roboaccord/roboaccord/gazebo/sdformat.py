@@ -137,6 +137,10 @@ def model_poses(model: ET.Element) -> dict[str, Pose]:
 
     def pose(name: str) -> Pose:
         if name not in found:
+            if name not in elements:
+                raise AccordError(
+                    f"sdformat refuses it: it leaves {name} out, and places a link by it"
+                )
             element = elements[name]
             own = element.find("pose")
             default = element.get("attached_to") or element.findtext("child") or ""

@@ -32,7 +32,7 @@ from roboaccord.description.traps import (
     repaired,
 )
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import UrdfFile, keep_prefixes, strip
+from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
 from roboaccord.engines import specs
 from roboaccord.engines.reading import (
     Base,
@@ -116,8 +116,11 @@ class Bench:
     @cached_property
     def question(self) -> Question:
         """What every engine is asked."""
-        if self.base == "free" and self.tree.links[0].name == "world":
+        root, first = self.tree.links[0].name, find_root(ET.fromstring(self.text), "")
+        if self.base == "free" and root == "world":
             raise AccordError(f"{self.file.path.name} hangs on the link world: its base is fixed")
+        if self.base == "fixed" and root != first:
+            raise AccordError(f"{self.file.path.name} floats above its link {first}: it is free")
         return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
 
     def reference(self, urdf: str, rounded: bool) -> Reference:
@@ -127,7 +130,8 @@ class Bench:
             tree = read_tree(urdf)
             question = self.question
             if urdf != self.text:
-                question = draw_question(tree, question.base, self.seed)
+                base = "fixed" if tree.links[0].name == "world" else question.base
+                question = draw_question(tree, base, self.seed)
             self._references[key] = Reference(tree, question, rounded)
         return self._references[key]
 

@@ -21,6 +21,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import Base
+from roboaccord.description.degrees import DEGREES
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.dart.base import BASES
@@ -36,6 +37,7 @@ SLIDING = {
     "FreeJoint": (False, False, False, True, True, True),
     "TranslationalJoint": (True, True, True),
 }
+MANY = {"PlanarJoint": DEGREES["planar"], "FreeJoint": DEGREES["floating"]}
 MASSLESS = ("[Inertia::", "A negative or zero mass")  # of links of 0 kg, which are meant so
 AXES = np.eye(3)
 
@@ -181,6 +183,18 @@ def lengths(skeleton: dartpy.dynamics.Skeleton, scale: float) -> Array:
     return factors
 
 
+def degrees(skeleton: dartpy.dynamics.Skeleton) -> dict[str, int]:
+    """Return the indices of degrees of freedom, by joint, or joint and what it is (`DEGREES`)."""
+    found = dict[str, int]()
+    for joint in skeleton.getJoints():
+        name, count = joint.getName(), joint.getNumDofs()
+        names = [name]
+        if count > 1:
+            names = [f"{name}_{each}" for each in MANY.get(joint.getType(), ())]
+        found |= {each: joint.getIndexInSkeleton(i) for i, each in enumerate(names) if count}
+    return found
+
+
 def _multiply(element: ET.Element, key: str, factor: float) -> None:
     if key in element.attrib:
         numbers = [float(word) * factor for word in element.attrib[key].split()]
@@ -240,8 +254,8 @@ class DartMechanism(Mechanism):
     ) -> None:
         self._skeleton, self._body, self._turn, self._scale = skeleton, body, turn, scale
         self.root = BASES[base](body, turn, scale)
-        dofs = [skeleton.getJoint(name).getIndexInSkeleton(0) for name in joints]
-        self.dofs = np.array(dofs, dtype=int)
+        known = degrees(skeleton)
+        self.dofs = np.array([known[name] for name in joints], dtype=int)
         self.lengths = lengths(skeleton, scale)
         self.speeds = self.lengths / scale
         self.rotors = np.zeros(len(self.lengths))  # kg m^2 over the step: dampers in DART

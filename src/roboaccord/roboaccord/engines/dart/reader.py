@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,10 @@ import dartpy
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.engines.dart.model import DartMechanism, listen, pass_on, reason
+from roboaccord.contract.state import Array
+from roboaccord.description.urdf_file import find_root
+from roboaccord.engines.dart.model import DartMechanism, degrees, listen, pass_on, reason
+from roboaccord.engines.degrees import Chart, Charts, free_motion, plane_chart, planes
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
 KINDS = {
@@ -41,8 +45,9 @@ class DartReading(Reading):
         self.question = question
         loader, options = dartpy.utils.DartLoader(), dartpy.utils.DartLoaderOptions()
         kinds = dartpy.utils.DartLoaderRootJointType
-        fixed = question.base == "fixed"
-        options.mDefaultRootJointType = kinds.FIXED if fixed else kinds.FLOATING
+        # Below another root that falls freely, the joint that carries ours floats by itself.
+        floats = question.base == "free" and question.root == find_root(ET.fromstring(urdf), "URDF")
+        options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
         if settings == "accord":
             options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
         loader.setOptions(options)
@@ -55,17 +60,28 @@ class DartReading(Reading):
         pass_on(said)
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
-        root = skeleton.getRootJoint()
-        moving = [j for j in skeleton.getJoints() if j.getNumDofs() == 1]
-        moving = [j for j in moving if fixed or j is not root]
-        self.joints = tuple(joint.getName() for joint in moving)
+        body = skeleton.getBodyNode(question.root) or skeleton.getRootBodyNode()
+        carries = body.getParentJoint() if question.base == "free" else None
+        joints = [j for j in skeleton.getJoints() if j is not carries]
+        moving = [j for j in joints if j.getNumDofs() == 1]
+        many = [j for j in joints if j.getNumDofs() > 1]
+        places = {i: name for name, i in degrees(skeleton).items()}
+        own = {joint.getIndexInSkeleton(i) for joint in joints for i in range(joint.getNumDofs())}
+        self.joints = tuple(places[i] for i in sorted(own))
         self.mass = float(skeleton.getMass())
-        body, asked = skeleton.getRootBodyNode(), question.of(self.joints)
+        asked = question.of(self.joints)
         self.mechanism = DartMechanism(skeleton, body, question.base, asked)
+        if carries is not None:  # the state says where the base is in the world
+            carries.setTransformFromParentBodyNode(dartpy.math.Isometry3())
+        if many:
+            ours = planes(urdf)
+            charts = {j.getName(): _chart(j, ours.get(j.getName())) for j in many}
+            self.charts = Charts(asked, charts)
         nodes = skeleton.getBodyNodes()
         self.links = self.linked(node.getName() for node in nodes)
         skeleton.setPositions(np.zeros(skeleton.getNumDofs()))
-        self.hinges = {joint.getName(): _hinge(joint) for joint in moving}
+        home = body if carries else dartpy.dynamics.Frame.World()
+        self.hinges = {joint.getName(): _hinge(joint, home) for joint in moving}
         self.apart = {
             "damping": {j.getName(): j.getDampingCoefficient(0) for j in moving},
             "friction": {j.getName(): j.getCoulombFriction(0) for j in moving},
@@ -83,8 +99,35 @@ class DartReading(Reading):
             joint.setCoulombFriction(0, 0.0)
 
 
-def _hinge(joint: dartpy.dynamics.Joint) -> Hinge:
-    pose = joint.getChildBodyNode().getWorldTransform()
+def _chart(joint: dartpy.dynamics.Joint, ours: Array | None) -> Chart:
+    """Return the chart of a joint that is planar, its axes in the parent's frame, or free."""
+    if ours is not None:
+        axes = (
+            joint.getTranslationalAxis1(),
+            joint.getTranslationalAxis2(),
+            joint.getRotationalAxis(),
+        )
+        turn = joint.getTransformFromParentBodyNode().rotation()
+        return plane_chart(turn @ np.column_stack(axes), ours)
+
+    def free(q: Array, qd: Array) -> tuple[Array, Array, Array]:
+        position, rotation, jacobian, drift = free_motion(q, qd)
+        pose = dartpy.math.Isometry3()
+        pose.set_rotation(rotation)
+        pose.set_translation(position)
+        own = np.array(dartpy.dynamics.FreeJoint.convertToPositions(pose))
+        joint.setPositions(own)
+        by_rates = joint.getRelativeJacobian()
+        turn = np.linalg.solve(by_rates, jacobian)
+        joint.setVelocities(turn @ qd)
+        drift = drift - joint.getRelativeJacobianTimeDeriv() @ (turn @ qd)
+        return own, turn, np.linalg.solve(by_rates, drift)
+
+    return free
+
+
+def _hinge(joint: dartpy.dynamics.Joint, root: dartpy.dynamics.Frame) -> Hinge:
+    pose = joint.getChildBodyNode().getTransform(root)
     local = joint.getTransformFromChildBodyNode()
     anchor = pose.rotation() @ local.translation() + pose.translation()
     axis = pose.rotation() @ local.rotation() @ joint.getAxis()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +12,6 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
@@ -46,13 +44,15 @@ class MujocoReading(Reading):
                 urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
             spec = mujoco.MjSpec.from_string(urdf)
             if accord:
-                spec.compiler.fusestatic = False
+                # A joint that floats below a static link can do so below the world alone.
+                spec.compiler.fusestatic = any(j.type == FREE for j in spec.joints)
                 spec.compiler.discardvisual = True
                 spec.compiler.balanceinertia = False
             top = ""
             if question.base == "free":
-                body = spec.worldbody.bodies[0]
-                body.add_freejoint()
+                body = spec.body(question.root) or spec.worldbody.bodies[0]
+                if not any(joint.type == FREE for joint in body.joints):
+                    body.add_freejoint()
                 top = body.name
             model = spec.compile()
         except ValueError as error:
@@ -71,8 +71,7 @@ class MujocoReading(Reading):
         self.links = self.linked(model.body(i).name for i in range(1, model.nbody))
         data = mechanism.data
         mujoco.mj_kinematics(model, data)
-        root = find_root(ET.fromstring(urdf), "URDF")
-        found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, root)
+        found = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, question.root)
         place, turn = np.zeros(3), np.eye(3)
         if found >= 0:
             place, turn = data.xpos[found].copy(), data.xmat[found].reshape(3, 3).copy()
