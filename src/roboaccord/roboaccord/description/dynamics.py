@@ -16,6 +16,7 @@ from roboaccord.description import articulated as ab
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tree import Joint, Tree
+from roboaccord.numerics.jit import for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion, turn_between
 
 SAMPLES = 3  # random states in which a singular inertia is looked for
@@ -214,22 +215,29 @@ class TreeDynamics:
         """
         self._hold(wrench)
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
-        ab.slopes(
-            self._tree, self._body, self._free, self._work, y, np.asarray(effort, float),
-            self._wrench, self._matrix, self._right, self._slope,
-        )  # fmt: skip
+        free, rest = self._free, (self._wrench, self._matrix, self._right)
+        arrays = self._tree, self._body, self._work, y, np.array(effort, float), self._slope
+        try:
+            tree, body, work, start, tau, slope = map(for_kernels, arrays)
+            ab.slopes(tree, body, free, work, start, tau, *rest, slope)
+        except ZeroDivisionError:  # a joint without inertia: arrays have inf
+            tree, body, work, start, tau, slope = arrays
+            ab.slopes(tree, body, free, work, start, tau, *rest, slope)
         _, base, joints = np.split(self._slope, [7 + len(q), 13 + len(q)])
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
+    def statics(self, q: Array, rotation: Array) -> tuple[Array, Array]:
+        """Return mass matrix and gravity forces, as below."""
+        rows, mass, gravity = self._statics(q, rotation)
+        return np.asarray(mass[np.ix_(rows, rows)]), np.asarray(gravity[rows])
+
     def mass_matrix(self, q: Array, position: Array, rotation: Array) -> Array:
         """Return the mass matrix (m, m), in the order of `EngineSimulator.mass_matrix`."""
-        rows, mass, _ = self._statics(q, rotation)
-        return np.asarray(mass[np.ix_(rows, rows)])
+        return self.statics(q, rotation)[0]
 
     def gravity_forces(self, q: Array, position: Array, rotation: Array) -> Array:
         """Return the forces and efforts that hold the tree at rest (m,) [N, N m]."""
-        rows, _, gravity = self._statics(q, rotation)
-        return np.asarray(gravity[rows])
+        return self.statics(q, rotation)[1]
 
     def _hold(self, wrench: Array | None) -> None:
         self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)
@@ -240,7 +248,7 @@ class TreeDynamics:
         rest = np.zeros(len(q))
         y = self.state(q, rest, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
         self._work[:, ab.ANGULAR : ab.BIAS] = 0.0
-        ab.composite(self._tree, self._body, self._work, y, mass, gravity)
+        ab.composite(*map(for_kernels, (self._tree, self._body, self._work, y, mass, gravity)))
         return [*self._base.axes, *range(6, size)], mass, gravity
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:

@@ -183,9 +183,7 @@ class TreeReading(Reading):
         return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
-        place = state.position, quaternion_matrix(state.orientation)
-        mass = self._law.mass_matrix(state.q, *place)
-        return mass, self._law.gravity_forces(state.q, *place)
+        return self._law.statics(state.q, quaternion_matrix(state.orientation))
 
 
 def read_tree(urdf: str, source: str = "URDF") -> Tree:

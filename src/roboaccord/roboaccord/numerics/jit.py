@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from roboaccord.numerics.parallel import check_address_space
 
 if TYPE_CHECKING:
     from numba.core.event import Event
     from numba.core.types import Type
+    from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -50,6 +51,15 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     Where numba is missing or disabled, it is returned as it is.
     """
     return Kernel(function) if COMPILES else function
+
+
+def for_kernels(array: NDArray[Any]) -> NDArray[Any]:
+    """Return what a kernel that takes single numbers of an array is given for it.
+
+    That is the array if it is compiled. An interpreted one is faster on a memoryview, whose numbers
+    are Python's: they raise ZeroDivisionError.
+    """
+    return array if COMPILES else memoryview(array)  # type: ignore[return-value,arg-type]
 
 
 @contextmanager
