@@ -16,7 +16,7 @@ from roboaccord.description import articulated as ab
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tree import Joint, Tree
-from roboaccord.numerics.jit import for_kernels
+from roboaccord.numerics.jit import COMPILES, for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion, turn_between
 
 SAMPLES = 3  # random states in which a singular inertia is looked for
@@ -215,15 +215,35 @@ class TreeDynamics:
         """
         self._hold(wrench)
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
-        free, rest = self._free, (self._wrench, self._matrix, self._right)
-        arrays = self._tree, self._body, self._work, y, np.array(effort, float), self._slope
-        try:
-            tree, body, work, start, tau, slope = map(for_kernels, arrays)
-            ab.slopes(tree, body, free, work, start, tau, *rest, slope)
-        except ZeroDivisionError:  # a joint without inertia: arrays have inf
-            tree, body, work, start, tau, slope = arrays
-            ab.slopes(tree, body, free, work, start, tau, *rest, slope)
-        _, base, joints = np.split(self._slope, [7 + len(q), 13 + len(q)])
+        ab.slopes(
+            self._tree, self._body, self._free, self._work, y, np.asarray(effort, float),
+            self._wrench, self._matrix, self._right, self._slope,
+        )  # fmt: skip
+        return self._parts(self._slope)
+
+    def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
+        """Return what `acceleration` does of its arguments, for many states.
+
+        An interpreted kernel takes rows of numbers as it takes numbers: all states are one pass.
+        """
+        if COMPILES:
+            return [self.acceleration(*each) for each in states]
+        many = len(states)
+        whole = (
+            self.state(q, qd, position, matrix_quaternion(rotation), twist)
+            for q, qd, _, position, rotation, twist in states
+        )
+        y, effort = np.stack([*whole], axis=1), np.stack([each[2] for each in states], axis=1)
+        work, slope = np.zeros((*self._work.shape, many)), np.zeros_like(y)
+        ab.slopes(
+            for_kernels(self._tree), for_kernels(self._body), self._free, work, y, effort,
+            np.zeros(6), np.zeros((6, 6, many)), np.zeros((6, many)), slope,
+        )  # fmt: skip
+        return [self._parts(column) for column in slope.T]
+
+    def _parts(self, slope: Array) -> Acceleration:
+        n = len(self.joints)
+        _, base, joints = np.split(slope, [7 + n, 13 + n])
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
 
     def statics(self, q: Array, rotation: Array) -> tuple[Array, Array]:
