@@ -52,6 +52,9 @@ setup(
         "roboaccord.robot_files": [
             "urdf = roboaccord.robots.file:FileRobot",
             "xacro = roboaccord.robots.file:FileRobot",
+            "sdf = roboaccord.robots.file:FileRobot",
+            "xml = roboaccord.robots.file:FileRobot",
+            "mjcf = roboaccord.robots.file:FileRobot",
         ],
         "roboaccord.runners": ["direct = roboaccord.run.runner:run_direct"],
     },

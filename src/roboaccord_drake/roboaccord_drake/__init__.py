@@ -11,6 +11,7 @@ from roboaccord_drake.settings import DrakeSettings
 
 if TYPE_CHECKING:
     from roboaccord.engines.model import EngineModel
+    from roboaccord.engines.spec import Convert
 
     from roboaccord_drake.reader import DrakeReading
     from roboaccord_drake.simulator import DrakeSimulator
@@ -34,6 +35,12 @@ def _reader() -> type[DrakeReading]:
     return DrakeReading
 
 
+def _sdf() -> Convert:
+    from roboaccord_drake.convert import convert
+
+    return convert
+
+
 def _scheme(model: EngineModel) -> Scheme:
     discrete = read_settings(model.options, "drake", DrakeSettings).integrator.lower() != "rk4"
     return Scheme("semi-implicit Euler" if discrete else "Runge-Kutta 4", turning="quaternion")
@@ -45,6 +52,7 @@ SPEC = EngineSpec(
     version=_version,
     simulator=_simulator,
     reader=_reader,
+    formats={"sdf": _sdf},
     settings=DrakeSettings,
     lacks={
         "contact": "no contact: its distances between convex hulls are wrong in places, and balls "

@@ -16,14 +16,16 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, note
 from roboaccord.cli.options import read_packages, split_arguments
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_target, read_xml
+from roboaccord.contract.files import check_target
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
 from roboaccord.description.findings import Finding
 from roboaccord.description.resources import share
 from roboaccord.description.rules import findings
-from roboaccord.description.urdf_file import STANDARD_INPUT, read_urdf
+from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
+from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines.formats import format_of, formats, read_robot
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.tool import Problem, schema_folder, sdformat_problems, sdformat_tool
@@ -67,8 +69,8 @@ def check_command(
         list[str] | None,
         typer.Argument(
             metavar="[FILE]... [NAME:=VALUE]...",
-            help="URDF, xacro or SDF (`-`: standard input), and arguments of a xacro; all SDF "
-            "that ships, and robots, if no file.",
+            help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro; all "
+            "SDF that ships, and robots, if no file.",
         ),
     ] = None,
     models: Annotated[
@@ -84,7 +86,7 @@ def check_command(
 ) -> Result:
     """Check a robot's description, or what is given to Gazebo, without any engine.
 
-    A URDF or xacro file: masses, units, limits, axes, names, meshes and references, each with its
+    A robot's file: masses, units, limits, axes, names, meshes and references, each with its
     line and cure. Worlds, models and bridges: unknown elements, missing systems and unbridged
     topics, which Gazebo takes in silence; sdformat's own checker is asked where it is installed.
     Exit status 1 if something is wrong, or undecided because the checker did not answer.
@@ -110,7 +112,7 @@ def check_command(
     found, of_urdfs = dict[str, list[Problem]](), list[Finding]()
     for path in paths:
         if is_robot(path):
-            of_urdfs += findings(read_urdf(path, packages, arguments))
+            of_urdfs += findings(_read(path, packages, arguments))
             continue
         own = check_file(path, folders)  # which reads bounded files alone
         found[_title(path)] = [*(sdformat_problems(tool, path, folders) if tool else []), *own]
@@ -134,7 +136,20 @@ def is_robot(path: Path) -> bool:
     """Return whether a file is a robot's description, and not a world or a model for Gazebo."""
     if path.suffix == ".xacro" or path == STANDARD_INPUT:
         return True
-    return read_xml(path).tag == "robot" and not (path.parent / "model.config").is_file()
+    if path.name == "model.sdf" or (path.parent / "model.config").is_file():
+        return False
+    text = read_text(path, NO_PACKAGES, NO_ARGUMENTS)
+    form = format_of(text)
+    if form == "sdf":
+        return "<joint" in text and "<world" not in text
+    return form in {"robot", *formats()}
+
+
+def _read(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]) -> UrdfFile:
+    file = read_robot(path, packages, arguments)
+    for line in file.notes:
+        note(f"{path.name}: {line}")
+    return file
 
 
 def finding_text(each: Finding) -> Text:

@@ -48,7 +48,7 @@ def crosscheck_command(
         str,
         typer.Argument(
             metavar="ROBOT|FILE|BAG",
-            help="See `accord list`; a URDF or xacro file; or a recorded run.",
+            help="See `accord list`; a URDF, xacro, SDF or MJCF file; or a recorded run.",
             autocompletion=complete_robot,
         ),
     ],

@@ -78,7 +78,7 @@ RobotName = Annotated[
     str,
     typer.Argument(
         metavar="ROBOT|FILE",
-        help="See `accord list`; or a URDF or xacro file.",
+        help="See `accord list`; or a URDF, xacro, SDF or MJCF file.",
         autocompletion=complete_robot,
     ),
 ]

@@ -30,9 +30,10 @@ from roboaccord.crosscheck.parity.collection import (
 from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
 from roboaccord.description.resources import share
-from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile, read_urdf
+from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import default_names, spec
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
 from roboaccord.numerics.jit import interpreting
@@ -66,7 +67,8 @@ def parity_command(
         str,
         typer.Argument(
             metavar="FILE|FOLDER|ROBOT",
-            help="URDF or xacro (`-`: standard input), a folder of them, or see `accord list`.",
+            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of URDFs, or see "
+            "`accord list`.",
             autocompletion=complete_robot,
         ),
     ],
@@ -219,7 +221,10 @@ def files_of(
     known = path.exists() or path == STANDARD_INPUT
     if not known and "/" not in what and not path.suffix:
         find_robot(what)  # says what is like it
-    return [read_urdf(path, packages, arguments)]
+    file = read_robot(path, packages, arguments)
+    for line in file.notes:
+        note(line)
+    return [file]
 
 
 def file_of(name: str) -> UrdfFile:

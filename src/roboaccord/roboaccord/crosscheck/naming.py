@@ -342,9 +342,16 @@ def name_engine(
         order: of the engine's integrator.
     """
     if isinstance(scheme, SchemeCheck) and scheme.error > scheme.floor:
-        return scheme.name
-    drawn = name_drawn(setup, engine)
-    return drawn if drawn.text else name_one_step(setup, runs, order)
+        name = scheme.name
+    else:
+        drawn = name_drawn(setup, engine)
+        name = drawn if drawn.text else name_one_step(setup, runs, order)
+    held = [joint for joint in setup.tree.moving if joint.mimic]
+    if held and not name.quantity:
+        led = ", ".join(f"{joint.name} after {joint.mimic[0]}" for joint in held if joint.mimic)
+        text = f"it moves {led} by a law of its own, and the reference exactly"
+        name = Name("mimic", held[0].name, text)
+    return name
 
 
 def name_trajectory(

@@ -190,6 +190,8 @@ def check_scheme(
         named: whether a difference gets a name.
         resolved: whether the resolution is found, which takes a third of the time.
     """
+    if any(joint.mimic for joint in setup.tree.moving):
+        return NoTwin("joints mimic others, which each engine holds by a law of its own")
     try:
         made = Comparison.of(setup, engine)
     except AccordError as error:
@@ -258,6 +260,8 @@ def name_ticks(
 def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
     """Name what differs from the twin in ticks from random states under random efforts."""
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
+    if any(joint.mimic for joint in setup.tree.moving):
+        return NOTHING
     if setup.contact is not None or simulator.unplaced:  # random states touch, a twin does not
         return NOTHING
     states, before = list[RobotState](), np.zeros(len(setup.joints))

@@ -215,10 +215,7 @@ class TreeDynamics:
         """
         self._hold(wrench)
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
-        ab.slopes(
-            self._tree, self._body, self._free, self._work, y, np.asarray(effort, float),
-            self._wrench, self._matrix, self._right, self._slope,
-        )  # fmt: skip
+        self._slopes(y, np.asarray(effort, float), self._slope)
         return self._parts(self._slope)
 
     def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
@@ -258,6 +255,13 @@ class TreeDynamics:
     def gravity_forces(self, q: Array, position: Array, rotation: Array) -> Array:
         """Return the forces and efforts that hold the tree at rest (m,) [N, N m]."""
         return self.statics(q, rotation)[1]
+
+    def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
+        """Fill the rates of a state y (13 + 2 n,)."""
+        ab.slopes(
+            self._tree, self._body, self._free, self._work, y, effort,
+            self._wrench, self._matrix, self._right, slope,
+        )  # fmt: skip
 
     def _hold(self, wrench: Array | None) -> None:
         self._wrench[:] = 0.0 if wrench is None else np.roll(wrench, 3)

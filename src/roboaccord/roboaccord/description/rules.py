@@ -16,11 +16,11 @@ from xml.parsers import expat
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.description.checks import NUMBERS
+from roboaccord.description.extents import mesh_extent
 from roboaccord.description.findings import Finding, Severity
-from roboaccord.description.meshes import PACKAGE, read_mesh
-from roboaccord.description.traps import QUICK, find_traps, large_meshes
+from roboaccord.description.meshes import PACKAGE
+from roboaccord.description.traps import find_traps, large_meshes
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
@@ -95,7 +95,7 @@ class Source:
     def __init__(self, file: UrdfFile) -> None:
         self.file = file
         self.top, self._lines = parse_lines(file.text)
-        self._expanded = file.path.suffix == ".xacro"
+        self._expanded = file.expanded
 
     def line(self, element: ET.Element) -> int:
         """Return the line of an element; in a xacro file that of its name."""
@@ -142,13 +142,9 @@ class Source:
                 radius, length = numbers(shape, "radius"), numbers(shape, "length")
                 return offset + math.hypot(sum(radius), 0.5 * sum(length))
             path = self.file.find(shape.get("filename", ""))
-            if shape.tag == "mesh" and path and path.stat().st_size < QUICK:
-                try:
-                    vertices = read_mesh(path)[0]
-                except AccordError:
-                    continue
+            if shape.tag == "mesh" and path and (extent := mesh_extent(path)):
                 scale = max(map(abs, numbers(shape, "scale")), default=1.0)
-                return offset + scale * float(np.linalg.norm(vertices, axis=1).max())
+                return offset + scale * extent.distance
         return 0.0
 
 
@@ -162,6 +158,7 @@ def findings(file: UrdfFile) -> list[Finding]:
     rows = [
         Finding(rule, RULES[rule][0], named, source.line(element), message, cure)
         for rule, element, message, cure in found
+        if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 

@@ -9,16 +9,14 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.degrees import DEGREES
+from roboaccord.description.extents import mesh_extent
 from roboaccord.description.findings import Flaw
-from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
@@ -27,8 +25,6 @@ POSITIVE, LEAST = 1e-9, 1e-12  # of the largest principal moment, kg m^2: no mom
 MIMIC = "mimic"  # a cause, and the element and its kind
 AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 TURN = (4 * np.pi, 720.0)  # bounds beyond which, and up to which, a limit is taken for degrees
-STL = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
-QUICK = 1_000_000  # bytes of an OBJ that is read within 0.1 s
 LARGE = 30.0  # a mesh so many times the size of the robot is in millimetres
 
 Edit = Callable[[ET.Element, Collection[str]], None]
@@ -341,11 +337,7 @@ def _extent(file: UrdfFile, mesh: ET.Element) -> float:
     """Return the largest coordinate of a mesh [m]; its scale where the file is not found."""
     scale = max(abs(float(word)) for word in mesh.get("scale", "1 1 1").split())
     path = file.find(mesh.get("filename", ""))
-    if path is not None and path.suffix.lower() == ".stl":
-        corners = np.fromfile(path, STL, offset=84)["corners"]
-        if path.stat().st_size == 84 + 50 * len(corners) and len(corners):  # else it is text
-            return scale * float(np.abs(corners).max())
-    if path is not None and path.suffix.lower() == ".obj" and path.stat().st_size < QUICK:
-        with suppress(AccordError):
-            return scale * float(np.abs(read_mesh(path)[0]).max())
+    found = mesh_extent(path) if path else None
+    if found:
+        return scale * found.coordinate
     return scale if scale >= 1e3 else 0.0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,7 +31,10 @@ class Link:
 
 @dataclass(frozen=True)
 class Joint:
-    """Hold a joint: kind, links, origin in the parent's frame, unit axis, limits and friction."""
+    """Hold a joint: kind, links, origin in the parent's frame, unit axis, limits and friction.
+
+    One that mimics another names it, with multiplier and offset.
+    """
 
     name: str
     kind: str
@@ -44,6 +48,7 @@ class Joint:
     effort: float = np.inf
     damping: float = 0.0
     friction: float = 0.0
+    mimic: tuple[str, float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,32 @@ class Tree:
     def hinges(self) -> frozenset[str]:
         """Names of the joints that turn about an axis."""
         return frozenset(joint.name for joint in self.moving if joint.kind != "prismatic")
+
+    def independent(self, joints: Sequence[str]) -> tuple[Array, Array]:
+        """Return G (n, m) and q0 (n,), by which positions q of joints are G z + q0.
+
+        z are those of the m joints that mimic none.
+
+        Raises:
+            AccordError: for a joint that mimics itself, or one that is not among them.
+        """
+        leads = {joint.name: joint.mimic for joint in self.moving if joint.mimic}
+        free = [name for name in joints if name not in leads]
+        column = {name: i for i, name in enumerate(free)}
+        matrix, offset = np.zeros((len(joints), len(free))), np.zeros(len(joints))
+        for row, name in enumerate(joints):
+            at, factor, seen = name, 1.0, {name}
+            while (lead := leads.get(at)) is not None:
+                at, multiplier, more = lead
+                offset[row] += factor * more
+                factor *= multiplier
+                if at in seen:
+                    raise AccordError(f"broken description: joint {name} mimics itself")
+                seen.add(at)
+            if at not in column:
+                raise AccordError(f"broken description: joint {name} mimics {at}, which moves not")
+            matrix[row, column[at]] = factor
+        return matrix, offset
 
     def forward(
         self, joints: tuple[str, ...], q: Array, position: Array, orientation: Array
@@ -224,7 +255,7 @@ def _read_joint(element: ET.Element) -> Joint:
     direction = _unit(_vector(axis.get("xyz") if axis is not None else None, "1 0 0"))
     if element.get("type") in MOVING and not direction.any():
         raise ValueError(f"joint {element.get('name')}: its axis has no direction")
-    limit = element.find("limit")
+    limit, mimic = element.find("limit"), element.find("mimic")
     position, rotation = _pose(element)
     return Joint(
         name=element.attrib["name"],
@@ -239,4 +270,11 @@ def _read_joint(element: ET.Element) -> Joint:
         effort=float(limit.get("effort", "inf")) if limit is not None else np.inf,
         damping=float(dynamics.get("damping", 0.0)) if dynamics is not None else 0.0,
         friction=float(dynamics.get("friction", 0.0)) if dynamics is not None else 0.0,
+        mimic=None
+        if mimic is None
+        else (
+            mimic.get("joint", ""),
+            float(mimic.get("multiplier", "1")),
+            float(mimic.get("offset", "0")),
+        ),
     )

@@ -27,6 +27,9 @@ GEOMETRY = ("visual", "collision")
 PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
 NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
 STANDARD_INPUT = Path("-")
+TITLE = re.compile(
+    r"<(?:(?:robot|model)\b[^>]*?\bname|mujoco\b[^>]*?\bmodel)\s*=\s*[\"']([^\"'$]+)[\"']"
+)
 BESIDE = ("transmission", "gazebo", "material")
 
 
@@ -39,12 +42,21 @@ class UrdfFile:
         name: of the robot, as written.
         text: URDF as shipped, after xacro.
         packages: folders of ROS packages, by name.
+        notes: a line for each thing to know of a text that was made from another format.
+        made: links that only this text has, and not the file.
     """
 
     path: Path
     name: str
     text: str
     packages: Mapping[str, Path] = field(default_factory=lambda: NO_PACKAGES)
+    notes: tuple[str, ...] = ()
+    made: frozenset[str] = frozenset()
+
+    @property
+    def expanded(self) -> bool:
+        """Whether the text is not that of the file, but was made from it."""
+        return self.path.suffix == ".xacro" or bool(self.notes)
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""
@@ -120,16 +132,53 @@ def read_urdf(
     Raises:
         AccordError: if it cannot be read, is no XML or holds no robot, or a folder is not there.
     """
+    packages = absolute_packages(packages)
+    return check_urdf(path, read_text(path, packages, arguments), packages)
+
+
+def absolute_packages(packages: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the folders of packages from the top.
+
+    Raises:
+        AccordError: if one is not there.
+    """
     for name, folder in packages.items():
         if not folder.is_dir():
             raise AccordError(f"--package {name}: {folder} is no folder")
-    packages = {name: folder.absolute() for name, folder in packages.items()}
+    return {name: folder.absolute() for name, folder in packages.items()}
+
+
+def read_text(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]) -> str:
+    """Return the text of a file, or of standard input; that of a xacro file expanded.
+
+    Raises:
+        AccordError: if it cannot be read.
+    """
     data = sys.stdin.buffer.read(LARGEST + 1) if path == STANDARD_INPUT else _read(path)
     path = path.absolute()
     text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else _decode(data)
-    text = NAMESPACE.sub(r"\1", text, count=1)
     if len(text) > LARGEST:
         raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
+    return text
+
+
+def check_urdf(
+    path: Path,
+    text: str,
+    packages: Mapping[str, Path],
+    notes: tuple[str, ...] = (),
+    made: frozenset[str] = frozenset(),
+) -> UrdfFile:
+    """Return the URDF of a text.
+
+    Args:
+        path: of the file from which the text is.
+        text, packages, notes, made: as of a `UrdfFile`.
+
+    Raises:
+        AccordError: if it is no XML or holds no robot.
+    """
+    path, text = path.absolute(), NAMESPACE.sub(r"\1", text, count=1)
     try:
         top = ET.fromstring(text)
         ET.tostring(top)  # elements too deep in each other end in a recursion
@@ -145,7 +194,8 @@ def read_urdf(
     if len(top.findall("link")) > MOST_LINKS:
         raise AccordError(f"{path.name} holds more than {MOST_LINKS} links")
     keep_prefixes(text)
-    return UrdfFile(path, top.get("name") or path.name.partition(".")[0], text, packages)
+    name = top.get("name") or path.name.partition(".")[0]
+    return UrdfFile(path, name, text, packages, notes, made)
 
 
 def keep_prefixes(urdf: str) -> None:
@@ -170,7 +220,7 @@ def robot_name(path: Path) -> str:
     Raises:
         AccordError: if the file cannot be read.
     """
-    found = re.search(r"<robot\b[^>]*?\bname\s*=\s*[\"']([^\"'$]+)[\"']", _decode(_read(path)))
+    found = TITLE.search(_decode(_read(path)))
     name = found[1] if found else path.name.partition(".")[0]
     word = re.sub(r"[^A-Za-z0-9]+", "_", name[:LONGEST_NAME]).strip("_") or "robot"
     return word if word[0].isalpha() else f"robot_{word}"

@@ -18,6 +18,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.checks import massless
 from roboaccord.description.degrees import single_degrees
 from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.mimic import MimicDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.degrees import Charts
@@ -177,7 +178,9 @@ class TreeReading(Reading):
 
     @cached_property
     def _law(self) -> TreeDynamics:
-        return TreeDynamics(self.tree, self.question.joints, self.question.base, GRAVITY)
+        mimics = any(joint.mimic for joint in self.tree.moving)
+        law = MimicDynamics if mimics else TreeDynamics
+        return law(self.tree, self.question.joints, self.question.base, GRAVITY)
 
     def acceleration(self, state: RobotState) -> Array:
         return self.accelerations([state])[0]
@@ -219,16 +222,23 @@ def base_of(tree: Tree) -> Base:
 
 
 def draw_question(tree: Tree, base: Base, seed: int) -> Question:
-    """Return random states, alike for one seed: q inside the limits, normal velocities."""
+    """Return random states, alike for one seed: q inside the limits, normal velocities.
+
+    A joint that mimics another is where that puts it.
+    """
     rng = np.random.default_rng(seed)
     joints = tuple(joint.name for joint in tree.moving)
     lower = np.array([_end(j.kind, j.lower, -np.pi) for j in tree.moving])
     upper = np.array([_end(j.kind, j.upper, np.pi) for j in tree.moving])
     lower, upper = np.minimum(lower, upper), np.maximum(lower, upper)
     n, states = len(joints), []
+    leads, offset = tree.independent(joints)
+    free = [not joint.mimic for joint in tree.moving]
     for _ in range(STATES):
         q = lower + (upper - lower) * rng.uniform(0.02, 0.98, n)
         motion = rng.normal(size=n), rng.uniform(-1.0, 1.0, n)
+        if not all(free):
+            q, motion = leads @ q[free] + offset, (leads @ motion[0][free], motion[1])
         turn = rng.normal(size=4)
         place = (rng.normal(size=3), turn / np.linalg.norm(turn), rng.normal(size=6))
         states.append(RobotState(0.0, q, *motion, *(place if base == "free" else ())))

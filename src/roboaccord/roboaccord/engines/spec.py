@@ -13,12 +13,18 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.profiles import EXPERT
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from roboaccord.contract.state import Array
+    from roboaccord.description.tree_text import Converted
     from roboaccord.engines.base import EngineSimulator
     from roboaccord.engines.model import EngineModel
     from roboaccord.engines.reading import Reading
     from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.base import Simulator
+
+    Convert = Callable[[str, Path | None, Mapping[str, Path]], Converted]
+    """From text, its file if it is of one, and folders of packages."""
 
 T = TypeVar("T")
 FAR = 1e6  # rad, m: a stop that no joint comes to
@@ -109,6 +115,7 @@ class EngineSpec:
         simulator: imports the class that simulates models; None where there is none.
         whole: imports what simulates a setup as a whole, ground included, in place of its models.
         reader: imports the class that reads descriptions for `accord parity`; None without one.
+        formats: imports what makes a URDF of a robot in another format, by its first element.
         settings: dataclass of the keys below `engine_options.NAME`, which checks their values.
         lacks: features of a model that the engine refuses, each with the reason.
         default: whether it takes part where no engines are named.
@@ -127,6 +134,7 @@ class EngineSpec:
     simulator: Callable[[], type[EngineSimulator]] | None = None
     whole: Callable[[], Callable[[Setup], Simulator]] | None = None
     reader: Callable[[], type[Reading]] | None = None
+    formats: Mapping[str, Callable[[], Convert]] = field(default_factory=dict)
     settings: type = NoSettings
     lacks: Mapping[Feature, str] = field(default_factory=dict)
     default: bool = False

@@ -180,7 +180,7 @@ def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
     parent, child = element.findtext("parent", ""), element.findtext("child", "")
     (at, turn), (place, rotation) = poses[parent], poses[child]
     axis = np.array([0.0, 0.0, 1.0])
-    ends = [-np.inf, np.inf]
+    ends, mimic = [-np.inf, np.inf], None
     said = element.find("axis")
     if said is not None:
         axis = np.array([float(word) for word in said.findtext("xyz", "0 0 1").split()])
@@ -188,8 +188,14 @@ def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
         axis /= np.linalg.norm(axis)  # SDFormat prints the file's axis and moves along the unit one
         ends = [float(said.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
                 (("lower", "-"), ("upper", ""))]  # fmt: skip
+        if (leader := said.find("mimic")) is not None:
+            numbers = (
+                float(leader.findtext("multiplier", "1")),
+                float(leader.findtext("offset", "0")),
+            )
+            mimic = (leader.get("joint", ""), *numbers)
     kind = element.get("type", "fixed")
     return Joint(
         element.get("name", ""), kind, parent, child,
-        turn.T @ (place - at), turn.T @ rotation, axis, ends[0], ends[1],
+        turn.T @ (place - at), turn.T @ rotation, axis, ends[0], ends[1], mimic=mimic,
     )  # fmt: skip

@@ -2,38 +2,55 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 import os
+import re
+import resource
+import signal
 import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from typing import Any, TypeVar, TypeVarTuple
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO, Any, TypeVar, TypeVarTuple
 
 from roboaccord.numerics.parallel import cores, end_with
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
 
+MOST, LONGEST = 50_000, 500  # bytes of what is printed that are read, characters of a line
+COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_printed = list[Path]()  # where this process prints to, if it is one of `isolated`
+
 
 @dataclass(frozen=True)
 class Crash:
-    """Hold why a job has no result: its error in one line, or how its process ended.
+    """Hold why a job has no result.
 
-    Late is one that was ended by the clock, which says nothing about the job.
+    Args:
+        reason: its error in one line, or how its process ended.
+        late: whether it came to a limit of time, which says nothing about the job.
+        words: what it had printed.
     """
 
     reason: str
     late: bool = False
+    words: tuple[str, ...] = ()
 
 
 @dataclass
 class _Worker:
     process: BaseProcess
     pipe: Connection
+    printed: IO[bytes]
     job: int = -1
     until: float = 0.0
 
@@ -43,23 +60,26 @@ def isolated(
     jobs: Sequence[tuple[*Ts]],
     *,
     timeout: float,
+    cpu: float = 0.0,
     workers: int | None = None,
 ) -> Iterator[tuple[int, R | Crash]]:
     """Yield the index and the result of each job, as they are done; a `Crash` where there is none.
 
-    What the jobs print, also from C++, goes nowhere.
+    What the jobs print, also from C++, is not shown: `hearing` gives it to them, and a crash has
+    it.
 
     Args:
         function: of a module, as are its arguments' types: both go to other processes.
         jobs: its arguments.
-        timeout: after which a job is ended [s].
+        timeout: by the clock, after which a job is ended [s].
+        cpu: processor time after which it is, whatever else the machine does [s]; 0: no limit.
         workers: processes; as many as there are cores by default.
     """
     waiting, busy = deque(range(len(jobs))), list[_Worker]()
     try:
         while waiting or busy:
             while waiting and len(busy) < min(workers or cores(), len(jobs)):
-                busy.append(_start(function))
+                busy.append(_start(function, cpu))
                 _give(busy[-1], waiting, jobs, timeout)
             rest = max(0.0, min(worker.until for worker in busy) - time.monotonic())
             ready = wait([worker.pipe for worker in busy], rest)
@@ -67,7 +87,8 @@ def isolated(
                 late = worker.until <= time.monotonic()
                 if worker.pipe not in ready and not late:
                     continue
-                job, result = worker.job, _take(worker, timeout, late=worker.pipe not in ready)
+                job = worker.job
+                result = _take(worker, timeout, cpu, late=worker.pipe not in ready)
                 alive = worker.process.is_alive() and not isinstance(result, Crash)
                 if alive and waiting:
                     _give(worker, waiting, jobs, timeout)
@@ -80,13 +101,39 @@ def isolated(
             _end(worker)
 
 
-def _start(function: Callable[[*Ts], R]) -> _Worker:
+@contextmanager
+def hearing() -> Iterator[list[str]]:
+    """Take down what is printed, also from C++, in a process of `isolated`; filled at the end."""
+    lines = list[str]()
+    start = _printed[0].stat().st_size if _printed else 0
+    try:
+        yield lines
+    finally:
+        if _printed:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            ctypes.CDLL(None).fflush(None)
+            lines += _lines(_printed[0], start)
+
+
+def _lines(printed: Path, start: int = 0) -> tuple[str, ...]:
+    """Return the lines of a file from a byte on: each once, without colours, the last of many."""
+    with printed.open("rb") as file:
+        file.seek(max(start, os.fstat(file.fileno()).st_size - MOST))
+        text = COLOUR.sub("", file.read().decode("utf-8", "replace"))
+    found = dict.fromkeys(line.strip() for line in text.splitlines())
+    return tuple(line[:LONGEST] for line in found if line)
+
+
+def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
     context = get_context("spawn")
     mine, other = context.Pipe()
-    process = context.Process(target=_serve, args=(other, function, os.getpid()), daemon=True)
+    printed = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
+    served = other, function, os.getpid(), printed.name, cpu
+    process = context.Process(target=_serve, args=served, daemon=True)
     process.start()
     other.close()
-    return _Worker(process, mine)
+    return _Worker(process, mine, printed)
 
 
 def _give(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:
@@ -94,15 +141,18 @@ def _give(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], time
     worker.pipe.send(jobs[worker.job])
 
 
-def _take(worker: _Worker, timeout: float, *, late: bool) -> Any:
+def _take(worker: _Worker, timeout: float, cpu: float, *, late: bool) -> Any:
     if late:
-        return Crash(f"no answer in {timeout:g} s", late=True)
+        return Crash(f"no answer in {timeout:g} s", True, _lines(Path(worker.printed.name)))
     try:
         return worker.pipe.recv()
     except (EOFError, ConnectionResetError):
         worker.process.join(5.0)
-        code = worker.process.exitcode
-        return Crash(f"its process ended with {f'signal {-code}' if code and code < 0 else code}")
+        code, words = worker.process.exitcode, _lines(Path(worker.printed.name))
+        if code == -signal.SIGXCPU:
+            return Crash(f"no verdict in {cpu:g} s of processor time", True, words)
+        how = f"signal {-code}" if code and code < 0 else code
+        return Crash(f"its process ended with {how}", words=words)
 
 
 def _end(worker: _Worker) -> None:
@@ -110,21 +160,30 @@ def _end(worker: _Worker) -> None:
     if worker.process.is_alive():
         worker.process.kill()
     worker.process.join(5.0)
+    worker.printed.close()
 
 
-def _serve(pipe: Connection, function: Callable[[*Ts], R], parent: int) -> None:
+def _serve(
+    pipe: Connection, function: Callable[[*Ts], R], parent: int, printed: str, cpu: float
+) -> None:
     """Do jobs until the pipe is closed."""
     end_with(parent)
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+    file = os.open(printed, os.O_WRONLY | os.O_APPEND)
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
+    os.dup2(file, 1)
+    os.dup2(file, 2)
+    _printed.append(Path(printed))
     while True:
         try:
             job = pipe.recv()
         except EOFError:
             return
+        os.ftruncate(file, 0)
+        if cpu:
+            used = resource.getrusage(resource.RUSAGE_SELF)
+            limit = math.ceil(used.ru_utime + used.ru_stime + cpu)
+            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
         try:
             result: R | Crash = function(*job)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like

@@ -1,4 +1,4 @@
-"""A robot that is a URDF or xacro file: `accord run FILE.urdf` finds it by its path."""
+"""A robot that is a file, URDF or xacro say: `accord run FILE.urdf` finds it by its path."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_description
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import ROOT, UrdfFile, read_urdf, robot_name, strip
+from roboaccord.description.urdf_file import ROOT, UrdfFile, robot_name, strip
 from roboaccord.engines import simulate_model
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
 from roboaccord.robots.controllers import Posture, Random, Sine
 from roboaccord.scenario.setup import Robot, Setup
@@ -30,8 +31,9 @@ FAR = 1e9  # m; the stops of a slide that has none
 class FileRobot(Robot):
     """A robot that has no package: its file says all of it, and scenarios are the core's own.
 
-    Its root link is called `base_link` here, whatever the file calls it. There is no contact, and
-    a joint that mimics another is free.
+    Its root link is called `base_link` here, whatever the file calls it. There is no contact. A
+    joint that mimics another is free, or by `parameters.mimic` held to it: exactly in the
+    reference, in each engine by a law of its own.
 
     Args:
         path: of the file.
@@ -59,7 +61,7 @@ class FileRobot(Robot):
         packages = tuple(setup.scenario.packages.items())
         if packages not in self._files:
             folders = {name: Path(folder) for name, folder in packages}
-            self._files[packages] = read_urdf(self.path, folders)
+            self._files[packages] = read_robot(self.path, folders)
         return self._files[packages]
 
     def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
@@ -79,7 +81,7 @@ class FileRobot(Robot):
         check_description(ET.fromstring(file.text), source)
         top = ET.fromstring(file.rooted(file.resolved())[0])
         for joint in top.findall("joint"):
-            for mimic in joint.findall("mimic"):
+            for mimic in joint.findall("mimic") if not setup.parameters.mimic else ():
                 joint.remove(mimic)
             if not setup.parameters.stops:
                 _leave_out_stops(joint)
@@ -107,7 +109,9 @@ class FileRobot(Robot):
             if name not in given and not lower < 0.0 < upper:
                 ends = [end for end in (lower, upper) if np.isfinite(end)]
                 q[i] += sum(ends) / len(ends)
-        return replace(state, q=q)
+        leads, offset = setup.tree.independent(setup.joints)
+        free = [not joint.mimic for joint in setup.tree.moving]
+        return replace(state, q=leads @ q[free] + offset, qd=leads @ state.qd[free])
 
     def reference(self, setup: Setup) -> Simulator:
         return TreeReference(setup, friction_of(setup))
@@ -146,7 +150,12 @@ class FileRobot(Robot):
                 state = "acts" if taken else f"left out; {how}"
                 found[name] = f"of {count} joint{'s' * (count > 1)}: {state}"
         if mimic:
-            found["mimic"] = f"{', '.join(mimic)}: free, and not held to what it mimics"
+            how = "free; --set parameters.mimic=1 holds them to what they mimic"
+            if p.mimic:
+                how = "exact in the reference, in engines by laws of their own"
+            found["mimic"] = f"{', '.join(mimic)}: {how}"
+        if file.notes:
+            found["file"] = "; ".join(file.notes)
         found["contact"] = "none: the geometry is drawn, and touches nothing"
         return found
 

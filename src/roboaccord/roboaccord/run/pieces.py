@@ -75,22 +75,26 @@ def run_pieces(
 
 
 def run_isolated(
-    function: Callable[[*Ts], T], arguments: Iterable[tuple[*Ts]], *, timeout: float
+    function: Callable[[*Ts], T],
+    arguments: Iterable[tuple[*Ts]],
+    *,
+    timeout: float,
+    cpu: float = 0.0,
 ) -> Iterator[tuple[int, T | Crash]]:
     """Yield number and result of pieces as they are done, each in a process that may crash.
 
     Args:
         function, arguments: as of `run_pieces`.
-        timeout: after which a piece is ended [s].
+        timeout, cpu: as of `isolated`.
     """
 
     def run(left: Mapping[int, tuple[*Ts]]) -> Iterator[tuple[int, T | Crash]]:
         if client := _client.get():
-            alone: Callable[..., T | Crash] = partial(_isolate, function, timeout)
+            alone: Callable[..., T | Crash] = partial(_isolate, function, timeout, cpu)
             yield from _on_dask(client, alone, left, False)  # type: ignore[arg-type]
             return
         numbers = [*left]
-        for i, result in isolated(function, [*left.values()], timeout=timeout):
+        for i, result in isolated(function, [*left.values()], timeout=timeout, cpu=cpu):
             yield numbers[i], result
 
     yield from _each(function, [*arguments], run)
@@ -115,11 +119,13 @@ def _each(
         yield i, result
 
 
-def _isolate(function: Callable[[*Ts], T], timeout: float, *arguments: *Ts) -> T | Crash:
+def _isolate(
+    function: Callable[[*Ts], T], timeout: float, cpu: float, *arguments: *Ts
+) -> T | Crash:
     """Do a piece in a process of its own, which Dask's workers by default must not have."""
     current_process().daemon = False
     found: T | Crash
-    ((_, found),) = isolated(function, [arguments], timeout=timeout, workers=1)
+    ((_, found),) = isolated(function, [arguments], timeout=timeout, cpu=cpu, workers=1)
     return found
 
 

@@ -11,16 +11,17 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.mimic import MimicDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction, StopWatch
+from roboaccord.simulators.losses import STOPS
 from roboaccord.simulators.reference import Reference
+from roboaccord.simulators.stops import Stops
 
 
 class TreeReference(Reference):
-    """Simulate a tree of links by its description alone, without contact.
-
-    A joint that comes to a stop is an error.
+    """Simulate a tree of links by its description alone, without contact; stops are inelastic.
 
     Args:
         setup: robot and scenario.
@@ -33,6 +34,7 @@ class TreeReference(Reference):
     version = f"roboaccord {VERSION}"
     order = 4
     bases = ("fixed", "planar", "free")
+    channels = (STOPS,)
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
         super().__init__(setup)
@@ -40,9 +42,11 @@ class TreeReference(Reference):
         braking = (law.viscous, law.constant, law.speed) if law else ()
         gravity = setup.parameters.gravity
         plain = setup.tree, self.joints, setup.scenario.base, gravity
-        self._bare, self._dynamics = TreeDynamics(*plain), TreeDynamics(*plain, *braking)
+        held = MimicDynamics if any(j.mimic for j in setup.tree.moving) else TreeDynamics
+        self._bare, self._dynamics = held(*plain), held(*plain, *braking)
         self._masses = {link.name: link.mass for link in setup.tree.links}
-        self._stops = StopWatch.of(setup.tree, self.joints)
+        self._watch, self._locked = StopWatch.of(setup.tree, self.joints), set[int]()
+        self._stops = Stops(self._dynamics, *self._watch.limits)
         self.reset(setup.initial)
 
     def masses(self) -> Mapping[str, float]:
@@ -50,6 +54,7 @@ class TreeReference(Reference):
         return self._masses
 
     def lock(self, joint: int, locked: bool) -> None:
+        (self._locked.add if locked else self._locked.discard)(joint)
         for dynamics in (self._bare, self._dynamics):
             dynamics.lock(joint, LOCK_INERTIA if locked else 0.0)
 
@@ -66,20 +71,18 @@ class TreeReference(Reference):
         turn = quaternion_matrix(before.orientation)
         twist = turn_twist(turn, before.twist)
         y = self._dynamics.state(before.q, before.qd, before.position, before.orientation, twist)
-        self._dynamics.advance(y, self._effort, self.physics_step, self._steps, command.wrench)
+        taken = self._effort, self.physics_step, self._steps, command.wrench
+        if self._stops.any:
+            for impact in self._stops.advance(y, *taken, sorted(self._locked)):
+                event = self._watch.event(impact.joint, before.time + impact.time, impact.impulse)
+                self._events.append(event)
+            self._losses.add(STOPS, self._stops.taken)
+        else:
+            self._dynamics.advance(y, *taken)
         position, orientation, q, twist, qd = np.split(y, [3, 7, 7 + n, 13 + n])
         back = quaternion_matrix(orientation)
         own = np.concatenate([twist[:3] @ back, twist[3:] @ back])
         self._now = RobotState(self._time, q, qd, self._effort, position, orientation, own)
-
-    def _note(self, before: RobotState, after: RobotState) -> None:
-        """Refuse a joint beyond its stop."""
-        stopped = self._stops.beyond(after.q)
-        if stopped:
-            raise AccordError(
-                f"{stopped} comes to its stop at t = {after.time:.6f} s, and the reference "
-                "of a file has none: a shorter run, or --set parameters.stops=0 for all simulators"
-            )
 
     def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
         turn = quaternion_matrix(state.orientation)

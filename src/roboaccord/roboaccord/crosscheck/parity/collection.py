@@ -22,8 +22,9 @@ from roboaccord.crosscheck.parity.result import (
 from roboaccord.crosscheck.parity.robot import Bench, examine, load_shipped, repair
 from roboaccord.description.rules import findings
 from roboaccord.description.traps import MIMIC, Trap, find_traps
-from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
 from roboaccord.numerics.jit import is_disabled
@@ -67,7 +68,7 @@ def find_files(
     found = []
     for path in sorted({path for pattern in PATTERNS for path in folder.rglob(pattern)}):
         try:
-            file = read_urdf(path, packages, arguments)
+            file = read_robot(path, packages, arguments)
             Bench(file, base).question  # noqa: B018 - refuses what is no tree
             found.append(file)
         except AccordError as error:

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from roboaccord.engines.model import EngineModel
     from roboaccord.engines.mujoco.reader import MujocoReading
     from roboaccord.engines.mujoco.simulator import MujocoSimulator
+    from roboaccord.engines.spec import Convert
 
 
 def _version() -> str:
@@ -31,6 +32,12 @@ def _reader() -> type[MujocoReading]:
     return MujocoReading
 
 
+def _mjcf() -> Convert:
+    from roboaccord.engines.mujoco.convert import convert
+
+    return convert
+
+
 def _scheme(model: EngineModel) -> Scheme:
     settings = read_settings(model.options, "mujoco", MujocoSettings)
     name = settings.integrator_of(contact=model.contact is not None)
@@ -46,6 +53,7 @@ SPEC = EngineSpec(
     version=_version,
     simulator=_simulator,
     reader=_reader,
+    formats={"mujoco": _mjcf},
     settings=MujocoSettings,
     lacks={"terrain_mesh": "MuJoCo takes terrain as a height field"},
     default=True,

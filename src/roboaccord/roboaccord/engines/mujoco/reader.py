@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.mujoco.model import PLAIN, MujocoMechanism
 from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
 
@@ -39,21 +41,24 @@ class MujocoReading(Reading):
     ) -> None:
         self.question = question
         accord = settings == "accord"
+        # Below another root, the joint that carries ours floats by itself.
+        floats = question.base == "free" and question.root != find_root(ET.fromstring(urdf), "URDF")
         try:
             if accord:
                 urdf = urdf.replace("<link", f"{PLAIN}<link", 1)
             spec = mujoco.MjSpec.from_string(urdf)
             if accord:
                 # A joint that floats below a static link can do so below the world alone.
-                spec.compiler.fusestatic = any(j.type == FREE for j in spec.joints)
+                spec.compiler.fusestatic = floats
                 spec.compiler.discardvisual = True
                 spec.compiler.balanceinertia = False
             top = ""
             if question.base == "free":
-                body = spec.body(question.root) or spec.worldbody.bodies[0]
-                if not any(joint.type == FREE for joint in body.joints):
+                top = question.root
+                if not floats:
+                    body = spec.worldbody.bodies[0]
                     body.add_freejoint()
-                top = body.name
+                    top = body.name
             model = spec.compile()
         except ValueError as error:
             said = "; ".join(line.strip() for line in str(error).splitlines()[:2])

@@ -1,0 +1,90 @@
+"""Forward dynamics of a tree in which joints mimic others, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import Array
+from roboaccord.description import articulated as ab
+from roboaccord.description.base_kinds import Base
+from roboaccord.description.dynamics import SAMPLES, SINGULAR, TreeDynamics
+from roboaccord.description.tree import Tree
+from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.numerics.runge_kutta import rk4_stage
+
+
+class MimicDynamics(TreeDynamics):
+    """Hold joints to those that they mimic.
+
+    Positions are q = G z + q0 (`Tree.independent`), and accelerations G z'' with
+    G' M G z'' = G' (f - h), of the mass matrix M, efforts f and all other forces h of the tree
+    (Featherstone 2008, section 3.2). States and efforts are of all joints; a state must be one that
+    the constraint allows, and stays so.
+    """
+
+    def __init__(self, tree: Tree, joints: tuple[str, ...], *args: Any, **options: Any) -> None:
+        self._leads, self._added = tree.independent(joints)[0], 1.0
+        super().__init__(tree, joints, *args, **options)
+
+    def advance(
+        self, y: Array, effort: Array, step: float, count: int, wrench: Array | None = None
+    ) -> None:
+        self._hold(wrench)
+        slope = np.zeros_like(y)
+        for _ in range(count):
+            stage, end = y.copy(), y.copy()
+            for k in range(4):
+                self._slopes(stage, effort, slope)
+                rk4_stage(k, step, y, slope, stage, end)
+            end[3 : ab.Q] /= np.linalg.norm(end[3 : ab.Q])
+            y[:] = end
+
+    def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
+        return [self.acceleration(*each) for each in states]
+
+    def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
+        """Fill the rates of a state: h is what the forces make of a tree with more inertia.
+
+        That has an acceleration for links without mass, too, which the constraint may carry.
+        """
+        n = len(self.joints)
+        armature = self._body[self._rows, ab.ARMATURE]
+        self._body[self._rows, ab.ARMATURE] = armature + self._added
+        super()._slopes(y, effort, slope)
+        self._body[self._rows, ab.ARMATURE] = armature
+        rows, mass, _ = self._statics(y[ab.Q : ab.Q + n], quaternion_matrix(y[3 : ab.Q]))
+        places = ab.Q + n + np.array(rows)
+        right = mass[np.ix_(rows, rows)] @ slope[places]
+        right[-n:] += self._added * slope[places[-n:]]
+        slope[places] = self._constrained(mass[np.ix_(rows, rows)], right)
+
+    def _constrained(self, mass: Array, right: Array) -> Array:
+        """Return the accelerations (m,) of a mass matrix (m, m) under forces (m,)."""
+        whole = self._whole(len(mass))
+        found = np.linalg.solve(whole.T @ mass @ whole, whole.T @ right)
+        return np.asarray(whole @ found)
+
+    def _whole(self, size: int) -> Array:
+        """Return G with the base's rates, which mimic nothing."""
+        n, m = self._leads.shape
+        whole = np.eye(size, size - n + m)
+        whole[-n:, size - n :] = self._leads
+        return whole
+
+    def _refuse_singular(self, tree: Tree, kind: Base) -> None:
+        rng, n = np.random.default_rng(0), len(self.joints)
+        for _ in range(SAMPLES):
+            rows, mass, _ = self._statics(rng.uniform(-np.pi, np.pi, n), np.eye(3))
+            whole = self._whole(len(rows))
+            self._added = float(np.diag(mass)[6:].mean()) or 1.0
+            moments = np.linalg.eigvalsh(whole.T @ mass[np.ix_(rows, rows)] @ whole)
+            if not moments[0] > SINGULAR * moments[-1]:
+                raise AccordError(
+                    f"links of {tree.links[0].name}'s tree move without an inertia, also as joints "
+                    f"mimic others with a base that is {kind}: give them an <inertial>"
+                )

@@ -1,0 +1,144 @@
+"""The text of a URDF from bodies and joints that another format has read."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import MOVING, Joint, Link, Tree
+
+ENDLESS = 1e9  # rad, m, N m, N, rad/s: urdfdom wants a number where there is no limit
+WORLD = "world"
+AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+
+Pose = tuple[Array, Array]
+"""Position (3,) [m] and rotation (3, 3)."""
+HERE: Pose = (np.zeros(3), np.eye(3))
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True)
+class Converted:
+    """Hold the URDF of a robot in another format.
+
+    Args:
+        name: of the robot.
+        text: of the URDF.
+        notes: a line for each thing that URDF cannot say, and that is left out.
+        made: links of no mass that only the URDF has.
+    """
+
+    name: str
+    text: str
+    notes: tuple[str, ...] = ()
+    made: frozenset[str] = frozenset()
+
+
+def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tree:
+    """Return the tree of bodies and joints; its frames keep the bodies' axes.
+
+    A link's origin goes where the joint that leads to it turns. `world` is the root if it is there,
+    else the first body that no joint leads to.
+
+    Args:
+        links: the bodies.
+        joints: each with position and rotation of its frame in the parent at q = 0, its axis in
+            that frame, and the pose of that frame in the child.
+
+    Raises:
+        AccordError: for a loop, or bodies that hang on nothing.
+    """
+    by_name = {link.name: link for link in links}
+    ends = {joint.child for joint, _ in joints}
+    root = WORLD if WORLD in by_name else next((n for n in by_name if n not in ends), "")
+    root = root or links[0].name
+    offset, found, left = {root: np.zeros(3)}, list[Joint](), list(joints)
+    while near := [each for each in left if {each[0].parent, each[0].child} & offset.keys()]:
+        left.remove(near[0])
+        joint, (inside, axes) = near[0]
+        if joint.parent in offset and joint.child in offset:
+            raise AccordError(f"a loop at joint {joint.name}: a URDF is a tree")
+        if joint.child in offset:  # written from the tip to the base
+            joint, (inside, axes) = _turned(*near[0])
+        turn = joint.rotation @ axes.T
+        moved = np.zeros(3) if joint.kind == "fixed" else inside
+        place = joint.position - offset[joint.parent] + turn @ (moved - inside)
+        found.append(replace(joint, position=place, rotation=turn, axis=axes @ joint.axis))
+        offset[joint.child] = moved
+    loose = [name for name in by_name if name not in offset]
+    if loose:
+        raise AccordError(f"{loose[0]} hangs neither on {root} nor on what hangs there")
+    ordered = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
+    return Tree(tuple(ordered), tuple(found))
+
+
+def _turned(joint: Joint, on_child: Pose) -> tuple[Joint, Pose]:
+    """Return the same joint with parent and child exchanged."""
+    place, turn = on_child
+    turned = replace(
+        joint, parent=joint.child, child=joint.parent, position=place, rotation=turn,
+        axis=-joint.axis,
+    )  # fmt: skip
+    return turned, (joint.position, joint.rotation)
+
+
+def write_tree(tree: Tree, name: str) -> str:
+    """Return the URDF of a tree, its numbers as they are to the last bit.
+
+    Args:
+        tree: of links without shapes.
+        name: of the robot.
+    """
+    top = ET.Element("robot", name=name)
+    for link in tree.links:
+        element = ET.SubElement(top, "link", name=link.name)
+        if link.name == WORLD:
+            continue
+        inertial = ET.SubElement(element, "inertial")
+        ET.SubElement(inertial, "origin", xyz=_words(link.centre))
+        ET.SubElement(inertial, "mass", value=repr(float(link.mass)))
+        moments = link.inertia[np.triu_indices(3)]
+        values = {key: repr(float(x)) for key, x in zip(AXES, moments, strict=True)}
+        ET.SubElement(inertial, "inertia", values)
+    for joint in tree.joints:
+        element = ET.SubElement(top, "joint", name=joint.name, type=joint.kind)
+        ET.SubElement(element, "parent", link=joint.parent)
+        ET.SubElement(element, "child", link=joint.child)
+        turn = _words(rpy(joint.rotation))
+        ET.SubElement(element, "origin", xyz=_words(joint.position), rpy=turn)
+        if joint.kind in (*MOVING, "planar"):
+            ET.SubElement(element, "axis", xyz=_words(joint.axis))
+        if joint.kind in MOVING:
+            ET.SubElement(element, "limit", dict(_limits(joint)))
+            friction = {"damping": joint.damping, "friction": joint.friction}
+            said = {key: repr(float(value)) for key, value in friction.items()}
+            ET.SubElement(element, "dynamics", said)
+    ET.indent(top)
+    return ET.tostring(top, encoding="unicode")
+
+
+def rpy(rotation: Array) -> Array:
+    """Return roll, pitch, yaw (3,) of a rotation (3, 3) [rad], to round-off at any pitch."""
+    (a, b, c), (d, e, f), (g, _, _) = rotation.tolist()
+    yaw = math.atan2(d, a) if math.hypot(a, d) > 1e-9 else 0.0
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    pitch = math.atan2(-g, cos * a + sin * d)
+    return np.array([math.atan2(sin * c - cos * f, cos * e - sin * b), pitch, yaw])
+
+
+def _limits(joint: Joint) -> Iterator[tuple[str, str]]:
+    if joint.kind != "continuous":
+        yield "lower", repr(float(max(joint.lower, -ENDLESS)))
+        yield "upper", repr(float(min(joint.upper, ENDLESS)))
+    yield "effort", repr(float(min(joint.effort, ENDLESS)))
+    yield "velocity", repr(ENDLESS)
+
+
+def _words(vector: Array) -> str:
+    return " ".join(repr(float(x) + 0.0) for x in vector)

@@ -1,0 +1,208 @@
+"""MJCF as a URDF, by what MuJoCo's compiler makes of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.tree import Joint, Link
+from roboaccord.description.tree_text import (
+    HERE,
+    UP,
+    WORLD,
+    Converted,
+    Pose,
+    make_tree,
+    write_tree,
+)
+from roboaccord.numerics.rotations import axis_angle_matrix
+
+_log = logging.getLogger(__name__)
+JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
+GRAVITY = (0.0, 0.0, -9.81)
+MOST = 3  # links named in a line
+NOTHING = np.zeros(3), np.zeros((3, 3))
+
+
+def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Converted:
+    """Return the URDF of a robot in MJCF.
+
+    Bodies keep their names and axes; a body's origin goes where its joint turns. Of several joints
+    in a body, all but the last lead to links of no mass.
+
+    Args:
+        text: of the file.
+        path: of the file, None where the text is of none.
+        _packages: not used: MuJoCo knows none.
+
+    Raises:
+        AccordError: where MuJoCo refuses it, or it holds what no URDF can say.
+    """
+    mujoco.set_mju_user_warning(_log.info)  # else it writes a file where the command runs
+    try:
+        load = mujoco.MjModel.from_xml_path if path else mujoco.MjModel.from_xml_string
+        model = load(str(path) if path else text)
+    except ValueError as error:
+        said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
+        raise AccordError(f"MuJoCo refuses it: {said}") from None
+    refused = next(_refused(model), "")
+    if model.nbody == 1:
+        raise AccordError("it holds no bodies")
+    if refused:
+        raise AccordError(f"{refused}: URDF has no word for it")
+    return _Conversion(model).result()
+
+
+class _Conversion:
+    """Gather the links and joints of a compiled model."""
+
+    def __init__(self, model: mujoco.MjModel) -> None:
+        self.model = model
+        self.bodies = [WORLD, *(_name(model, OBJECT.mjOBJ_BODY, i) for i in range(1, model.nbody))]
+        self.links, self.joints, self.made = list[Link](), list[tuple[Joint, Pose]](), list[str]()
+        self.notes = list(_left_out(model))
+        trees = {int(model.body_rootid[model.dof_bodyid[i]]) for i in range(model.nv)}
+        loose = [i for i in trees if model.jnt_type[model.body_jntadr[i]] == JOINT.mjJNT_FREE
+                 and model.body_jntnum[i]]  # fmt: skip
+        if loose and len(trees) > 1:
+            named = ", ".join(self.bodies[i] for i in sorted(trees)[:4])
+            raise AccordError(f"{len(trees)} bodies that move hang on the world: {named}")
+        self.free = bool(loose)
+        if not self.free:
+            self.links.append(Link(WORLD, 0.0, *NOTHING, ()))
+        for i in range(1, model.nbody):
+            if not self.free or model.body_rootid[i] in loose:
+                self._add(i)
+        if self.free and len({*model.body_rootid[1:]}) > 1:
+            self.notes.append("bodies that stay in the world are left out")
+
+    def result(self) -> Converted:
+        """Return the URDF."""
+        # At offset 0 of `names` is the model's own.
+        name = self.model.names.partition(b"\0")[0].decode()
+        if self.made:
+            named = ", ".join(self.made[:MOST])
+            self.notes.append(f"{len(self.made)} links of no mass between a body's joints: {named}")
+        text = write_tree(make_tree(self.links, self.joints), name or "robot")
+        return Converted(name or "robot", text, tuple(self.notes), frozenset(self.made))
+
+    def _add(self, i: int) -> None:
+        model, name = self.model, self.bodies[i]
+        turn = _matrix(model.body_iquat[i])
+        inertia = turn @ np.diag(model.body_inertia[i]) @ turn.T
+        self.links.append(
+            Link(name, float(model.body_mass[i]), model.body_ipos[i].copy(),
+                 0.5 * (inertia + inertia.T), ())
+        )  # fmt: skip
+        first, count = int(model.body_jntadr[i]), int(model.body_jntnum[i])
+        joints = range(first, first + count)
+        if count and model.jnt_type[first] == JOINT.mjJNT_FREE:
+            return
+        at, place = self.bodies[model.body_parentid[i]], model.body_pos[i].copy()
+        pose: Pose = (place, _matrix(model.body_quat[i]))
+        if not count:
+            taken = {_name(model, OBJECT.mjOBJ_JOINT, k) for k in range(model.njnt)}
+            joint = _unused(f"{name}_fixed", taken)
+            fixed = Joint(joint, "fixed", at, name, *pose, UP, -np.inf, np.inf)
+            self.joints.append((fixed, HERE))
+        for k in joints:
+            child = name
+            if k != joints[-1]:
+                label = _name(model, OBJECT.mjOBJ_JOINT, k)
+                child = _unused(f"{name}_before_{label}", {*self.bodies, *self.made})
+                self.made.append(child)
+                self.links.append(Link(child, 0.0, *NOTHING, ()))
+            self.joints.append(self._joint(k, at, child, pose))
+            at, pose = child, HERE
+
+    def _joint(self, k: int, parent: str, child: str, pose: Pose) -> tuple[Joint, Pose]:
+        """Return a joint in a body that is at `pose` in its parent before the joint moves."""
+        model, dof = self.model, int(self.model.jnt_dofadr[k])
+        axis, at = model.jnt_axis[k].copy(), model.jnt_pos[k].copy()
+        ref, limited = float(model.qpos0[model.jnt_qposadr[k]]), bool(model.jnt_limited[k])
+        slides = model.jnt_type[k] == JOINT.mjJNT_SLIDE
+        place, turn = pose[0] + pose[1] @ at, pose[1]
+        if slides:
+            place = place - ref * (turn @ axis)
+        else:
+            turn = turn @ axis_angle_matrix(axis, np.array(-ref))
+        found = Joint(
+            name=_name(model, OBJECT.mjOBJ_JOINT, k),
+            kind="prismatic" if slides else "revolute" if limited else "continuous",
+            parent=parent,
+            child=child,
+            position=place,
+            rotation=turn,
+            axis=axis,
+            lower=float(model.jnt_range[k, 0]) if limited else -np.inf,
+            upper=float(model.jnt_range[k, 1]) if limited else np.inf,
+            effort=float(model.jnt_actfrcrange[k, 1]) if model.jnt_actfrclimited[k] else np.inf,
+            damping=float(model.dof_damping[dof]),
+            friction=float(model.dof_frictionloss[dof]),
+        )
+        return found, (at, np.eye(3))
+
+
+def _refused(model: mujoco.MjModel) -> Iterator[str]:
+    """Yield what of a model no URDF can say, by name."""
+    balls = [i for i in range(model.njnt) if model.jnt_type[i] == JOINT.mjJNT_BALL]
+    mocaps = [i for i in range(model.nbody) if model.body_mocapid[i] >= 0]
+    for what, kind, found in (
+        ("ball joint", OBJECT.mjOBJ_JOINT, balls),
+        ("tendon", OBJECT.mjOBJ_TENDON, range(model.ntendon)),
+        ("flex", OBJECT.mjOBJ_FLEX, range(model.nflex)),
+        ("mocap body", OBJECT.mjOBJ_BODY, mocaps),
+        ("plugin", OBJECT.mjOBJ_PLUGIN, range(model.nplugin)),
+    ):
+        yield from (f"{what} {_name(model, kind, i)}" for i in found)
+    for i in range(model.neq):
+        word = mujoco.mjtEq(model.eq_type[i]).name.removeprefix("mjEQ_").lower()
+        loop = ", a loop" if word in ("connect", "weld") else ""
+        yield f"equality {word} {_name(model, OBJECT.mjOBJ_EQUALITY, i)}{loop}"
+
+
+def _left_out(model: mujoco.MjModel) -> Iterator[str]:
+    """Yield a line for what is left out, because URDF has no word for it."""
+    free = np.isin(model.jnt_type, JOINT.mjJNT_FREE)
+    of_free = free[model.dof_jntid]
+    said = (
+        ("springs of joints (stiffness)",
+         model.jnt_stiffness.any() or model.jnt_stiffnesspoly.any() or model.nplastic),
+        ("armature of joints", model.dof_armature.any()),
+        ("damping of higher order", model.dof_dampingpoly.any()),
+        ("damping and friction of the free joint",
+         (model.dof_damping + model.dof_frictionloss)[of_free].any()),
+        ("gravity compensation", model.body_gravcomp.any()),
+        ("density, viscosity and wind of the air", model.opt.density or model.opt.viscosity),
+        ("actuators", model.nu),
+    )  # fmt: skip
+    for what, there in said:
+        if there:
+            yield f"{what}: left out"
+    if tuple(model.opt.gravity) != GRAVITY:
+        words = " ".join(f"{x:g}" for x in model.opt.gravity)
+        yield f"gravity of the file, {words} m/s^2: left out, 9.81 acts here"
+
+
+def _name(model: mujoco.MjModel, kind: mujoco.mjtObj, i: int) -> str:
+    word = kind.name.removeprefix("mjOBJ_").lower()
+    return str(mujoco.mj_id2name(model, kind, i) or f"{word}_{i}")
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    return next(
+        new for new in (name, *(f"{name}_{i}" for i in range(1, 10_000))) if new not in taken
+    )
+
+
+def _matrix(quaternion: Array) -> Array:
+    """Return the rotation (3, 3) of a quaternion w x y z."""
+    found = np.zeros(9)
+    mujoco.mju_quat2Mat(found, quaternion)
+    return found.reshape(3, 3)

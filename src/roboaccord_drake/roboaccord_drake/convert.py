@@ -1,0 +1,232 @@
+"""SDF as a URDF, by Drake's parser."""
+
+from __future__ import annotations
+
+import logging
+import re
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from logging.handlers import BufferingHandler
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydrake.multibody.parsing import Parser
+from pydrake.multibody.plant import MultibodyPlant
+from pydrake.multibody.tree import BodyIndex
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_xml
+from roboaccord.description.rules import parse_lines
+from roboaccord.description.tree import Joint, Link
+from roboaccord.description.tree_text import (
+    HERE,
+    UP,
+    WORLD,
+    Converted,
+    Pose,
+    make_tree,
+    write_tree,
+)
+
+KINDS = {
+    "weld": "fixed",
+    "revolute": "revolute",
+    "prismatic": "prismatic",
+    "planar": "planar",
+    "quaternion_floating": "floating",
+    "rpy_floating": "floating",
+}
+INERTIA = re.compile(r"(?:A link named|While (?:parsing inertia|re-expressing)).*")
+INCLUDED = re.compile(r"(<uri>\s*model://([\w.-]+))/?(?=\s*</uri>)")
+SPOKEN = 2  # of Drake's warnings
+
+
+def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Converted:
+    """Return the URDF of a robot's model in SDF.
+
+    Links keep their names and axes; a link's origin goes where the joint that leads to it turns.
+
+    Args:
+        text: of the file.
+        path: of the file, None where the text is of none.
+        packages: folders by name, for `model://NAME` and `package://NAME`.
+
+    Raises:
+        AccordError: where it is no single model that moves, Drake refuses it, or it holds what no
+            URDF can say.
+    """
+    top, _ = parse_lines(text)  # prefixes need not be declared
+    model = _only_model(top)
+    named = INCLUDED.sub(lambda found: _included(found, packages), text)
+    plant = MultibodyPlant(0.0)
+    parser = Parser(plant)
+    for name, folder in packages.items():
+        if not parser.package_map().Contains(name):
+            parser.package_map().Add(name, folder)
+    try:
+        with _warnings() as said:
+            if path and path.suffix == ".sdf" and named == text:
+                parser.AddModels(path)
+            else:
+                parser.AddModelsFromString(named, "sdf")
+    except RuntimeError as error:
+        raise AccordError(f"Drake refuses it: {_first(str(error))}") from None
+    replaced = [found[0] for line in said if (found := INERTIA.search(line))]
+    if replaced:
+        raise AccordError(f"Drake would take another inertia: {replaced[0]}")
+    if plant.num_constraints():
+        raise AccordError(f"{plant.num_constraints()} constraints between links: URDF has no word")
+    tree = make_tree(*_parts(plant))
+    notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
+    used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
+    notes += [f"model://{name} is {folder}" for name, folder in used.items()]
+    notes += _left_out(plant, model)
+    notes += [f"Drake: {_first(line)}" for line in said[:SPOKEN]]
+    if len(said) > SPOKEN:
+        notes.append(f"Drake: {len(said) - SPOKEN} more warnings")
+    name = model.get("name", "robot")
+    return Converted(name, write_tree(tree, name), tuple(notes))
+
+
+def _only_model(top: ET.Element) -> ET.Element:
+    if top.find("world") is not None:
+        raise AccordError("it is a world, and no robot: name the file of the robot's own model")
+    models = top.findall("model")
+    if len(models) != 1:
+        names = ", ".join(each.get("name", "") for each in models[:4])
+        raise AccordError(f"it holds {len(models)} models ({names}): name the file of one")
+    if models[0].findtext("static", "").strip() in ("1", "true"):
+        raise AccordError(f"model {models[0].get('name')} is static: nothing of it moves")
+    for joint in models[0].iter("joint"):
+        if joint.find(".//mimic") is not None:
+            raise AccordError(f"joint {joint.get('name')} mimics another: not taken from SDF")
+    return models[0]
+
+
+def _included(found: re.Match[str], packages: Mapping[str, Path]) -> str:
+    """Return a model's URI with its file, which Drake asks for, by the model.config beside it."""
+    folder = packages.get(found[2])
+    if folder is None:
+        return found[0]
+    config = folder / "model.config"
+    file = read_xml(config).findtext("sdf") if config.is_file() else None
+    return f"{found[1]}/{file or 'model.sdf'}"
+
+
+def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]:
+    bodies = [plant.get_body(BodyIndex(i)) for i in range(1, plant.num_bodies())]
+    counts = Counter(body.name() for body in bodies)
+
+    def name(body: Any) -> str:
+        """Return a body's name, with its model's where another body has it."""
+        alone = body.index() == 0 or counts[body.name()] == 1
+        scoped = str(body.scoped_name()).partition("::")[2]
+        return WORLD if body.index() == 0 else body.name() if alone else scoped.replace("::", "_")
+
+    links = [_link(name(body), body) for body in bodies]
+    found = list[tuple[Joint, Pose]]()
+    efforts = {}
+    for i in plant.GetJointActuatorIndices():
+        actuator = plant.get_joint_actuator(i)
+        efforts[actuator.joint().index()] = actuator.effort_limit()
+    joints = [plant.get_joint(i) for i in plant.GetJointIndices()]
+    twice = Counter(joint.name() for joint in joints)
+    for joint in joints:
+        kind = KINDS.get(joint.type_name())
+        if kind is None:
+            word = joint.type_name().removesuffix("_rpy")
+            raise AccordError(f"{word} joint {joint.name()}: URDF has no word for it")
+        parent, child = name(joint.parent_body()), name(joint.child_body())
+        label = joint.name() if twice[joint.name()] == 1 else f"{child}_{joint.name()}"
+        place, turn = _pose(joint.frame_on_parent())
+        if kind == "fixed":
+            offset, rotation = _numbers(joint.X_FM())
+            place, turn = place + turn @ offset, turn @ rotation
+        made = Joint(label, kind, parent, child, place, turn, UP, -np.inf, np.inf)
+        if kind in ("revolute", "prismatic"):
+            made = _moving(joint, made, efforts.get(joint.index(), 0.0))
+        found.append((made, _pose(joint.frame_on_child())))
+    if any(WORLD in (joint.parent, joint.child) for joint, _ in found):
+        links.insert(0, Link(WORLD, 0.0, np.zeros(3), np.zeros((3, 3)), ()))
+    return links, found
+
+
+def _moving(joint: Any, made: Joint, effort: float) -> Joint:
+    """Return a revolute or prismatic joint with its axis, limits and damping."""
+    turns = made.kind == "revolute"
+    lower, upper = joint.position_lower_limit(), joint.position_upper_limit()
+    return replace(
+        made,
+        kind="continuous" if turns and np.isinf([lower, upper]).all() else made.kind,
+        axis=np.array(joint.revolute_axis() if turns else joint.translation_axis()),
+        lower=float(lower),
+        upper=float(upper),
+        effort=float(effort),
+        damping=float(joint.default_damping()),
+    )
+
+
+def _link(name: str, body: Any) -> Link:
+    inertia = body.default_spatial_inertia()
+    mass, centre = float(inertia.get_mass()), np.array(inertia.get_com())
+    if not mass > 0.0:
+        return Link(name, 0.0, np.zeros(3), np.zeros((3, 3)), ())
+    central = inertia.Shift(centre).CalcRotationalInertia().CopyToFullMatrix3()
+    return Link(name, mass, centre, np.array(central), ())
+
+
+def _pose(frame: Any) -> Pose:
+    if frame.index() == frame.body().body_frame().index():
+        return HERE
+    return _numbers(frame.GetFixedPoseInBodyFrame())
+
+
+def _numbers(pose: Any) -> Pose:
+    return np.array(pose.translation()), np.array(pose.rotation().matrix())
+
+
+def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
+    actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
+    said = (
+        ("springs and bushings", plant.num_force_elements() > 1),
+        ("armature of joints", any(a.default_reflected_inertia() for a in actuators)),
+        ("dry friction of joints", any(float(e.text or 0) for e in model.iter("friction")
+                                       if not len(e))),
+    )  # fmt: skip
+    for what, there in said:
+        if there:
+            yield f"{what}: left out"
+
+
+def _known() -> str:
+    """Return the version of SDF that Drake's parser knows, in its own words."""
+    plant = MultibodyPlant(0.0)  # which a parser does not keep alive
+    try:
+        with _warnings():
+            Parser(plant).AddModelsFromString('<sdf version="99"/>', "sdf")
+    except RuntimeError as error:
+        found = re.search(r"to (\d[\d.]*)", str(error))
+        return found[1] if found else "one it does not say"
+    return "any"
+
+
+def _first(said: str) -> str:
+    return re.sub(r"^\S*\.sdf:\d+: |^\S*: (?=error)", "", (said.splitlines() or [""])[0])
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """Gather Drake's warnings in place of its log."""
+    log, said = logging.getLogger("drake"), list[str]()
+    handler, spread = BufferingHandler(10_000), log.propagate
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield said
+    finally:
+        said += [record.getMessage() for record in handler.buffer]
+        log.removeHandler(handler)
+        log.propagate = spread
