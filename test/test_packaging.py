@@ -25,6 +25,7 @@ from zipfile import ZipFile
 import pytest
 import yaml
 from packaging.requirements import Requirement
+from roboaccord.contract.extras import EXTRAS
 from workspace import (
     PACKAGES,
     ROOT,
@@ -317,6 +318,18 @@ def test_libraries_whose_private_parts_are_used_have_an_upper_bound() -> None:
         if any(bound.operator == "<" for bound in asked.specifier)
     }
     assert bounded == {"numba", "rosbags", "xacro"}
+
+
+def test_the_extras_are_those_that_are_told() -> None:
+    """What a line says to install is what setup.py has; robots, nodes and engines get all of it."""
+    asked = _setup_arguments("roboaccord")["extras_require"]
+    assert {extra: sorted(modules.values()) for extra, modules in EXTRAS.items()} == {
+        extra: sorted(asked[extra]) for extra in EXTRAS
+    }
+    for package in PACKAGES:
+        if package != "roboaccord":
+            core = [each for each in _requirements(package) if each.name == "roboaccord"]
+            assert [each.extras for each in core] == [{*EXTRAS}], package
 
 
 def _requirements(package: str) -> list[Requirement]:

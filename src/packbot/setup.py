@@ -24,7 +24,13 @@ setup(
         (f"share/{NAME}/scenarios", glob("scenarios/*")),
         (f"share/{NAME}/launch", glob("launch/*.launch.py")),
     ],
-    install_requires=["numpy>=1.26", "rich>=14.3", "roboaccord", "scipy>=1.11", "typer>=0.16"],
+    install_requires=[
+        "numpy>=1.26",
+        "rich>=14.3",
+        "roboaccord[reference,report,bag]",
+        "scipy>=1.11",
+        "typer>=0.16",
+    ],
     extras_require={
         "reference": ["coal>=3.0", "pin>=4.0"],
         "mesh": ["trimesh>=4.5"],

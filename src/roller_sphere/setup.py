@@ -27,7 +27,7 @@ setup(
         "matplotlib>=3.10",
         "numpy>=1.26",
         "rich>=14.3",
-        "roboaccord",
+        "roboaccord[reference,report,bag]",
         "scipy>=1.11",
         "typer>=0.16",
     ],

@@ -29,7 +29,7 @@ setup(
         "pillow>=10",
         "pyyaml>=6",
         "rich>=14.3",
-        "roboaccord",
+        "roboaccord[reference,report,bag]",
         "scipy>=1.11",
         "typer>=0.16",
     ],

@@ -182,6 +182,30 @@ def test_kernels_stay_within_their_arrays(n, monkeypatch):
     np.testing.assert_allclose(compute(), compiled, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("base", ["fixed", "planar", "free"])
+def test_interpreted_kernels_take_all_states_at_once(base, monkeypatch):
+    """Row by row, they add and multiply as for one state; sines may differ in the last place."""
+    rng = np.random.default_rng(0)
+    body = inertial(1.0, "0.1 0 -0.2", (0.1, 0.2, 0.15))
+    links = {"base_link": body, "one": body, "two": body, "three": body}
+    joints = (
+        joint("a", "base_link", "one", origin="0 0.1 0"),
+        joint("b", "one", "two", "prismatic", "0 0 -0.5", "1 0 0"),
+        joint("c", "one", "three", origin="0 0 -0.3", axis="1 0 0"),
+    )
+    dynamics = TreeDynamics(tree_of(links, joints), ("a", "b", "c"), base, 9.81)
+    turns = [quaternion_matrix(turn / np.linalg.norm(turn)) for turn in rng.normal(size=(5, 4))]
+    states = [(*rng.normal(size=(3, 3)), ORIGIN, turn, rng.normal(size=6)) for turn in turns]
+    expected = [dynamics.acceleration(*state) for state in states]
+    for name, value in list(vars(articulated).items()):
+        if isinstance(value, Kernel):
+            monkeypatch.setattr(articulated, name, value.function)
+    monkeypatch.setattr("roboaccord.description.dynamics.COMPILES", False)
+    for found, one in zip(dynamics.accelerations(states), expected, strict=True):
+        np.testing.assert_allclose(found.base, one.base, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(found.joints, one.joints, rtol=1e-12, atol=1e-12)
+
+
 def test_links_without_an_inertia_are_named():
     """A massless last link, a point mass on its own axis, and a massless free base."""
     with pytest.raises(

@@ -11,6 +11,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Iterator
+from importlib.metadata import entry_points
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -25,6 +26,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, warn
 from roboaccord.cli.options import Changes, RobotName, ScenarioName, load_setup
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.extras import EXTRAS, missing
 from roboaccord.contract.results import Json, to_json
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available, Missing
@@ -46,6 +48,7 @@ PROGRAMS = {
     "gz": "for sim:=gz; Gazebo Harmonic",
     "ffmpeg": "for accord view --mp4; apt-get install ffmpeg",
 }
+TRANSPORTS = "roboaccord.runners"
 INDENT = (0, 0, 0, 4)
 SUFFIX = ".jinja"
 
@@ -57,12 +60,12 @@ def doctor_command() -> Result:
 
       accord doctor
     """
-    from roboaccord.run.runner import transports
-
     rows = {
         "python": (True, f"{platform.python_version()} in {sys.prefix}"),
         "numba": (HAS_NUMBA, "" if HAS_NUMBA else "kernels run 100 times slower"),
     }
+    for extra in EXTRAS:
+        rows[extra] = (not missing(extra), missing(extra))
     for engine in engine_names():
         match spec(engine).look():
             case Available(version):
@@ -74,7 +77,7 @@ def doctor_command() -> Result:
     for program, use in PROGRAMS.items():
         rows[program] = (True, "") if shutil.which(program) else (False, use)
     rows["robots"] = (bool(robot_names()), ", ".join(robot_names()))
-    rows["transports"] = (True, ", ".join(transports()))
+    rows["transports"] = (True, ", ".join(entry_points(group=TRANSPORTS).names))
     table = make_table("what", "found", "note", words=["found"], text=["note"])
     for name, (ok, note) in rows.items():
         table.add_row(name, Text("yes", "green") if ok else Text("no", "yellow"), note)

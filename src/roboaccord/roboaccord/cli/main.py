@@ -22,6 +22,7 @@ from typer.main import get_command
 from roboaccord.cli.endings import GRACE, TOLD, WORDS
 from roboaccord.contract import VERSION
 from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
+from roboaccord.contract.extras import missing, missing_behind, need
 from roboaccord.contract.shown import guard
 from roboaccord.scenario.user_code import DEBUG, explain, place_of, shows_tracebacks
 
@@ -45,6 +46,18 @@ COMMANDS = {
     "view": "view:view_command",
     "recover": "bags:recover_command",
 }
+NEEDS = {
+    "run": ("bag",),
+    "teleop": ("bag",),
+    "crosscheck": ("reference", "report", "bag"),
+    "sensitivity": ("reference", "bag"),
+    "sweep": ("reference", "report", "bag"),
+    "compare": ("bag",),
+    "export": ("bag",),
+    "view": ("report", "bag"),
+    "recover": ("bag",),
+}
+"""Extras without which a command of the core does nothing."""
 OF_ROBOTS = {"identify": "Identify the parameters of a robot from a recorded motion."}
 """Commands whose first argument is a robot, where that has one of the name."""
 DEBUG_OPTION = "--debug"
@@ -57,8 +70,13 @@ class Group(TyperGroup):
     """Commands, each imported when it is asked for: what one needs may take seconds."""
 
     def load(self, name: str) -> Command | None:
-        """Import a command of the core, or the group of a robot's commands; None for neither."""
+        """Import a command of the core, or the group of a robot's commands; None for neither.
+
+        Raises:
+            AccordError: if libraries are missing that it needs.
+        """
         if name in COMMANDS:
+            need(f"accord {name} needs", *NEEDS.get(name, ()))
             return core_command(name)
         if name in OF_ROBOTS:
             return robots_with(name)
@@ -72,6 +90,8 @@ class Group(TyperGroup):
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the help's list; of a robot's group the name is enough for that."""
+        if words := missing(*NEEDS.get(cmd_name, ())):
+            return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
         if cmd_name in COMMANDS or not _is_robot(cmd_name):
             return self.load(cmd_name)
         return _group(TyperGroup, cmd_name, f"Commands of the robot {cmd_name}.")
@@ -311,7 +331,7 @@ def line_of(error: BaseException) -> str | None:
         return str(error)
     if isinstance(error, MemoryError):
         return str(error) or "there is not enough memory for this"
-    if line := explain(error):
+    if line := explain(error) or missing_behind(error):
         return line
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -17,6 +18,7 @@ from roboaccord.cli.console import command_line, make_table, named, note
 from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, split_arguments
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.extras import need
 from roboaccord.contract.files import check_inside, check_target
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.collection import (
@@ -34,6 +36,7 @@ from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.gazebo.form import base_in_gazebo
+from roboaccord.numerics.jit import interpreting
 from roboaccord.report.parity import (
     apart_lines,
     body_lines,
@@ -134,6 +137,8 @@ def parity_command(
 
       accord parity snake --json
     """
+    if page:
+        need("pages need", "report")
     root = one_of("--base", base, BASES) if base else None
     options = Options(one_of("--settings", settings, SETTINGS), root, seed)
     chosen = choose_readers(engines)
@@ -164,7 +169,8 @@ def examined(
     targets: Sequence[Path],
 ) -> tuple[RobotParity, ...]:
     """Return what engines make of files, after repair too if there are targets, with a bar."""
-    with named(len(files) * len(engines) * (4 if targets else 2), "reading") as done:
+    count = len(files) * len(engines) * (4 if targets else 2)
+    with interpreting() if len(files) == 1 else nullcontext(), named(count, "reading") as done:
         robots = examine_all(files, engines, options, done)
         if targets:
             robots = write_repaired(files, robots, targets, engines, options, done)

@@ -19,7 +19,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file
 from roboaccord.contract.results import to_json
 from roboaccord.run.pieces import kept_in, on_cluster
-from roboaccord.run.results_file import ResultsFile
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -115,5 +114,7 @@ def _content(value: Value) -> Value:
 
 
 def _kept(path: Path) -> AbstractContextManager[None]:
+    from roboaccord.run.results_file import ResultsFile
+
     command, parameters = _study.get()
     return kept_in(ResultsFile(path, command, to_json(parameters)))

@@ -16,6 +16,7 @@ from roboaccord.description import articulated as ab
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.kinematics import PRISMATIC, REVOLUTE
 from roboaccord.description.tree import Joint, Tree
+from roboaccord.numerics.jit import COMPILES, for_kernels
 from roboaccord.numerics.rotations import matrix_quaternion, turn_between
 
 SAMPLES = 3  # random states in which a singular inertia is looked for
@@ -215,18 +216,45 @@ class TreeDynamics:
         self._hold(wrench)
         y = self.state(q, qd, position, matrix_quaternion(rotation), twist)
         self._slopes(y, np.asarray(effort, float), self._slope)
-        _, base, joints = np.split(self._slope, [7 + len(q), 13 + len(q)])
+        return self._parts(self._slope)
+
+    def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
+        """Return what `acceleration` does of its arguments, for many states.
+
+        An interpreted kernel takes rows of numbers as it takes numbers: all states are one pass.
+        """
+        if COMPILES:
+            return [self.acceleration(*each) for each in states]
+        many = len(states)
+        whole = (
+            self.state(q, qd, position, matrix_quaternion(rotation), twist)
+            for q, qd, _, position, rotation, twist in states
+        )
+        y, effort = np.stack([*whole], axis=1), np.stack([each[2] for each in states], axis=1)
+        work, slope = np.zeros((*self._work.shape, many)), np.zeros_like(y)
+        ab.slopes(
+            for_kernels(self._tree), for_kernels(self._body), self._free, work, y, effort,
+            np.zeros(6), np.zeros((6, 6, many)), np.zeros((6, many)), slope,
+        )  # fmt: skip
+        return [self._parts(column) for column in slope.T]
+
+    def _parts(self, slope: Array) -> Acceleration:
+        n = len(self.joints)
+        _, base, joints = np.split(slope, [7 + n, 13 + n])
         return Acceleration(base.copy() if self._base.moves else np.zeros(6), joints.copy())
+
+    def statics(self, q: Array, rotation: Array) -> tuple[Array, Array]:
+        """Return mass matrix and gravity forces, as below."""
+        rows, mass, gravity = self._statics(q, rotation)
+        return np.asarray(mass[np.ix_(rows, rows)]), np.asarray(gravity[rows])
 
     def mass_matrix(self, q: Array, position: Array, rotation: Array) -> Array:
         """Return the mass matrix (m, m), in the order of `EngineSimulator.mass_matrix`."""
-        rows, mass, _ = self._statics(q, rotation)
-        return np.asarray(mass[np.ix_(rows, rows)])
+        return self.statics(q, rotation)[0]
 
     def gravity_forces(self, q: Array, position: Array, rotation: Array) -> Array:
         """Return the forces and efforts that hold the tree at rest (m,) [N, N m]."""
-        rows, _, gravity = self._statics(q, rotation)
-        return np.asarray(gravity[rows])
+        return self.statics(q, rotation)[1]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
         """Fill the rates of a state y (13 + 2 n,)."""
@@ -244,7 +272,7 @@ class TreeDynamics:
         rest = np.zeros(len(q))
         y = self.state(q, rest, np.zeros(3), matrix_quaternion(rotation), np.zeros(6))
         self._work[:, ab.ANGULAR : ab.BIAS] = 0.0
-        ab.composite(self._tree, self._body, self._work, y, mass, gravity)
+        ab.composite(*map(for_kernels, (self._tree, self._body, self._work, y, mass, gravity)))
         return [*self._base.axes, *range(6, size)], mass, gravity
 
     def _refuse_singular(self, tree: Tree, kind: Base) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array
 from roboaccord.description import articulated as ab
 from roboaccord.description.base_kinds import Base
@@ -41,6 +43,9 @@ class MimicDynamics(TreeDynamics):
                 rk4_stage(k, step, y, slope, stage, end)
             end[3 : ab.Q] /= np.linalg.norm(end[3 : ab.Q])
             y[:] = end
+
+    def accelerations(self, states: Sequence[tuple[Array, ...]]) -> list[Acceleration]:
+        return [self.acceleration(*each) for each in states]
 
     def _slopes(self, y: Array, effort: Array, slope: Array) -> None:
         """Fill the rates of a state: h is what the forces make of a tree with more inertia.

@@ -22,7 +22,7 @@ from roboaccord.engines.meter import Losses, StepMeter
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.properties import WORLD, JointProperties, Properties, braking
 from roboaccord.engines.touch import TouchWatch
-from roboaccord.numerics.jit import HAS_NUMBA
+from roboaccord.numerics.jit import COMPILES
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch
 from roboaccord.simulators.losses import CHANNELS
@@ -230,7 +230,7 @@ class EngineSimulator(Simulator):
 
     def _compile(self) -> None:
         self._compiled = None
-        if HAS_NUMBA and self._indices and (self._law or self._friction):
+        if COMPILES and self._indices and (self._law or self._friction):
             from roboaccord.engines.compiled import compile_forces
 
             self._compiled = compile_forces(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,8 +19,10 @@ from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.tree import Tree
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import JointFriction
+
+if TYPE_CHECKING:
+    from roboaccord.scenario.setup import Setup
+    from roboaccord.simulators.joints import JointFriction
 
 BASE_LINK = "base_link"
 

@@ -124,6 +124,10 @@ class Reading(ABC):
             joints = np.asarray(np.linalg.solve(turn, found.joints - drift), float)
         return np.concatenate([found.base, joints][self.question.base == "fixed" :])
 
+    def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
+        """Return what `acceleration` does, for many states."""
+        return [self.acceleration(state) for state in states]
+
     def statics(self, state: RobotState) -> tuple[Array, Array]:
         """Return mass matrix (m, m) and gravity forces (m,), in the order of `acceleration`."""
         if self.charts is None:
@@ -185,16 +189,21 @@ class TreeReading(Reading):
         return law(self.tree, self.question.joints, self.question.base, GRAVITY)
 
     def acceleration(self, state: RobotState) -> Array:
-        rotation = quaternion_matrix(state.orientation)
-        twist = turn_twist(rotation, state.twist)
-        place = state.position, rotation
-        found = self._law.acceleration(state.q, state.qd, state.effort, *place, twist)
-        return np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
+        return self.accelerations([state])[0]
+
+    def accelerations(self, states: Sequence[RobotState]) -> list[Array]:
+        turns = [quaternion_matrix(state.orientation) for state in states]
+        asked = [
+            (s.q, s.qd, s.effort, s.position, turn, turn_twist(turn, s.twist))
+            for s, turn in zip(states, turns, strict=True)
+        ]
+        return [
+            np.concatenate([found.base, found.joints][self.question.base == "fixed" :])
+            for found in self._law.accelerations(asked)
+        ]
 
     def statics(self, state: RobotState) -> tuple[Array, Array]:
-        place = state.position, quaternion_matrix(state.orientation)
-        mass = self._law.mass_matrix(state.q, *place)
-        return mass, self._law.gravity_forces(state.q, *place)
+        return self._law.statics(state.q, quaternion_matrix(state.orientation))
 
 
 def read_tree(urdf: str, source: str = "URDF") -> Tree:

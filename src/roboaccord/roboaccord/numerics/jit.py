@@ -10,23 +10,33 @@ import functools
 import importlib.util
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FunctionType
-from typing import TYPE_CHECKING, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from roboaccord.numerics.parallel import check_address_space
 
 if TYPE_CHECKING:
     from numba.core.event import Event
     from numba.core.types import Type
+    from numpy.typing import NDArray
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+DISABLED = "NUMBA_DISABLE_JIT"  # environment variable
+
+
+def is_disabled() -> bool:
+    """Return whether processes that are started now are to interpret kernels."""
+    return os.environ.get(DISABLED, "0") not in ("", "0")
+
+
 HAS_NUMBA = importlib.util.find_spec("numba") is not None
 # `lanes` have no meaning where kernels are interpreted.
-COMPILES = HAS_NUMBA and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+COMPILES = HAS_NUMBA and not is_disabled()
 
 # No fastmath: fresh from the compiler and from the cache, code would round differently, and one
 # run have two hashes.
@@ -38,9 +48,29 @@ _LOCK = threading.RLock()
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile `function` in nopython mode when called, cached on disk by its code.
 
-    Without numba it is returned as it is.
+    Where numba is missing or disabled, it is returned as it is.
     """
-    return Kernel(function) if HAS_NUMBA else function
+    return Kernel(function) if COMPILES else function
+
+
+def for_kernels(array: NDArray[Any]) -> NDArray[Any]:
+    """Return what a kernel that takes single numbers of an array is given for it.
+
+    That is the array if it is compiled. An interpreted one is faster on a memoryview, whose numbers
+    are Python's: they raise ZeroDivisionError.
+    """
+    return array if COMPILES else memoryview(array)  # type: ignore[return-value,arg-type]
+
+
+@contextmanager
+def interpreting() -> Iterator[None]:
+    """Let processes that are started interpret kernels: a short job is done before numba loads."""
+    before = os.environ.get(DISABLED, "0")
+    os.environ[DISABLED] = "1"
+    try:
+        yield
+    finally:
+        os.environ[DISABLED] = before
 
 
 class Kernel(Generic[P, R]):
@@ -81,7 +111,7 @@ class Kernel(Generic[P, R]):
 
 def is_compiling() -> bool:
     """Return whether numba is compiling a kernel now, or loading one from its cache."""
-    return HAS_NUMBA and _depth().value > 0
+    return COMPILES and _depth().value > 0
 
 
 @dataclass

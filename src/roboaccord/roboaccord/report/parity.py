@@ -15,11 +15,12 @@ from roboaccord.crosscheck.parity.result import (
     RobotParity,
     Status,
 )
-from roboaccord.report.plots import render_page
 
 
 def render_parity(result: Parity) -> str:
     """Return the page as HTML."""
+    from roboaccord.report.plots import render_page
+
     robots, engines = result.robots, list(result.versions)
     title = robots[0].name if len(robots) == 1 else f"{len(robots)} robots"
     return render_page(

@@ -19,12 +19,12 @@ from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.parallel import cores, end_with
-from roboaccord.run.results_file import ResultsFile
-from roboaccord.run.versions import needed, version_of
 from roboaccord.scenario.user_code import users_code
 
 if TYPE_CHECKING:
     from distributed import Client, Future
+
+    from roboaccord.run.results_file import ResultsFile
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -160,7 +160,7 @@ def on_cluster(address: str) -> Iterator[None]:
     try:
         from distributed import Client
     except ImportError:
-        raise AccordError("a cluster needs Dask; run: pip install 'roboaccord[cluster]'") from None
+        raise AccordError("a cluster needs Dask; run: pip install distributed") from None
     try:
         client = Client(address, timeout=CONNECTING, set_as_default=False)
     except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -208,6 +208,8 @@ def _on_dask(
     from cloudpickle import dumps
     from distributed import as_completed
 
+    from roboaccord.run.versions import needed, version_of
+
     def submit(call: tuple[*Ts]) -> Future[object]:
         # Pickled here, for Dask looks for its own in arguments.
         piece = dumps((function, call))
@@ -235,6 +237,8 @@ def _on_dask(
 def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> object:
     """Do a piece on a worker, if it has the same of what the piece needs."""
     from cloudpickle import loads
+
+    from roboaccord.run.versions import version_of
 
     for name, there in asked.items():
         if there != (here := version_of(name)):

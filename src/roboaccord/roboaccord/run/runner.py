@@ -175,11 +175,6 @@ def run_direct(request: RunRequest) -> Run:
     return Run(request, motion, simulator.version, "direct", wall)
 
 
-def transports() -> list[str]:
-    """Return the names of the transports that are installed, `direct` always among them."""
-    return sorted(entry.name for entry in entry_points(group=GROUP))
-
-
 def find_runner(transport: str) -> Runner:
     """Return the runner of a transport.
 

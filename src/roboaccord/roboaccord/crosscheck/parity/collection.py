@@ -29,6 +29,7 @@ from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash
+from roboaccord.numerics.jit import is_disabled
 from roboaccord.run.output import make_folder
 from roboaccord.run.pieces import run_isolated
 
@@ -135,6 +136,8 @@ def examine_one(
 
 def _compile(file: UrdfFile, options: Options) -> None:
     """Compile the reference's kernels here, once, and not in every process and its time limit."""
+    if is_disabled():
+        return
     bench = Bench(file, options.base, options.seed)
     with contextlib.suppress(AccordError):
         bench.reference(bench.text, False).allowed(bench.question.states[0])

@@ -89,7 +89,7 @@ class Reference:
 
 def accelerations(reading: Reading, question: Question) -> list[Array]:
     """Return the accelerations of a reading in every state."""
-    return [reading.acceleration(state) for state in question.states]
+    return reading.accelerations(question.states)
 
 
 def compare(reference: Reference, reading: Reading) -> list[Difference]:
@@ -118,8 +118,9 @@ def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
         if error / allowed > found[quantity].excess:
             found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
 
-    for state, other in zip(question.states, reference.answers, strict=True):
-        see("acceleration", reading.acceleration(state), other, state)
+    answers = accelerations(reading, question), reference.answers
+    for state, mine, other in zip(question.states, *answers, strict=True):
+        see("acceleration", mine, other, state)
     for state in question.states[:STATICS]:
         both = reading.statics(state), reference.reading.statics(state)
         for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
