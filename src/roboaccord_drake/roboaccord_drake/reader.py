@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -44,6 +45,7 @@ class DrakeReading(Reading):
             plant, scene = AddMultibodyPlantSceneGraph(builder, 0.0)
         else:
             plant, scene = MultibodyPlant(0.0), None
+        logging.getLogger("drake").setLevel(logging.WARNING)  # its own words
         parser = Parser(plant)
         for name, folder in packages.items():
             parser.package_map().Add(name, folder)

@@ -23,6 +23,7 @@ from roboaccord.contract.files import check_inside, check_target
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.collection import (
     Options,
+    Source,
     examine_all,
     find_files,
     write_repaired,
@@ -43,6 +44,7 @@ from roboaccord.report.parity import (
     error_text,
     group_causes,
     junit,
+    message_lines,
     render_parity,
 )
 from roboaccord.report.sarif import sarif
@@ -60,6 +62,7 @@ COLOURS = {
     Status.UNDECIDED: "magenta",
 }
 NAMED = 3  # links or joints of a cause that the table names
+SAID = 3  # lines that an engine printed
 
 
 @in_pieces()
@@ -145,32 +148,44 @@ def parity_command(
     more, arguments = split_arguments(words or [])
     if more:
         raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
-    files = files_of(what, read_packages(package or []), root, arguments)
+    files = files_of(what, read_packages(package or []), arguments)
     for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
     robots = examined(files, chosen, options, targets)
+    if annotations:
+        write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
+    if len(robots) == 1 and robots[0].unread and errors_of(robots[0]):
+        raise AccordError(robots[0].unread)
     today = datetime.now(UTC).date().isoformat()
     result = Parity(robots, chosen, today, command_line())
     if page:
         write_text(page, render_parity(result), ".html")
     if report:
         write_text(report, junit(result), ".xml")
-    if annotations:
-        write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
     written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
     return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
 
 
 def examined(
-    files: Sequence[UrdfFile],
+    files: Sequence[Source],
     engines: Mapping[str, str],
     options: Options,
     targets: Sequence[Path],
 ) -> tuple[RobotParity, ...]:
-    """Return what engines make of files, after repair too if there are targets, with a bar."""
-    count = len(files) * len(engines) * (4 if targets else 2)
-    with interpreting() if len(files) == 1 else nullcontext(), named(count, "reading") as done:
+    """Return what engines make of files, after repair too if there are targets, with a bar.
+
+    Of many, each is printed on stderr as it is done.
+    """
+    alone, count = len(files) == 1, len(files) * (2 if targets else 1)
+    with interpreting() if alone else nullcontext(), named(count, "reading") as step:
+
+        def done(robot: RobotParity) -> None:
+            step(robot.name)
+            if not alone:
+                statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
+                note(f"{robot.name}: {robot.unread or statuses}")
+
         robots = examine_all(files, engines, options, done)
         if targets:
             robots = write_repaired(files, robots, targets, engines, options, done)
@@ -212,15 +227,14 @@ def choose_readers(names: str) -> dict[str, str]:
 def files_of(
     what: str,
     packages: Mapping[str, Path],
-    base: Base | None = None,
     arguments: Mapping[str, str] = NO_ARGUMENTS,
-) -> list[UrdfFile]:
+) -> Sequence[Source]:
     """Return the robots that are meant: of a file, a folder, or one that is installed."""
     path = Path(what)
     if what.replace("-", "_") in robot_names() and not path.is_file():
         return [file_of(what)]
     if path.is_dir():
-        return find_files(path, packages, base, lambda line: note(f"left out: {line}"), arguments)
+        return find_files(path, packages, arguments)
     known = path.exists() or path == STANDARD_INPUT
     if not known and "/" not in what and not path.suffix:
         find_robot(what)  # says what is like it
@@ -239,7 +253,7 @@ def file_of(name: str) -> UrdfFile:
     return UrdfFile(path, robot.name, text, {})
 
 
-def targets_of(out: Path, files: Sequence[UrdfFile], what: Path) -> list[Path]:
+def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
     """Return where repaired files go: a folder's by their place in it.
 
     Raises:
@@ -247,7 +261,7 @@ def targets_of(out: Path, files: Sequence[UrdfFile], what: Path) -> list[Path]:
     """
     found = [out]
     if what.is_dir():
-        inside = [file.path.relative_to(what.absolute()) for file in files]
+        inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
         found = [out / path.with_name(path.name.removesuffix(".xacro")) for path in inside]
     for path in found:
         check_target(path, ".urdf")
@@ -294,7 +308,15 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     more = len(robot.findings) - len(rules)
     if more:
         rules.append(Text(f"{more} more: accord check {robot.file}"))
-    return [table, Text(versions), *causes_shown(robot), *map(Text, apart_lines(robot)), *rules]
+    words = [Text(line, "dim") for line in message_lines(robot, SAID)]
+    return [
+        table,
+        Text(versions),
+        *causes_shown(robot),
+        *words,
+        *map(Text, apart_lines(robot)),
+        *rules,
+    ]
 
 
 def causes_shown(robot: RobotParity) -> list[RenderableType]:

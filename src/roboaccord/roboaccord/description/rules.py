@@ -89,8 +89,7 @@ VERSIONS = ("1.0", "1.1", "1.2")
 
 def findings(file: UrdfFile) -> list[Finding]:
     """Return what the rules find in a file, by line; the file by its path from here, if below."""
-    source, here = Source(file), Path.cwd()
-    named = str(file.path.relative_to(here) if file.path.is_relative_to(here) else file.path)
+    source, named = Source(file), _named(file.path)
     found = [each for find in FINDERS for each in find(source)]
     if not any(rule in UNREADABLE for rule, *_ in found):
         known = {rule for rule, *_ in found}
@@ -101,6 +100,18 @@ def findings(file: UrdfFile) -> list[Finding]:
         if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
+
+
+def unreadable(path: Path, reason: str) -> Finding:
+    """Return the finding that stands for a file of which no robot can be made."""
+    rule = "file-unreadable"
+    return Finding(rule, RULES[rule].severity, _named(path), 1, reason, "correct the file")
+
+
+def _named(path: Path) -> str:
+    """Return a path from here, if the file is below."""
+    here, path = Path.cwd(), path.absolute()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def rule_of(cause: str) -> str:

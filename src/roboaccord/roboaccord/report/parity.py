@@ -16,6 +16,8 @@ from roboaccord.crosscheck.parity.result import (
     Status,
 )
 
+LINES = 40  # that an engine printed
+
 
 def render_parity(result: Parity) -> str:
     """Return the page as HTML."""
@@ -30,6 +32,7 @@ def render_parity(result: Parity) -> str:
         result=result,
         engines=engines,
         groups={robot.file: group_causes(robot) for robot in robots},
+        messages={robot.file: message_lines(robot, LINES) for robot in result.robots},
         apart={robot.file: apart_lines(robot) for robot in robots},
         body_lines=body_lines,
         unit=unit_of(RobotParity, "mass"),
@@ -71,6 +74,24 @@ def _with_it(cause: Cause, engine: EngineParity) -> str:
         return error_text(cause.before)
     # What mimic does changes no status: an engine that reads the rest alike refuses that.
     return "refused" if engine.status in (Status.SAME, Status.REFUSED) else "not finite"
+
+
+def message_lines(robot: RobotParity, most: int) -> list[str]:
+    """Return what engines that differ, refuse, or do not load the file's meshes say of it.
+
+    Args:
+        robot: with its engines.
+        most: lines of an engine.
+    """
+    found = list[str]()
+    for name, engine in robot.engines.items():
+        said = [engine.shipped.said] if engine.shipped.said else []
+        said += engine.messages if engine.status is not Status.SAME else ()
+        lines = [*dict.fromkeys(line for line in said if line)]
+        found += [f"{name}: {line}" for line in lines[:most]]
+        if len(lines) > most:
+            found.append(f"{name}: {len(lines) - most} more lines: --json")
+    return found
 
 
 def apart_lines(robot: RobotParity) -> list[str]:

@@ -6,10 +6,11 @@ import contextlib
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
+from roboaccord.contract.files import read_bytes, writing
 from roboaccord.crosscheck.parity.result import (
     Cause,
     EngineParity,
@@ -21,22 +22,33 @@ from roboaccord.crosscheck.parity.result import (
     Status,
     errors_of,
 )
-from roboaccord.crosscheck.parity.robot import Bench, body_of, examine, load_shipped, repair
-from roboaccord.description.rules import findings, rule_of
+from roboaccord.crosscheck.parity.robot import (
+    Bench,
+    body_of,
+    examine,
+    load_shipped,
+    repair,
+    version_of,
+)
+from roboaccord.description.findings import Finding, Flaw
+from roboaccord.description.rules import findings, rule_of, unreadable
 from roboaccord.description.traps import MIMIC, find_traps
-from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.description.urdf_file import LARGEST, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
-from roboaccord.numerics.isolation import Crash
+from roboaccord.numerics.isolation import Crash, hearing
 from roboaccord.numerics.jit import is_disabled
 from roboaccord.run.output import make_folder
 from roboaccord.run.pieces import run_isolated
 
-TIMEOUT = 60.0  # s, of one robot in one engine
+TIMEOUT = 60.0  # s of processor time, of one robot in one engine
+WAITING = 20.0  # times that by the clock, for that time on a busy machine
+MOST_WORDS = 40  # lines that are kept of an engine
 PATTERNS = ("*.urdf", "*.urdf.xacro")
-
-Done = Callable[[str], None]
+HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="c" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
 
 
 @dataclass(frozen=True)
@@ -48,98 +60,159 @@ class Options:
     seed: int = 0
 
 
-def find_files(
-    folder: Path,
-    packages: Mapping[str, Path],
-    base: Base | None,
-    refused: Callable[[str], None],
-    arguments: Mapping[str, str] = NO_ARGUMENTS,
-) -> list[UrdfFile]:
-    """Return the robots in a folder that can be read.
+@dataclass(frozen=True)
+class Unread:
+    """Hold a file that is still to be read.
 
     Args:
-        folder: searched with all below it.
+        path: of it.
+        digest: of its bytes.
         packages: folders of ROS packages by name.
-        base: as of `Options`.
-        refused: called with the line that says why a file is left out.
+        arguments: of a xacro file.
+    """
+
+    path: Path
+    digest: str
+    packages: Mapping[str, Path]
+    arguments: Mapping[str, str]
+
+    def read(self) -> UrdfFile:
+        """Return the file.
+
+        Raises:
+            AccordError: if it cannot be read.
+        """
+        return read_robot(self.path, self.packages, self.arguments)
+
+
+Source = UrdfFile | Unread
+Answer = Examined | Shipped | Crash
+
+
+@dataclass(frozen=True)
+class Part:
+    """Hold what an engine made of a file, stripped or as shipped, and what it printed."""
+
+    answer: Answer
+    words: tuple[str, ...]
+
+
+Done = Callable[[RobotParity], None]
+
+
+def find_files(
+    folder: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NO_ARGUMENTS
+) -> list[Unread]:
+    """Return the robots in a folder, and in those below it.
+
+    Args:
+        folder: that is searched.
+        packages: folders of ROS packages by name.
         arguments: of xacro files.
 
     Raises:
         AccordError: if there is none.
     """
-    found = []
-    for path in sorted({path for pattern in PATTERNS for path in folder.rglob(pattern)}):
-        try:
-            file = read_robot(path, packages, arguments)
-            Bench(file, base).question  # noqa: B018 - refuses what is no tree
-            found.append(file)
-        except AccordError as error:
-            refused(str(error))
-    if not found:
+    paths = sorted({path for pattern in PATTERNS for path in folder.rglob(pattern)})
+    if not paths:
         raise AccordError(f"no URDF of a robot in {folder}")
-    return found
+    return [
+        Unread(path, sha256(read_bytes(path, LARGEST)).hexdigest(), dict(packages), dict(arguments))
+        for path in paths
+        if path.is_file()
+    ]
 
 
 def examine_all(
-    files: Sequence[UrdfFile],
+    files: Sequence[Source],
     engines: Mapping[str, str],
     options: Options,
-    done: Done = lambda name: None,
+    done: Done = lambda robot: None,
 ) -> list[RobotParity]:
     """Return what each engine makes of each file.
+
+    A file is examined in a process of its own, by all engines; if that crashes, or comes to its
+    limit of processor time, each engine is asked alone again.
 
     Args:
         files: of the robots.
         engines: versions by name.
         options: how they are asked.
-        done: called with the name of a robot, for each engine.
-
-    Raises:
-        AccordError: if a file's links and joints form no tree.
+        done: called with each robot, as it is done.
     """
-    robots = [_robot(file, options) for file in files]
-    jobs = [
-        (i, name, whole) for i in range(len(files)) for name in engines for whole in (False, True)
-    ]
-    _compile(files[0], options)
-    examined, shipped = dict[tuple[int, str], Examined](), dict[tuple[int, str], Shipped]()
-    pieces = [(files[i], name, options, whole) for i, name, whole in jobs]
-    for job, result in run_isolated(examine_one, pieces, timeout=TIMEOUT):
-        i, name, whole = jobs[job]
-        if isinstance(result, Shipped):
-            shipped[i, name] = result
-        elif isinstance(result, Examined):
-            examined[i, name] = result
-        elif whole:
-            shipped[i, name] = _not_loaded(result)
-        else:
-            examined[i, name] = _not_examined(result, engines[name], options)
-        done(robots[i].name)
-    return [
-        replace(robot, engines={n: EngineParity(examined[i, n], shipped[i, n]) for n in engines})
-        for i, robot in enumerate(robots)
-    ]
+    _compile()
+    names, found = tuple(engines), dict[int, RobotParity]()
+    limits = {"cpu": TIMEOUT * len(engines), "timeout": WAITING * TIMEOUT * len(engines)}
+    whole = [(file, names, options) for file in files]
+    for i, result in run_isolated(examine_file, whole, **limits):
+        if isinstance(result, RobotParity):
+            found[i] = result
+            done(result)
+    for i in range(len(files)):
+        if i not in found:
+            found[i] = _one_by_one(files[i], engines, options)
+            done(found[i])
+    return [found[i] for i in range(len(files))]
 
 
-def examine_one(
-    file: UrdfFile, engine: str, options: Options, shipped: bool
-) -> Examined | Shipped | Crash:
-    """Return what one engine makes of a file, stripped or as shipped; for another process."""
-    ask = load_shipped if shipped else examine
+def examine_file(source: Source, engines: tuple[str, ...], options: Options) -> RobotParity:
+    """Return what engines make of a file; for another process."""
     try:
-        return ask(Bench(file, options.base, options.seed), engine, options.settings)
+        file = source.read() if isinstance(source, Unread) else source
+        robot, bench = _robot(file, options), Bench(file, options.base, options.seed)
+    except AccordError as error:
+        return unread(source, str(error), engines, options)
+    found = dict[str, EngineParity]()
+    for engine in engines:
+        with hearing() as words:
+            parts = _asked(bench, engine, options, False), _asked(bench, engine, options, True)
+        found[engine] = _engine(engine, *parts, tuple(words), options)
+    return replace(robot, engines=found)
+
+
+def examine_one(source: Source, engine: str, options: Options, shipped: bool) -> Part:
+    """Return what one engine makes of a file; for another process."""
+    file = source.read() if isinstance(source, Unread) else source
+    with hearing() as words:
+        found = _asked(Bench(file, options.base, options.seed), engine, options, shipped)
+    return Part(found, tuple(words))
+
+
+def _asked(bench: Bench, engine: str, options: Options, shipped: bool) -> Answer:
+    try:
+        return (load_shipped if shipped else examine)(bench, engine, options.settings)
     except AccordError as error:
         return Crash(str(error))
     except subprocess.TimeoutExpired as error:
         return Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
+    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        return Crash(f"{type(error).__name__}: {error}".splitlines()[0])
 
 
-def _compile(file: UrdfFile, options: Options) -> None:
+def _one_by_one(source: Source, engines: Mapping[str, str], options: Options) -> RobotParity:
+    """Return what engines make of a file, each in a process of its own."""
+    limits = {"cpu": TIMEOUT, "timeout": WAITING * TIMEOUT}
+    ((_, robot),) = run_isolated(examine_file, [(source, (), options)], **limits)
+    if isinstance(robot, Crash):
+        return unread(source, robot.reason, tuple(engines), options, judged=not robot.late)
+    if robot.unread:
+        return unread(source, robot.unread, tuple(engines), options)
+    jobs = [(source, name, options, whole) for name in engines for whole in (False, True)]
+    parts = dict[int, Part]()
+    for i, result in run_isolated(examine_one, jobs, **limits):
+        parts[i] = Part(result, result.words) if isinstance(result, Crash) else result
+    found = dict[str, EngineParity]()
+    for i, name in enumerate(engines):
+        bare, whole = parts[2 * i], parts[2 * i + 1]
+        words = (*bare.words, *whole.words)
+        found[name] = _engine(name, bare.answer, whole.answer, words, options)
+    return replace(robot, engines=found)
+
+
+def _compile() -> None:
     """Compile the reference's kernels here, once, and not in every process and its time limit."""
-    if is_disabled():
-        return
-    bench = Bench(file, options.base, options.seed)
-    with contextlib.suppress(AccordError):
+    if not is_disabled():
+        bench = Bench(UrdfFile(Path(), "hinged", HINGED))
         bench.reference(bench.text, False).allowed(bench.question.states[0])
 
 
@@ -153,30 +226,82 @@ def _robot(file: UrdfFile, options: Options) -> RobotParity:
         base=bench.question.base,
         joints=len(tree.moving),
         mass=sum(link.mass for link in tree.links),
-        traps=tuple(find_traps(file.stripped())),
+        traps=tuple(Flaw(t.cause, t.where, t.fix) for t in find_traps(file.stripped())),
         engines={},
         findings=tuple(findings(file)),
     )
 
 
-def _not_examined(crash: Crash, version: str, options: Options) -> Examined:
-    """Return what stands for an engine that crashes, or does not answer in time."""
-    cause, status = ("no answer", Status.UNDECIDED) if crash.late else ("crash", Status.REFUSED)
+def unread(
+    source: Source,
+    reason: str,
+    engines: Sequence[str],
+    options: Options,
+    *,
+    judged: bool = True,
+) -> RobotParity:
+    """Return the row of a file that cannot be read, with what the rules find in its text.
+
+    Of a xacro file, which may want arguments, and where nothing is judged, they find nothing.
+    """
+    found = list[Finding]()
+    if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
+        with contextlib.suppress(AccordError):
+            found = findings(source if isinstance(source, UrdfFile) else source.read())
+        if not any(each.severity == "error" for each in found):
+            found.append(unreadable(source.path, reason))
+    cause, shipped = Cause("not read", (), None, None, reason), Crash(reason, late=True)
+    return RobotParity(
+        name=source.path.name.partition(".")[0],
+        file=str(source.path),
+        base="",
+        joints=0,
+        mass=0.0,
+        traps=(),
+        engines={
+            name: _engine(name, _no_status(name, cause, options), shipped, (), options)
+            for name in engines
+        },
+        findings=tuple(found),
+        unread=reason,
+    )
+
+
+def _no_status(engine: str, cause: Cause, options: Options, *, refused: bool = False) -> Examined:
+    """Return what stands for an engine that did not answer, or ended by a crash."""
+    status = Status.REFUSED if refused else Status.UNDECIDED
     return Examined(
         status=status,
         settings=options.settings,
-        version=version,
-        causes=(Cause(cause, (), None, None, crash.reason),),
+        version=version_of(engine),
+        causes=(cause,),
         accord=status,
     )
 
 
-def _not_loaded(crash: Crash) -> Shipped:
-    return Shipped(Loading.UNDECIDED if crash.late else Loading.REFUSED, crash.reason)
+def _engine(
+    engine: str,
+    examined: Answer,
+    shipped: Answer,
+    words: Sequence[str],
+    options: Options,
+) -> EngineParity:
+    """Return what an engine makes of a robot, with what stands for a crash or no answer."""
+    if isinstance(examined, Crash):
+        late = examined.late
+        cause = Cause("no verdict" if late else "crash", (), None, None, examined.reason)
+        examined = _no_status(engine, cause, options, refused=not late)
+    if isinstance(shipped, Crash):
+        status_shipped = Loading.UNDECIDED if shipped.late else Loading.REFUSED
+        shipped = Shipped(status_shipped, shipped.reason)
+    assert isinstance(examined, Examined)
+    assert isinstance(shipped, Shipped)
+    lines = dict.fromkeys(filter(None, (examined.said, *words)))
+    return EngineParity(examined, shipped, tuple(lines)[:MOST_WORDS])
 
 
 def write_repaired(
-    files: Sequence[UrdfFile],
+    sources: Sequence[Source],
     robots: Sequence[RobotParity],
     targets: Sequence[Path],
     engines: Mapping[str, str],
@@ -188,7 +313,7 @@ def write_repaired(
     A repair that gives another engine a cause is followed by that one's.
 
     Args:
-        files: of the robots.
+        sources: files of the robots.
         robots: what was found of them.
         targets: files to write.
         engines, options, done: as of `examine_all`.
@@ -197,7 +322,12 @@ def write_repaired(
         The robots with their repair.
     """
     repaired, wanted = list(robots), [flaws_of(robot) for robot in robots]
-    left = list(range(len(files)))
+    left = [i for i, robot in enumerate(robots) if not robot.unread]
+    files = {
+        i: each.read() if isinstance(each, Unread) else each
+        for i, each in enumerate(sources)
+        if i in left
+    }
     while left:
         texts = [repair(files[i], wanted[i]) for i in left]
         again = [files[i].changed(text.data) for i, text in zip(left, texts, strict=True)]

@@ -86,6 +86,7 @@ class Examined:
         apart: what no status depends on.
         accord: the status with our settings.
         acceleration: error; None where there is none or it is not finite.
+        said: why the engine refuses the robot.
     """
 
     status: Status
@@ -98,6 +99,7 @@ class Examined:
     apart: Apart = Apart()
     accord: Status
     acceleration: Annotated[float | None, Quantity("1", "largest error of accelerations")] = None
+    said: str = ""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return a cause for each link or joint."""
@@ -128,10 +130,16 @@ class Shipped:
 
 @dataclass(frozen=True)
 class EngineParity:
-    """Hold what an engine makes of a robot, without geometry and as shipped."""
+    """Hold what an engine makes of a robot, without geometry and as shipped.
+
+    Args:
+        examined, shipped: both.
+        messages: lines that it printed meanwhile.
+    """
 
     examined: Examined
     shipped: Shipped
+    messages: tuple[str, ...] = ()
 
     @property
     def status(self) -> Status:
@@ -142,7 +150,8 @@ class EngineParity:
         """Return both as one, the geometry with what is kept apart."""
         geometry = self.shipped.geometry
         apart = {**self.examined.apart.to_json(), **({"geometry": geometry} if geometry else {})}
-        return {**self.examined.to_json(), "apart": apart, "shipped": self.shipped}
+        found = {**self.examined.to_json(), "apart": apart, "shipped": self.shipped}
+        return {**found, "messages": self.messages}
 
 
 @dataclass(frozen=True)
@@ -201,6 +210,7 @@ class RobotParity:
         engines: by name.
         findings: of the rules.
         repair: None where none was asked for.
+        unread: why the file cannot be read, or is no tree; "" where it can.
     """
 
     name: str
@@ -212,6 +222,7 @@ class RobotParity:
     engines: Mapping[str, EngineParity]
     findings: tuple[Finding, ...] = ()
     repair: Repair | None = None
+    unread: str = ""
 
     @property
     def alike(self) -> bool:
@@ -267,9 +278,11 @@ class Parity:
     def verdict(self) -> Verdict:
         """Whether all engines read all robots as the reference does, and no rule finds an error.
 
-        As far as the engines answered.
+        As far as the engines answered, of robots that can be read.
         """
-        found = {engine.status for robot in self.robots for engine in robot.engines.values()}
+        read = [robot for robot in self.robots if not robot.unread]
+        found = {engine.status for robot in read for engine in robot.engines.values()}
+        found |= set() if read else {Status.UNDECIDED}
         if found & {Status.DIFFER, Status.REFUSED} or any(errors_of(r) for r in self.robots):
             return "fail"
         return "undecided" if Status.UNDECIDED in found else "pass"

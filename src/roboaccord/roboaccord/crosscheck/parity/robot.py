@@ -249,6 +249,7 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
         apart=_apart(bench, engine, settings, urdf, reading) if reading else Apart(),
         accord=status if ours is outcome else ours.status,
         acceleration=errors[0] if errors else None,
+        said=outcome.said,
     )
 
 

@@ -49,9 +49,11 @@ class DartReading(Reading):
         # Below another root that falls freely, the joint that carries ours floats by itself.
         floats = question.base == "free" and question.root == find_root(ET.fromstring(urdf), "URDF")
         options.mDefaultRootJointType = kinds.FLOATING if floats else kinds.FIXED
-        if settings == "accord":
-            options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
-        loader.setOptions(options)
+        with listen():  # of an inertia of 0, which is meant so
+            if settings == "accord":
+                nothing = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
+                options.mDefaultInertia = nothing
+            loader.setOptions(options)
         for name, folder in packages.items():
             loader.addPackageDirectory(name, str(folder))
         with listen() as said:

@@ -64,7 +64,7 @@ class MujocoReading(Reading):
             said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
             raise AccordError(f"MuJoCo refuses it: {said}") from None
         # Else it writes to MUJOCO_LOG.TXT where the command runs.
-        mujoco.set_mju_user_warning(_log.info)
+        mujoco.set_mju_user_warning(_log.warning)
         model.opt.gravity = (0.0, 0.0, -GRAVITY)
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_LIMIT
