@@ -185,3 +185,11 @@ def test_meshes_are_found_through_a_link_to_the_file(arm, tmp_path):
     link = tmp_path / "link.urdf"
     link.symlink_to(arm)
     assert meshes(read_urdf(link).resolved())[0] == str(arm.parents[1] / "meshes" / "base.stl")
+
+
+def test_blanks_before_the_declaration_keep_the_lines(tmp_path):
+    path = tmp_path / "late.urdf"
+    path.write_text('\n\n<?xml version="1.0"?>\n<robot name="r">\n<link name="a"/>\n</robot>\n')
+    text = read_urdf(path).text
+    assert text.startswith("<?xml")
+    assert text.splitlines()[4] == '<link name="a"/>'

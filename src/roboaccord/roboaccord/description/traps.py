@@ -28,6 +28,7 @@ from roboaccord.description.urdf_file import UrdfFile
 MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation: SDFormat takes less than 1e-6 kg for 0
 LEAST = 2e-14  # kg m^2: MuJoCo refuses principal moments below 1e-14
 ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
+STEEP = 0.99999  # sine of a pitch from which urdfdom takes it for 90 degrees
 LONG = 1e-3  # by which the length of an axis may differ from 1
 MIMIC = "mimic"  # a cause, and the element and its kind
 AXES = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -366,13 +367,15 @@ def _mimic(top: ET.Element) -> Iterator[Trap]:
 
 
 def _limits(top: ET.Element) -> Iterator[Trap]:
-    missing, turning, degrees, swapped, wrong = (list[str]() for _ in range(5))
+    missing, turning, degrees, swapped, wrong, open_ended = (list[str]() for _ in range(6))
     for joint in top.findall("joint"):
         name, kind, limit = joint.get("name", ""), joint.get("type"), joint.find("limit")
         said = {} if limit is None else limit.attrib
         ends = {key: float(said[key]) for key in ("lower", "upper") if key in said}
         if kind in ("revolute", "prismatic") and (len(ends) < 2 or not any(ends.values())):
             missing.append(name)
+        if limit is not None and not {"effort", "velocity"} <= limit.attrib.keys():
+            open_ended.append(name)
         if kind == "continuous" and ends:
             turning.append(name)
         elif len(ends) == 2 and ends["lower"] > ends["upper"]:
@@ -386,6 +389,8 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
         ("limits swapped", wrong, "write them as they are: swapped, or with another sign"),
     ):
         yield Trap(cause, tuple(here), why, _turn_freely, False, "joint", "lower and upper limit")
+    fix, needs = "write what the drive can do", "effort and velocity limit"
+    yield Trap("limit incomplete", tuple(open_ended), fix, _complete, False, "joint", needs)
     fix = "swap them: to turn both signs gives the same"
     yield Trap("limits swapped", tuple(swapped), fix, _swap, of="joint")
     fix = "take lower and upper away: a continuous joint has none"
@@ -400,6 +405,12 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
         if limit is None:
             limit = ET.SubElement(joint, "limit", effort="0", velocity="0")
         limit.attrib.update(lower=repr(-np.pi), upper=repr(np.pi))
+
+
+def _complete(top: ET.Element, places: Collection[str]) -> None:
+    for joint, _ in _each(top, "joint", places):
+        for limit in joint.findall("limit"):
+            limit.attrib.update({"effort": "1000", "velocity": "1000"} | limit.attrib)
 
 
 def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[str, str]]:
@@ -422,6 +433,56 @@ def _radians(top: ET.Element, places: Collection[str]) -> None:
     for said in _written_limits(top, places):
         for key in ("lower", "upper"):
             said[key] = repr(float(np.radians(float(said.get(key, "0")))))
+
+
+def _nameless(top: ET.Element) -> Iterator[Trap]:
+    where = () if top.get("name", "").strip() else ("",)
+
+    def name(top: ET.Element, _: Collection[str]) -> None:
+        top.set("name", "robot")
+
+    yield Trap("name missing", where, 'name the robot: <robot name="...">', name, certain=False)
+
+
+def _twice(top: ET.Element) -> Iterator[Trap]:
+    names = tuple(e.get("name", "") for e in top.findall("link") if len(e.findall("inertial")) > 1)
+
+    def keep_first(top: ET.Element, places: Collection[str]) -> None:
+        for link, _ in _each(top, "link", places):
+            for inertial in link.findall("inertial")[1:]:
+                link.remove(inertial)
+
+    fix = "keep one: readers take the first, or the last, or refuse the file"
+    yield Trap("inertial twice", names, fix, keep_first, certain=False)
+
+
+def _steep(top: ET.Element) -> Iterator[Trap]:
+    """Yield fixed joints near a pitch of 90 degrees, but not at it.
+
+    From a sine of 0.99999 on urdfdom takes the pitch for 90 degrees, so that SDFormat lumps the
+    link up to 4.5 mrad off.
+    """
+    names = []
+    for joint in top.findall("joint[@type='fixed']"):
+        pitch = _pitch(joint)
+        off = abs(abs(pitch) - math.pi / 2)
+        if off > 1e-7 and abs(math.sin(pitch)) > STEEP:
+            names.append(joint.get("name", ""))
+
+    def upright(top: ET.Element, places: Collection[str]) -> None:
+        for joint, _ in _each(top, "joint", places):
+            origin = joint.find("origin")
+            if origin is not None:
+                roll, _, yaw = origin.get("rpy", "0 0 0").split()
+                origin.set("rpy", f"{roll} {math.copysign(math.pi / 2, _pitch(joint))!r} {yaw}")
+
+    fix = "urdfdom takes the pitch for 90 degrees: write it so, or turn the link's own frame"
+    yield Trap("pitch near 90 degrees", tuple(names), fix, upright, certain=False, of="joint")
+
+
+def _pitch(joint: ET.Element) -> float:
+    origin = joint.find("origin")
+    return float(origin.get("rpy", "0 0 0").split()[1]) if origin is not None else 0.0
 
 
 def _several_degrees(top: ET.Element) -> Iterator[Trap]:
@@ -450,7 +511,7 @@ def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
 
 FINDERS = (
     _undeclared_world, _several_degrees, _blanks, duplicates, _shared, _unphysical, _weightless,
-    _massless, _axes, _mimic, _limits,
+    _massless, _axes, _mimic, _limits, _nameless, _twice, _steep,
 )  # fmt: skip
 
 

@@ -26,6 +26,7 @@ RESERVED = (ROOT, "world")  # links that mean something to the engines
 GEOMETRY = ("visual", "collision")
 PREFIX = re.compile(r"""xmlns:([\w.-]+)=["']([^"']+)["']""")
 NAMESPACE = re.compile(r"""(<robot\b[^>]*?)\sxmlns=(?:"[^">]*"|'[^'>]*')""")
+LEADING = re.compile(r"\A(\s+)(<\?xml.*?\?>)")  # behind which the blanks keep lines as they are
 STANDARD_INPUT = Path("-")
 TITLE = re.compile(
     r"<(?:(?:robot|model)\b[^>]*?\bname|mujoco\b[^>]*?\bmodel)\s*=\s*[\"']([^\"'$]+)[\"']"
@@ -63,7 +64,7 @@ class UrdfFile:
         if is_file(self.path):
             data = _read(self.path)
             if _plain(_decode(data)) == self.text:
-                return data
+                return data.lstrip()
         return self.text.encode()
 
     def changed(self, data: bytes) -> UrdfFile:
@@ -278,8 +279,8 @@ def _read(path: Path) -> bytes:
 
 
 def _plain(text: str) -> str:
-    """Return XML without a default namespace."""
-    return NAMESPACE.sub(r"\1", text, count=1)
+    """Return XML without a default namespace, and without blanks before its declaration."""
+    return NAMESPACE.sub(r"\1", LEADING.sub(r"\2\1", text, count=1), count=1)
 
 
 def _decode(data: bytes) -> str:
