@@ -510,8 +510,8 @@ def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
 
 
 FINDERS = (
-    _undeclared_world, _several_degrees, _blanks, duplicates, _shared, _unphysical, _weightless,
-    _massless, _axes, _mimic, _limits, _nameless, _twice, _steep,
+    _undeclared_world, _several_degrees, _blanks, duplicates, _unphysical, _weightless,
+    _massless, _axes, _mimic, _limits, _nameless, _twice, _steep, _shared,
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import sdformat_tool
+from roboaccord.numerics.isolation import COLOUR
 from roboaccord.numerics.rotations import rpy_matrix
 
 Pose = tuple[Array, Array]
@@ -131,7 +132,8 @@ def print_sdf(urdf: str) -> ET.Element:
     except ET.ParseError:
         lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
         said = [line for line in lines if "Library error" not in line]
-        raise AccordError(f"sdformat refuses it: {(said or ['no SDF'])[0][:200]}") from None
+        reason = COLOUR.sub("", (said or ["no SDF"])[0])
+        raise AccordError(f"sdformat refuses it: {reason[:200]}") from None
 
 
 def sdf_tree(model: ET.Element) -> Tree:

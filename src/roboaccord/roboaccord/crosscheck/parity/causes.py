@@ -79,6 +79,30 @@ def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
     return found
 
 
+def jointly(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
+    """Return the fewest traps of a text that together make an engine differ, or refuse it.
+
+    None of them does so alone: without any one of these it reads the text as the reference does.
+    """
+
+    def without(left: Sequence[Trap]) -> Outcome:
+        return ask(repaired(urdf, [trap for trap in traps if trap not in left]))
+
+    after = without(())
+    if after.status is not Status.SAME:
+        return []
+    left = [*traps]
+    for trap in traps:
+        fewer = [other for other in left if other is not trap]
+        if without(fewer).status is not Status.SAME:
+            left = fewer
+    before = without(left)
+    return [
+        Cause(trap.cause, _narrow(trap.where, before), before.error, after.error, trap.fix)
+        for trap in left
+    ]
+
+
 def _elsewhere(trap: Trap, places: Iterable[str]) -> Trap:
     return replace(trap, where=tuple(name for name in trap.where if name not in places))
 

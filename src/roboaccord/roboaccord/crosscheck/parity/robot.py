@@ -14,7 +14,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.crosscheck.differences import Difference
-from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property
+from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property, jointly
 from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare, lump
 from roboaccord.crosscheck.parity.result import (
     Apart,
@@ -226,6 +226,8 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
         named = {(cause.cause, cause.where) for cause in causes}
         found = by_property(_without(urdf, traps, causes, ask), traps)
         causes += [cause for cause in found if (cause.cause, cause.where) not in named]
+        if all(cause.cause == MIMIC for cause in causes):
+            causes += jointly(given, [t for t in traps if t.cause != MIMIC], ask)
         if all(cause.cause == MIMIC for cause in causes):
             causes.append(_unexplained(outcome))
     names = {cause.cause for cause in causes}
