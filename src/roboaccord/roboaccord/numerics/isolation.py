@@ -183,7 +183,9 @@ def _serve(
         if cpu:
             used = resource.getrusage(resource.RUSAGE_SELF)
             limit = math.ceil(used.ru_utime + used.ru_stime + cpu)
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+            most = resource.getrlimit(resource.RLIMIT_CPU)[1]  # which stays
+            soft = limit if most == resource.RLIM_INFINITY else min(limit, most)
+            resource.setrlimit(resource.RLIMIT_CPU, (soft, most))
         try:
             result: R | Crash = function(*job)
         except Exception as error:  # noqa: BLE001 - libraries raise what they like
