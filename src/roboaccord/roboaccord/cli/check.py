@@ -28,7 +28,7 @@ from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats, read_robot
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
-from roboaccord.gazebo.tool import Problem, schema_folder, sdformat_problems, sdformat_tool
+from roboaccord.gazebo.tool import INSTALL, Problem, schema_folder, sdformat_problems, sdformat_tool
 from roboaccord.report.sarif import sarif
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
@@ -36,9 +36,8 @@ from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
 COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 MISSING = {
-    "sdformat": "sdformat's checker is not installed: "
-    "apt-get install ignition-tools libsdformat-dev",
-    "schema": "sdformat's schema is not installed: apt-get install sdformat-sdf",
+    "sdformat": f"sdformat's checker is not installed: {INSTALL}",
+    "schema": f"sdformat's schema is not installed: {INSTALL}",
 }
 
 

@@ -17,7 +17,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.reading import Question, TreeReading
-from roboaccord.gazebo.tool import sdformat_tool
+from roboaccord.gazebo.tool import INSTALL, sdformat_tool
 from roboaccord.numerics.isolation import COLOUR
 from roboaccord.numerics.rotations import rpy_matrix
 
@@ -37,7 +37,7 @@ def tool_version() -> str:
     """
     tool = sdformat_tool()
     if not tool:
-        raise AccordError("sdformat is not installed: apt-get install ignition-tools")
+        raise AccordError(f"sdformat is not installed: {INSTALL}")
     said = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
     return f"{tool} sdf {' '.join(said.stdout.split()) or 'of unknown version'}"
 

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 
 TOOLS = ("gz", "ign")
+INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
 # Debian's ign says this of itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 TIMEOUT = 60.0  # s, of a check
