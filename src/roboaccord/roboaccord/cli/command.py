@@ -47,6 +47,7 @@ APART = (
     "csv",
     "npz",
     "mat",
+    "verbose",
 )  # options that change no figure
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite

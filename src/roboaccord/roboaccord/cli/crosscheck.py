@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -92,6 +93,9 @@ def crosscheck_command(
             "or both side by side.",
         ),
     ] = Profile.DEFAULT,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
+    ] = False,
     folder: Out = None,
     force: Force = False,
 ) -> Result:
@@ -125,6 +129,8 @@ def crosscheck_command(
       accord crosscheck runs/snake_serpenoid_dart/bag
     """
     scenario, arguments = one_scenario(words)
+    if verbose:
+        logging.basicConfig(level=logging.INFO, format="%(message)s")
     known = is_file(robot) or robot.replace("-", "_") in robot_names()
     if not known and Path(robot).exists() and not manufactured:
         return check_recorded(Path(robot), scenario, changes or [])
