@@ -104,6 +104,10 @@ class MonkeyBot(Robot):
         "maps": "landscape stability design",
         "walks": "basin robust lqr",
     })  # fmt: skip
+    hidden = (
+        "minimise", "periodic", "collisionless", "repeat", "stable", "landscape", "design",
+        "robust",
+    )  # fmt: skip
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         return ("elbow",)

@@ -110,6 +110,7 @@ class Packbot(Robot):
             "identify": "identify",
         },
     )
+    hidden = ("figures", "dynamics", "pose", "distance", "sight", "reduced", "hulls", "shapes")
     terrain = staticmethod(make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

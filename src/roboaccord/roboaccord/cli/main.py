@@ -148,12 +148,15 @@ def robot_commands(name: str) -> Command:
     class RobotGroup(Group):
         def load(self, name: str) -> Command | None:
             try:
-                return command_at(name, robot.cli[name]) if name in robot.cli else None
+                command = command_at(name, robot.cli[name]) if name in robot.cli else None
             except ImportError as error:
                 raise AccordError(
                     f"the commands of {robot_name} need {error.name}{place_of(error)}: "
                     "accord doctor says what to do"
                 ) from error
+            if command:
+                command.hidden = name in robot.hidden
+            return command
 
         def list_commands(self, ctx: Context) -> list[str]:
             return list(robot.cli)
@@ -161,7 +164,10 @@ def robot_commands(name: str) -> Command:
         def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
             return self.load(cmd_name)
 
-    return _group(RobotGroup, name, f"Commands of the robot {name}: {robot.summary}.")
+    words = f"Commands of the robot {name}: {robot.summary}."
+    if robot.hidden:
+        words += f"\n\nMore, for single questions: {', '.join(robot.hidden)}."
+    return _group(RobotGroup, name, words)
 
 
 def robots_with(verb: str) -> Command:

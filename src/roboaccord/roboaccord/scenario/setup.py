@@ -6,7 +6,7 @@ The two know each other, and nothing else in the workspace knows a robot by name
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib.metadata import EntryPoint, entry_points
@@ -92,6 +92,7 @@ class Robot(ABC):
             cross-check compares; none where its own law is kept.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
             `roboaccord.cli.command.Result`.
+        hidden: those of them that the help only names, for single questions.
     """
 
     name: str
@@ -107,6 +108,7 @@ class Robot(ABC):
     switches: Mapping[str, bool] = NOTHING
     contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
     cli: Mapping[str, str] = NOTHING
+    hidden: Collection[str] = ()
 
     def __init__(self) -> None:
         self.package = self.package or self.name

@@ -15,7 +15,7 @@ from roboaccord.description.mimic import MimicDynamics
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction, StopWatch
-from roboaccord.simulators.losses import STOPS
+from roboaccord.simulators.losses import DAMPING, FRICTION, STOPS
 from roboaccord.simulators.reference import Reference
 from roboaccord.simulators.stops import Stops
 
@@ -34,9 +34,10 @@ class TreeReference(Reference):
     version = f"roboaccord {VERSION}"
     order = 4
     bases = ("fixed", "planar", "free")
-    channels = (STOPS,)
 
     def __init__(self, setup: Setup, friction: JointFriction | None) -> None:
+        # What a law of friction takes is not measured; without one, only brakes that slip take.
+        self.channels = (STOPS,) if friction else (STOPS, FRICTION, DAMPING)
         super().__init__(setup)
         self._base, law = setup.base, friction
         braking = (law.viscous, law.constant, law.speed) if law else ()
