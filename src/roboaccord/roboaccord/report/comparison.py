@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from roboaccord.bag.compare import Comparison as SignalComparison
-from roboaccord.bag.compare import compare as compare_signals
-from roboaccord.bag.resample import common_grid
+from roboaccord.bag.compare import compare_read
+from roboaccord.bag.resample import SLACK, common_grid
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word, by_fields
 from roboaccord.contract.state import Array
@@ -70,9 +71,9 @@ class Comparison:
         changes: keys of the scenario that differ.
         figures: of each run.
         partings: of each other run from the first, by links and by joints.
-        signals: deviations of all signals from the first run's, with their verdict.
         judged: whether the verdict is one: a tolerance was given, or the scenario is the same, so
             that one run is the reference of the others.
+        signals: deviations of all signals from the first run's, with their verdict.
         data: the runs.
     """
 
@@ -80,8 +81,8 @@ class Comparison:
     changes: Sequence[SettingChange]
     figures: Sequence[FigureChange]
     partings: Sequence[Parting]
-    signals: SignalComparison
     judged: bool
+    signals: SignalComparison = field(metadata=LEFT_OUT)
     data: Sequence[RunSignals] = field(metadata=LEFT_OUT)
 
     @property
@@ -91,8 +92,7 @@ class Comparison:
 
     def to_json(self) -> Mapping[str, Json]:
         """Return verdict and pairs as of the signals, which scripts read, and what changed."""
-        own = by_fields(self)
-        return {**self.signals.to_json(), **{key: own[key] for key in own if key != "signals"}}
+        return {**self.signals.to_json(), **by_fields(self)}
 
     def overlay(self) -> Overlay:
         """Return path, distance from the first run, and speed, the runs overlaid."""
@@ -132,7 +132,7 @@ def compare(
     """Compare runs with the first of them; without any, the last two under runs/.
 
     Args:
-        runs: run folders or bags; a single one is compared with the last one before it.
+        runs: run folders or bags.
         signals, start, stop, tolerance: as of `bag.compare.compare`; motions have parted where
             they are farther apart than the tolerance, 1 mm or 1 mrad where it is not given.
 
@@ -141,9 +141,11 @@ def compare(
     """
     read = read_runs(runs or last_runs(2))
     first, *others = read
-    paths = [each.path for each in read]
-    found = compare_signals(
-        first.path, paths[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
+    if not others:
+        raise AccordError("compare takes two runs or more, or none for the last two under runs/")
+    bags = [(each.path, each.run) for each in read]
+    found = compare_read(
+        bags[0], bags[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
     )
     changes = changes_of(read)
     apart = APART if tolerance is None else tolerance
@@ -156,7 +158,13 @@ def compare(
     ]
     same = {change.key for change in changes} <= {"engine", "transport", "physics_step"}
     return Comparison(
-        paths, changes, _figures(read), partings, found, tolerance is not None or same, read
+        runs=[each.path for each in read],
+        changes=changes,
+        figures=_figures(read),
+        partings=partings,
+        judged=tolerance is not None or same,
+        signals=found,
+        data=read,
     )
 
 
@@ -183,12 +191,9 @@ def _part(
 ) -> Parting | None:
     """Return when and where two motions part; None where they have no links or joints in common."""
     time, distance, places = _farthest(first, other, kind)
-    inside = (time >= window[0]) & (time <= window[1])
-    time, distance, places = (
-        time[inside],
-        distance[inside],
-        [place for place, keep in zip(places, inside, strict=True) if keep],
-    )
+    inside = (time >= window[0] - SLACK) & (time <= window[1] + SLACK)
+    places = [place for place, keep in zip(places, inside, strict=True) if keep]
+    time, distance = time[inside], distance[inside]
     if not len(time):
         return None
     beyond, worst = np.flatnonzero(distance > threshold), int(distance.argmax())
@@ -196,7 +201,7 @@ def _part(
     return Parting(
         run=number,
         kind=kind,
-        unit="m" if kind == "link" else "rad",
+        unit="m" if kind == "link" else first[f"{places[worst]}.q"].unit,
         threshold=threshold,
         time=None if at is None else float(time[at]),
         where="" if at is None else places[at],

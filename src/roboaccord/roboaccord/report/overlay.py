@@ -13,10 +13,9 @@ from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
+from roboaccord.report.curves import DASHES, JOINTS, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
-from roboaccord.report.curves import axis, plain, stride
 from roboaccord.report.drawing import save, styled
-from roboaccord.report.figures import DASHES, JOINTS
 from roboaccord.report.plots import Plot, render_plots
 from roboaccord.report.settings import labels_of
 from roboaccord.report.signals import RunSignals, Signal, no_signal, read_runs
@@ -164,7 +163,7 @@ class Overlay:
         yaxis = axis(panel.ylabel) | ({"scaleanchor": "x"} if panel.equal else {})
         layout: Page = {"xaxis": axis(panel.xlabel), "yaxis": yaxis, "showlegend": True}
         if panel.mark is not None:
-            mark = {"type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper",
+            mark: Page = {"type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper",
                     "y0": 0, "y1": 1, "line": {"dash": "dot", "color": SOFT}}  # fmt: skip
             layout["shapes"] = [mark]
         return {"data": data, "layout": layout}
@@ -238,7 +237,7 @@ def _panel(kind: str, unit: str, found: Sequence[tuple[int, Signal]]) -> Panel:
 
 
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:
-    """Return what one wants to see first: the path in its plane, joints evenly chosen, the speed."""
+    """Return what one wants to see first: the path in its plane, some joints, the speed."""
     panels = []
     first = runs[0]
     point = next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), "")

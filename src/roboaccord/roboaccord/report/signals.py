@@ -28,6 +28,7 @@ from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.losses import motion_of
 
 RUNS = Path("runs")
+BLOCK = 4096  # samples
 _MEANINGS = {
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
     "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
@@ -152,13 +153,13 @@ class RunSignals(Mapping[str, Signal]):
     @cached_property
     def links(self) -> Array:
         """Origins of the links in the world (k, links, 3) [m], in the order of the tree."""
-        return self._poses[0]
+        return np.concatenate([origins for origins, _ in self._poses()])
 
     @cached_property
     def centre(self) -> Array:
         """The centre of mass (k, 3) [m]."""
         assert self.tree
-        return self.tree.centres(*self._poses)
+        return np.concatenate([self.tree.centres(*poses) for poses in self._poses()])
 
     @cached_property
     def velocity(self) -> Array:
@@ -168,13 +169,15 @@ class RunSignals(Mapping[str, Signal]):
         masses = np.array([link.mass for link in self.tree.links])
         states = (self.motion.state(i) for i in range(len(self.motion)))
         linear = (masses @ motion_of(self.tree, kinematics, state).linear for state in states)
-        return np.array([*linear]) / masses.sum()
+        return np.asarray(np.array([*linear]) / masses.sum())
 
-    @cached_property
-    def _poses(self) -> tuple[Array, Array]:
+    def _poses(self) -> Iterator[tuple[Array, Array]]:
+        """Yield origins and rotations of the links, block by block: rotations take much memory."""
         assert self.tree
         at = self.motion
-        return self.tree.forward(at.joints, at.q, at.position, at.orientation)
+        for first in range(0, len(at), BLOCK):
+            part = slice(first, first + BLOCK)
+            yield self.tree.forward(at.joints, at.q[part], at.position[part], at.orientation[part])
 
     def _add_recorded(self) -> None:
         values, turns = table(self.run).T, signals_of(self.run)
@@ -196,49 +199,55 @@ class RunSignals(Mapping[str, Signal]):
 
     def _add_links(self, tree: Tree) -> None:
         for i, axis in enumerate("xyz"):
-            self._add(f"com.{axis}", "m", f"{axis} of the centre of mass",
-                      lambda i=i: self.centre[:, i])  # fmt: skip
+            column = partial(self._column, "centre", i)
+            self._add(f"com.{axis}", "m", f"{axis} of the centre of mass", column)
         if any(link.mass for link in tree.links):
-            self._add("com.speed", "m/s", "speed of the centre of mass",
-                      lambda: np.linalg.norm(self.velocity, axis=1))  # fmt: skip
+            speed = partial(self._norm, "velocity")
+            self._add("com.speed", "m/s", "speed of the centre of mass", speed)
             self._add_energies()
         for k, link in enumerate(tree.links):
             for i, axis in enumerate("xyz"):
-                self._add(f"link:{link.name}.{axis}", "m", f"{axis} of a link's origin",
-                          lambda k=k, i=i: self.links[:, k, i])  # fmt: skip
+                column = partial(self._column, "links", k, i)
+                self._add(f"link:{link.name}.{axis}", "m", f"{axis} of a link's origin", column)
 
     def _add_energies(self) -> None:
         for i, kind in enumerate(("kinetic", "potential")):
-            self._add(f"energy.{kind}", "J", f"{kind} energy", lambda i=i: self._energies[i])
-        self._add("energy.total", "J", "kinetic and potential energy",
-                  lambda: self._energies.sum(axis=0))  # fmt: skip
-        self._add("energy.work", "J", "work of efforts and wrenches since the start",
-                  partial(net_work, self.motion))  # fmt: skip
+            self._add(f"energy.{kind}", "J", f"{kind} energy", partial(self._column, "energies", i))
+        total, work = (lambda: self.energies.sum(axis=1)), partial(net_work, self.motion)
+        self._add("energy.total", "J", "kinetic and potential energy", total)
+        self._add("energy.work", "J", "work of efforts and wrenches since the start", work)
         if self.setup and self.run.has_base and self.setup.scenario.base in ("free", "planar"):
             for i, axis in enumerate("xyz"):
-                self._add(f"contact.{axis}", "N", f"force from outside along {axis}",
-                          lambda i=i: self._outer_force[:, i])  # fmt: skip
-            self._add("contact.force", "N", "force from outside but for gravity",
-                      lambda: np.linalg.norm(self._outer_force, axis=1))  # fmt: skip
+                column = partial(self._column, "outer_force", i)
+                self._add(f"contact.{axis}", "N", f"force from outside along {axis}", column)
+            norm = partial(self._norm, "outer_force")
+            self._add("contact.force", "N", "force from outside but for gravity", norm)
+
+    def _column(self, name: str, *index: int) -> Array:
+        values: Array = getattr(self, name)[(slice(None), *index)]
+        return values
+
+    def _norm(self, name: str) -> Array:
+        return np.asarray(np.linalg.norm(getattr(self, name), axis=1))
 
     @cached_property
-    def _energies(self) -> Array:
-        """Kinetic and potential energy (2, k) [J]."""
+    def energies(self) -> Array:
+        """Kinetic and potential energy (k, 2) [J]."""
         assert self.tree
         if self.setup is None:
             raise AccordError("energies need the robot's parameters, which this bag does not hold")
         armature = make_simulator(self.setup, "reference").armature
         gravity = self.setup.parameters.gravity
         stored = Stored(self.tree, self.motion.joints, gravity, armature)
-        return np.array([stored.of(self.motion.state(i)) for i in range(len(self.motion))]).T
+        return np.array([stored.of(self.motion.state(i)) for i in range(len(self.motion))])
 
     @cached_property
-    def _outer_force(self) -> Array:
+    def outer_force(self) -> Array:
         """Mean force over the period that ends at each time (k, 3) [N]; NaN at the first."""
         assert self.tree and self.setup
         mass = sum(link.mass for link in self.tree.links)
         change = np.diff(self.velocity, axis=0) / np.diff(self.motion.time)[:, None]
-        force = mass * (change + [0.0, 0.0, self.setup.parameters.gravity])
+        force = mass * (change + np.array([0.0, 0.0, self.setup.parameters.gravity]))
         if self.motion.wrench is not None:
             force = force - self.motion.wrench[1:, :3]
         return np.concatenate([np.full((1, 3), np.nan), force])
@@ -259,13 +268,7 @@ class SignalGroup:
 
 
 def find_bag(run: Path) -> Path:
-    """Return the bag of a run folder, its newest, or the bag itself.
-
-    Raises:
-        AccordError: if nothing is there.
-    """
-    if not run.exists():
-        raise AccordError(f"no run {run}")
+    """Return the newest bag in a run folder, or else the bag itself."""
     if run.is_dir() and not any(map(is_storage, run.iterdir())):
         return max(_bags_in(run, "*"), key=_written, default=run)
     return run
