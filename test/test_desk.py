@@ -12,9 +12,9 @@ import pytest
 from roboaccord import AccordError, Setup, load_scenario
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.main import run
-from roboaccord.report.comparison import Comparison, compare
-from roboaccord.report.overlay import over_time, plot
-from roboaccord.report.signals import RunSignals, last_runs
+from roboaccord.report import Comparison, RunSignals, compare, plot
+from roboaccord.report.overlay import over_time
+from roboaccord.report.signals import last_runs
 from roboaccord.run.runner import Run, RunRequest, run_direct
 
 pytestmark = pytest.mark.thorough

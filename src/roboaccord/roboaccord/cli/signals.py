@@ -159,7 +159,7 @@ def shown_of(found: Comparison, *, whole: bool = False) -> list[RenderableType]:
     letters = [ascii_uppercase[i % 26] * (1 + i // 26) for i in range(len(found.runs))]
     for letter, path, run in zip(letters, found.runs, found.data, strict=True):
         what = f"{run.run.robot} {run.run.scenario.get('name', '')} in {run.run.engine or '?'}"
-        shown.append(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s")
+        shown.append(Text(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s"))
     names = {change.key: (change.values, change.unit) for change in found.changes}
     shown += ["", *_moved("scenario", letters, names, "no key of the scenario differs")]
     figures = {
@@ -174,6 +174,8 @@ def shown_of(found: Comparison, *, whole: bool = False) -> list[RenderableType]:
     limit, why = found.signals.tolerance, found.signals.why
     if found.judged:
         shown.append(f"{found.verdict} at tolerance {limit:g}{f', {why}' if why else ''}")
+    if why and found.verdict == "fail" and any(each.key == "engine" for each in found.changes):
+        shown.append("whether an engine is right, accord crosscheck judges step by step")
     return shown
 
 

@@ -75,6 +75,8 @@ class Overlay:
             size = (WIDTH, HEIGHT * len(self.panels) + 0.3)
             made = Figure(figsize=size, layout="constrained")
             rows = made.subplots(nrows=len(self.panels), squeeze=False)[:, 0]
+            if len(self.runs) == 1:
+                made.suptitle(self.runs[0])
             for axes, panel in zip(rows, self.panels, strict=True):
                 self._draw(axes, panel)
         return made
@@ -144,6 +146,8 @@ class Overlay:
         if panel.equal:
             axes.set_aspect("equal", adjustable="datalim")
         count = len(axes.get_legend_handles_labels()[0])
+        if count == 1 and len(self.runs) == 1:  # its title is the panel's
+            return
         axes.legend(
             loc="upper left",
             bbox_to_anchor=(1.0, 1.02),
