@@ -35,6 +35,7 @@ CASES = {
     "sensitivity": "snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out {out}",
     "sweep": "snake serpenoid --seeds 2 --set duration=0.02 --out {out}",
     "compare": f"{BAG} {BAG}",
+    "plot": f"{BAG} base.x --out plot.png",
     "export": f"{BAG} --csv run.csv",
     "recover": BAG,
     "snake gait": "--duration 2",

@@ -25,7 +25,7 @@ SAME_RUN = 1e-9  # default tolerance: two recordings of the same run, up to roun
 GAZEBO = 0.05  # with a bag from Gazebo, whose steps and contacts are its own: 5 cm, 3 degrees
 UNITS = "m and rad, m/s, rad/s, N m or N"  # of signals
 _PLACE = ("base/x", "base/y", "base/z")
-_TURNS = ("base/roll", "base/pitch", "base/yaw")
+TURNS = ("base/roll", "base/pitch", "base/yaw")
 _HELD = ("effort/", "switch/")
 _RATE = "qd/"
 
@@ -126,15 +126,28 @@ def compare(
         AccordError: if something is no bag, a pattern matches nothing, or two bags have no
             signal or no time in common.
     """
+    return compare_read(
+        (reference, read_run(reference)), [(other, read_run(other)) for other in others],
+        signals=signals, start=start, stop=stop, tolerance=tolerance,
+    )  # fmt: skip
+
+
+def compare_read(
+    first: tuple[Path, BagRun],
+    others: Sequence[tuple[Path, BagRun]],
+    *,
+    signals: Sequence[str] = (),
+    start: float | None = None,
+    stop: float | None = None,
+    tolerance: float | None = None,
+) -> Comparison:
+    """Compare runs that were read, each with its bag's name, as `compare` does."""
     if tolerance is not None and not tolerance >= 0.0:
         raise AccordError(f"the tolerance must be a number of at least 0, not {tolerance:g}")
-    first = read_run(reference)
+    reference, run = first
     window = (-np.inf if start is None else start, np.inf if stop is None else stop)
-    pairs, engines = [], {first.engine}
-    for other in others:
-        second = read_run(other)
-        engines.add(second.engine)
-        pairs.append(_compare_pair(reference, first, other, second, signals, window))
+    pairs = [_compare_pair(reference, run, *other, signals, window) for other in others]
+    engines = {each.engine for _, each in [first, *others]}
     limit, why = (tolerance, "") if tolerance is not None else _default_of(engines)
     for pair in pairs:
         if not pair.signals:
@@ -160,7 +173,7 @@ def signals_of(run: BagRun) -> dict[str, Array]:
     }
     if run.has_base:
         found |= dict(zip(_PLACE, motion.position.T))
-        found |= dict(zip(_TURNS, _angles(motion.orientation)))
+        found |= dict(zip(TURNS, _angles(motion.orientation)))
     found |= {f"switch/{name}": on.astype(float) for name, on in motion.switches.items()}
     return found
 
@@ -192,7 +205,7 @@ class _Side:
             axes, twist = quaternion_matrix(motion.orientation), motion.twist
             place = seen.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
             angles = _angles(seen.turning(motion.orientation, twist[:, 3:]))
-            self._base = dict(zip((*_PLACE, *_TURNS), (*place.T, *angles)))
+            self._base = dict(zip((*_PLACE, *TURNS), (*place.T, *angles)))
 
     def at(self, name: str) -> tuple[Array, Known]:
         """Return the values of a signal (m,), and where they are known."""
@@ -258,7 +271,7 @@ def _deviation(grid: Array, error: Array, name: str) -> Deviation:
     if not np.isfinite(error).all():
         bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
         raise AccordError(f"{name} is no finite number at t = {bad:g} s")
-    if name in _TURNS:  # an angle is the same after a whole turn
+    if name in TURNS:  # an angle is the same after a whole turn
         error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
     worst = int(np.abs(error).argmax())
     largest = float(abs(error[worst]))

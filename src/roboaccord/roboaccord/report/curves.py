@@ -13,6 +13,8 @@ from roboaccord.contract.state import Array
 from roboaccord.engines import default_names
 
 POINTS = 1500  # of a curve: more than a screen is wide
+JOINTS = 8  # whose signals are shown, evenly spread, where a robot has more
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 OUTLIERS = 0.01  # share of samples that may fall below a logarithmic axis
 REFERENCE = "reference"
 Figure = dict[str, Json]

@@ -41,6 +41,15 @@ PLACES = [
 
 
 @contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the style of all figures, not in what a user's matplotlibrc says."""
+    from matplotlib import style
+
+    with style.context(["default", STYLE]):
+        yield
+
+
+@contextmanager
 def picture(
     path: Path, size: tuple[float, float] = SIZE, mosaic: str = "", **subplots: Any
 ) -> Iterator[Any]:
@@ -55,10 +64,9 @@ def picture(
     Raises:
         AccordError: if the file cannot be written.
     """
-    from matplotlib import style
     from matplotlib.figure import Figure
 
-    with style.context(["default", STYLE]):  # not what a user's matplotlibrc says
+    with styled():
         figure = Figure(figsize=size, layout="constrained")
         yield figure.subplot_mosaic(mosaic) if mosaic else figure.subplots(**subplots)
         save(figure, path)

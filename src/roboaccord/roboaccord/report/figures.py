@@ -16,6 +16,8 @@ from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.numerics.rotations import quaternion_rpy
 from roboaccord.report.curves import (
+    DASHES,
+    JOINTS,
     REFERENCE,
     Figure,
     axis,
@@ -28,9 +30,7 @@ from roboaccord.report.curves import (
 )
 from roboaccord.report.energy import book_figure, energy_figure
 
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 TURNS = ("roll", "pitch", "yaw")
-JOINTS = 8  # whose signals are shown, evenly spread, where a robot has more
 TIME = axis(f"time [{unit_of(OneStepCheck, 'time')}]")
 
 

@@ -1,0 +1,257 @@
+"""Plots of signals, runs overlaid: panels that Matplotlib draws as PNG or SVG, Plotly as a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from roboaccord.bag.reader import BagRun
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
+from roboaccord.report.curves import DASHES, JOINTS, axis, plain, stride
+from roboaccord.report.curves import Figure as Page
+from roboaccord.report.drawing import save, styled
+from roboaccord.report.plots import Plot, render_plots
+from roboaccord.report.settings import labels_of
+from roboaccord.report.signals import RunSignals, Signal, no_signal, read_runs
+from roboaccord.run.output import write_text
+from roboaccord.run.versions import made_with
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TIME = "time [s]"
+FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")
+LINES = ("-", "--", ":", "-.")  # of runs, where colours tell signals apart; as DASHES
+COLUMN = 12  # names of a legend below each other
+HEIGHT, WIDTH = 2.6, 8.4  # inches of a panel
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Hold a curve: signal and run that it shows, and its points (k,)."""
+
+    signal: str
+    run: int
+    x: Array
+    y: Array
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Hold curves over the same axes, which have one scale where `equal`; `mark` [s] is a time."""
+
+    title: str
+    xlabel: str
+    ylabel: str
+    traces: Sequence[Trace]
+    equal: bool = False
+    mark: float | None = None
+
+    @property
+    def signals(self) -> list[str]:
+        """Names of the signals, each once."""
+        return [*dict.fromkeys(trace.signal for trace in self.traces)]
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Hold panels of signals with the runs overlaid, and the runs' labels."""
+
+    panels: Sequence[Panel]
+    runs: Sequence[str]
+
+    def figure(self) -> Figure:
+        """Draw it with Matplotlib, the panels one below the other."""
+        from matplotlib.figure import Figure
+
+        with styled():
+            size = (WIDTH, HEIGHT * len(self.panels) + 0.3)
+            made = Figure(figsize=size, layout="constrained")
+            rows = made.subplots(nrows=len(self.panels), squeeze=False)[:, 0]
+            if len(self.runs) == 1:
+                made.suptitle(self.runs[0])
+            for axes, panel in zip(rows, self.panels, strict=True):
+                self._draw(axes, panel)
+        return made
+
+    def pages(self) -> list[Page]:
+        """Return the panels as Plotly has them."""
+        return [self._page(panel) for panel in self.panels]
+
+    def write(self, path: Path | str, command: str = "") -> Path:
+        """Write it as .png or .svg, or as an .html page, which needs no network; return the path.
+
+        Args:
+            path: of the file, over an older one of the same kind.
+            command: that makes the page again.
+
+        Raises:
+            AccordError: if it has another ending, or cannot be written.
+        """
+        path = Path(path)
+        if path.suffix == ".html":
+            plots = [Plot(p.title, "", f) for p, f in zip(self.panels, self.pages(), strict=True)]
+            title = ", ".join(self.runs)
+            facts = made_with("plotly")
+            write_text(path, render_plots(title, "", plots, command=command, facts=facts))
+        elif path.suffix in (".png", ".svg"):
+            with styled():
+                save(self.figure(), path)
+        else:
+            raise AccordError(f"{path.name} must end in .png, .svg or .html")
+        return path
+
+    def _colour(self, panel: Panel, trace: Trace) -> str:
+        """Return a colour by signal, or by run where there is one signal."""
+        names, alone = panel.signals, len(panel.signals) == 1
+        index, count = (
+            (trace.run, len(self.runs)) if alone else (names.index(trace.signal), len(names))
+        )
+        if count <= len(FEW):
+            return FEW[index]
+        from matplotlib import colormaps
+        from matplotlib.colors import to_hex
+
+        return to_hex(colormaps["viridis"](0.92 * index / (count - 1)))
+
+    def _label(self, panel: Panel, trace: Trace) -> str:
+        one = len(panel.signals) == 1
+        parts = ([] if one and len(self.runs) > 1 else [trace.signal]) + (
+            [self.runs[trace.run]] if len(self.runs) > 1 else []
+        )
+        return ", ".join(parts)
+
+    def _draw(self, axes: Axes, panel: Panel) -> None:
+        one = len(panel.signals) == 1
+        for trace in panel.traces:
+            first = one or trace.run == 0
+            axes.plot(
+                trace.x, trace.y, LINES[trace.run % len(LINES)],
+                color=self._colour(panel, trace),
+                label=(self.runs[trace.run] if one and len(self.runs) > 1 else trace.signal)
+                if first else None,
+            )  # fmt: skip
+        for run, label in enumerate(self.runs if not one and len(self.runs) > 1 else ()):
+            axes.plot([], [], LINES[run % len(LINES)], color=SOFT, label=label)
+        if panel.mark is not None:
+            axes.axvline(panel.mark, color=SOFT, ls=":", label=f"part at {panel.mark:.4g} s")
+        axes.set(title=panel.title, xlabel=panel.xlabel, ylabel=panel.ylabel)
+        if panel.equal:
+            axes.set_aspect("equal", adjustable="datalim")
+        count = len(axes.get_legend_handles_labels()[0])
+        if count == 1 and len(self.runs) == 1:  # its title is the panel's
+            return
+        axes.legend(
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.02),
+            ncols=-(-count // COLUMN),
+            fontsize="small",
+        )
+
+    def _page(self, panel: Panel) -> Page:
+        data: list[Any] = []
+        for trace in panel.traces:
+            step = stride(len(trace.x))
+            line = {"color": self._colour(panel, trace), "dash": DASHES[trace.run % len(DASHES)]}
+            data.append({
+                "type": "scatter", "mode": "lines", "name": self._label(panel, trace), "line": line,
+                "x": plain(trace.x[::step]), "y": plain(trace.y[::step]),
+            })  # fmt: skip
+        yaxis = axis(panel.ylabel) | ({"scaleanchor": "x"} if panel.equal else {})
+        layout: Page = {"xaxis": axis(panel.xlabel), "yaxis": yaxis, "showlegend": True}
+        if panel.mark is not None:
+            mark: Page = {"type": "line", "x0": panel.mark, "x1": panel.mark, "yref": "paper",
+                    "y0": 0, "y1": 1, "line": {"dash": "dot", "color": SOFT}}  # fmt: skip
+            layout["shapes"] = [mark]
+        return {"data": data, "layout": layout}
+
+
+def plot(
+    runs: Sequence[Path | str | BagRun | RunSignals],
+    signals: Sequence[str] = (),
+    *,
+    xy: bool = False,
+) -> Overlay:
+    """Plot signals of runs, overlaid; without signals the path, joints and speed.
+
+    Args:
+        runs: run folders or bags.
+        signals: names or glob patterns, as of `RunSignals`; a panel for each kind.
+        xy: plot the second of two signals over the first.
+
+    Raises:
+        AccordError: for what is no run, what no run has, or `xy` without two signals of one time.
+    """
+    read = read_runs(runs)
+    known = dict.fromkeys(name for each in read for name in each)
+    chosen = list[str]()
+    for pattern in signals:
+        found = [n for n in known if any(n in each.choose(pattern) for each in read)]
+        if not found:
+            raise no_signal(pattern, [*known])
+        chosen += [name for name in found if name not in chosen]
+    if xy:
+        if len(chosen) != 2:
+            raise AccordError(f"--xy plots one signal over another: name two, not {len(chosen)}")
+        panels = [over(read, chosen[0], chosen[1])]
+    else:
+        panels = over_time(read, chosen) if chosen else overview(read)
+    return Overlay(panels, labels_of(read))
+
+
+def over(runs: Sequence[RunSignals], x: str, y: str) -> Panel:
+    """Return a panel of one signal over another.
+
+    Raises:
+        AccordError: if no run has both at the same times.
+    """
+    pairs = [(i, run[x], run[y]) for i, run in enumerate(runs) if x in run and y in run]
+    if not pairs or any(len(one.time) != len(two.time) for _, one, two in pairs):
+        raise AccordError(f"{x} and {y} are not known at the same times")
+    first, second = pairs[0][1:]
+    traces = [Trace(f"{y} over {x}", i, one.values, two.values) for i, one, two in pairs]
+    equal = first.unit == second.unit == "m"
+    return Panel(f"{y} over {x}", first.axis, second.axis, traces, equal)
+
+
+def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
+    """Return a panel over time for each kind of signal, by meaning and unit."""
+    kinds: dict[tuple[str, str], list[tuple[int, Signal]]] = {}
+    for name in names:
+        for i, run in enumerate(runs):
+            if name in run:
+                signal = run[name]
+                kinds.setdefault((signal.kind, signal.unit), []).append((i, signal))
+    return [_panel(*key, found) for key, found in kinds.items()]
+
+
+def _panel(kind: str, unit: str, found: Sequence[tuple[int, Signal]]) -> Panel:
+    axes, names = ({getattr(s, name) for _, s in found} for name in ("axis", "name"))
+    label = axes.pop() if len(axes) == 1 else f"{kind} [{unit}]"
+    title = names.pop() if len(names) == 1 else label.partition(" [")[0]
+    traces = [Trace(each.name, i, each.time, each.values) for i, each in found]
+    return Panel(title, TIME, label, traces)
+
+
+def overview(runs: Sequence[RunSignals]) -> list[Panel]:
+    """Return what one wants to see first: the path in its plane, some joints, the speed."""
+    panels = []
+    first = runs[0]
+    point = next((p for p in ("com", "base") if all(f"{p}.x" in run for run in runs)), "")
+    if point:
+        names = [f"{point}.{axis}" for axis in "xyz"]
+        spans = [max(float(np.ptp(run[name].values)) for run in runs) for name in names]
+        x, y = (names[i] for i in sorted(np.argsort([-s for s in spans], kind="stable")[:2]))
+        panels.append(over(runs, x, y))
+    joints = first.motion.joints
+    count = min(len(joints), JOINTS)
+    some = [joints[round(i)] for i in np.linspace(0, len(joints) - 1, count)]
+    panels += over_time(runs, [f"{name}.q" for name in some])
+    return panels + over_time(runs, ["com.speed"])

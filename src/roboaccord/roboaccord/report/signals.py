@@ -1,0 +1,305 @@
+"""Signals of a recorded run by name: joints, base, links, centre of mass, contact and energy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+
+from roboaccord.bag.compare import signals_of
+from roboaccord.bag.contact_markers import read_arrows
+from roboaccord.bag.export import columns, table
+from roboaccord.bag.folder import is_storage
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.results import LEFT_OUT, Quantity, Word
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck.energy import Stored, net_work
+from roboaccord.description.kinematics import TreeKinematics
+from roboaccord.description.tree import Tree
+from roboaccord.run.factory import make_simulator
+from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.losses import motion_of
+
+RUNS = Path("runs")
+BLOCK = 4096  # samples
+_MEANINGS = {
+    "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
+    "v": "velocity of base_link in its axes", "w": "angular velocity of base_link in its axes",
+}  # fmt: skip
+_KINDS = {
+    "base": "base_link", "com": "centre of mass", "contact": "force from outside",
+    "energy": "energy", "link": "origin of a link",
+}  # fmt: skip
+_TURNS = ("roll", "pitch", "yaw")
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Hold a signal of a run: its name, unit and meaning, and values (k,) at times (k,) [s]."""
+
+    name: Word
+    unit: Word
+    meaning: Annotated[str, Quantity("", form="text")]
+    time: Array = field(metadata=LEFT_OUT)
+    values: Array = field(metadata=LEFT_OUT)
+
+    @property
+    def kind(self) -> str:
+        """What signals must share to stand in one panel, beside the unit."""
+        head, _, last = self.name.rpartition(".")
+        first = head.partition(":")[0]
+        return _KINDS.get(first, self.meaning if last in _MEANINGS else self.name)
+
+    @property
+    def axis(self) -> str:
+        """Title of an axis for this signal alone."""
+        return f"{self.meaning} [{self.unit}]"
+
+
+@dataclass(frozen=True)
+class _Source:
+    unit: str
+    meaning: str
+    values: Callable[[], Array]
+    time: Array
+
+
+class RunSignals(Mapping[str, Signal]):
+    """Map names to the signals of a recorded run; each is computed when it is asked for.
+
+    `JOINT.q`, `.qd`, `.effort`; `base.x`, `.roll`, `.vx`, ...; `link:LINK.x`, `.y`, `.z` (origin);
+    `com.x`, `com.speed` (centre of mass); `contact.force` and its components: what acts on a robot
+    from outside but for gravity and commanded wrenches, by the change of its momentum;
+    `contact.count`; `energy.kinetic`, `.potential`, `.total`, `.work`; `switch:NAME`.
+
+    Args:
+        run: a run folder, a bag, or a run that was read.
+
+    Raises:
+        AccordError: if there is no such run, or no bag in it.
+    """
+
+    def __init__(self, run: Path | str | BagRun) -> None:
+        self.path = Path() if isinstance(run, BagRun) else find_bag(Path(run))
+        self.run = run if isinstance(run, BagRun) else read_run(self.path)
+        self.motion = self.run.trajectory
+        self._sources = dict[str, _Source]()
+        self._add_recorded()
+        if self.tree:
+            self._add_links(self.tree)
+        if self.run.contacts:
+            times, arrows = read_arrows(self.run.contacts)
+            counts = np.array([len(each) for each in arrows], dtype=float)
+            meaning = "number of contact points"
+            self._sources["contact.count"] = _Source("1", meaning, lambda: counts, times)
+
+    def __getitem__(self, name: str) -> Signal:
+        found = self._sources[name]
+        return Signal(name, found.unit, found.meaning, found.time, found.values())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sources)
+
+    def __contains__(self, name: object) -> bool:  # without computing it
+        return name in self._sources
+
+    def __len__(self) -> int:
+        return len(self._sources)
+
+    def choose(self, pattern: str) -> list[str]:
+        """Return the names that a name or a glob pattern matches."""
+        return [pattern] if pattern in self else [n for n in self if fnmatchcase(n, pattern)]
+
+    def groups(self) -> list[SignalGroup]:
+        """Return the signals by kind, those of all joints or links together."""
+        found = dict[str, list[str]]()
+        for name in self:
+            kind, _, last = name.rpartition(".")
+            joint = kind in self.motion.joints
+            key = f"*.{last}" if joint else f"link:*.{last}" if kind.startswith("link:") else name
+            found.setdefault(key, []).append(name)
+        return [
+            SignalGroup(key, len(names), self._sources[names[0]].unit,
+                        self._sources[names[0]].meaning)
+            for key, names in found.items()
+        ]  # fmt: skip
+
+    @cached_property
+    def setup(self) -> Setup | None:
+        """Robot and scenario; None for a foreign bag, or where they cannot be made any more."""
+        if not self.run.scenario:
+            return None
+        try:
+            return Setup.of(make_scenario({"robot": self.run.robot, **self.run.scenario}))
+        except AccordError:
+            return None
+
+    @cached_property
+    def tree(self) -> Tree | None:
+        """The links and joints; None where the bag holds no description that fits its joints."""
+        try:
+            tree = Tree.parse(self.run.urdf) if self.run.urdf else None
+        except AccordError:  # a foreign description without base_link, say
+            return None
+        return tree if tree and {j.name for j in tree.moving} <= {*self.motion.joints} else None
+
+    @cached_property
+    def links(self) -> Array:
+        """Origins of the links in the world (k, links, 3) [m], in the order of the tree."""
+        return np.concatenate([origins for origins, _ in self._poses()])
+
+    @cached_property
+    def centre(self) -> Array:
+        """The centre of mass (k, 3) [m]."""
+        assert self.tree
+        return np.concatenate([self.tree.centres(*poses) for poses in self._poses()])
+
+    @cached_property
+    def velocity(self) -> Array:
+        """The velocity of the centre of mass (k, 3) [m/s]."""
+        assert self.tree
+        kinematics = TreeKinematics(self.tree, self.motion.joints)
+        masses = np.array([link.mass for link in self.tree.links])
+        states = (self.motion.state(i) for i in range(len(self.motion)))
+        linear = (masses @ motion_of(self.tree, kinematics, state).linear for state in states)
+        return np.asarray(np.array([*linear]) / masses.sum())
+
+    def _poses(self) -> Iterator[tuple[Array, Array]]:
+        """Yield origins and rotations of the links, block by block: rotations take much memory."""
+        assert self.tree
+        at = self.motion
+        for first in range(0, len(at), BLOCK):
+            part = slice(first, first + BLOCK)
+            yield self.tree.forward(at.joints, at.q[part], at.position[part], at.orientation[part])
+
+    def _add_recorded(self) -> None:
+        values, turns = table(self.run).T, signals_of(self.run)
+        for column, each in zip(columns(self.run)[1:], values[1:], strict=True):
+            raw, _, unit = column.removesuffix("]").rpartition(" [")
+            kind, _, name = raw.partition("/")
+            if kind == "base":
+                if self.run.has_base and not name.startswith("q"):
+                    meaning = _MEANINGS.get(name[0], f"{name} of base_link")
+                    self._add(f"base.{name}", unit, meaning, each)
+            elif kind == "switch":
+                self._add(f"switch:{name}", unit, "switch, 1 for on", each)
+            else:
+                self._add(f"{name}.{kind}", unit, _MEANINGS[kind], each)
+        for turn in _TURNS if self.run.has_base else ():
+            self._add(
+                f"base.{turn}", "rad", f"{turn} of base_link", np.unwrap(turns[f"base/{turn}"])
+            )
+
+    def _add_links(self, tree: Tree) -> None:
+        for i, axis in enumerate("xyz"):
+            column = partial(self._column, "centre", i)
+            self._add(f"com.{axis}", "m", f"{axis} of the centre of mass", column)
+        if any(link.mass for link in tree.links):
+            speed = partial(self._norm, "velocity")
+            self._add("com.speed", "m/s", "speed of the centre of mass", speed)
+            self._add_energies()
+        for k, link in enumerate(tree.links):
+            for i, axis in enumerate("xyz"):
+                column = partial(self._column, "links", k, i)
+                self._add(f"link:{link.name}.{axis}", "m", f"{axis} of a link's origin", column)
+
+    def _add_energies(self) -> None:
+        for i, kind in enumerate(("kinetic", "potential")):
+            self._add(f"energy.{kind}", "J", f"{kind} energy", partial(self._column, "energies", i))
+        total, work = (lambda: self.energies.sum(axis=1)), partial(net_work, self.motion)
+        self._add("energy.total", "J", "kinetic and potential energy", total)
+        self._add("energy.work", "J", "work of efforts and wrenches since the start", work)
+        if self.setup and self.run.has_base and self.setup.scenario.base in ("free", "planar"):
+            for i, axis in enumerate("xyz"):
+                column = partial(self._column, "outer_force", i)
+                self._add(f"contact.{axis}", "N", f"force from outside along {axis}", column)
+            norm = partial(self._norm, "outer_force")
+            self._add("contact.force", "N", "force from outside but for gravity", norm)
+
+    def _column(self, name: str, *index: int) -> Array:
+        values: Array = getattr(self, name)[(slice(None), *index)]
+        return values
+
+    def _norm(self, name: str) -> Array:
+        return np.asarray(np.linalg.norm(getattr(self, name), axis=1))
+
+    @cached_property
+    def energies(self) -> Array:
+        """Kinetic and potential energy (k, 2) [J]."""
+        assert self.tree
+        if self.setup is None:
+            raise AccordError("energies need the robot's parameters, which this bag does not hold")
+        armature = make_simulator(self.setup, "reference").armature
+        gravity = self.setup.parameters.gravity
+        stored = Stored(self.tree, self.motion.joints, gravity, armature)
+        return np.array([stored.of(self.motion.state(i)) for i in range(len(self.motion))])
+
+    @cached_property
+    def outer_force(self) -> Array:
+        """Mean force over the period that ends at each time (k, 3) [N]; NaN at the first."""
+        assert self.tree and self.setup
+        mass = sum(link.mass for link in self.tree.links)
+        change = np.diff(self.velocity, axis=0) / np.diff(self.motion.time)[:, None]
+        force = mass * (change + np.array([0.0, 0.0, self.setup.parameters.gravity]))
+        if self.motion.wrench is not None:
+            force = force - self.motion.wrench[1:, :3]
+        return np.concatenate([np.full((1, 3), np.nan), force])
+
+    def _add(self, name: str, unit: str, meaning: str, values: Array | Callable[[], Array]) -> None:
+        get = values if callable(values) else lambda: values
+        self._sources[name] = _Source(unit, meaning, get, self.motion.time)
+
+
+@dataclass(frozen=True)
+class SignalGroup:
+    """Hold the signals of one kind: the pattern that matches them, how many, unit and meaning."""
+
+    pattern: Word
+    count: Annotated[int, Quantity("")]
+    unit: Word
+    meaning: Annotated[str, Quantity("", form="text")]
+
+
+def find_bag(run: Path) -> Path:
+    """Return the newest bag in a run folder, or else the bag itself."""
+    if run.is_dir() and not any(map(is_storage, run.iterdir())):
+        return max(_bags_in(run, "*"), key=_written, default=run)
+    return run
+
+
+def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
+    """Return the newest bags in a folder of runs, the older first.
+
+    Raises:
+        AccordError: if there are fewer.
+    """
+    found = sorted({*_bags_in(folder, "*"), *_bags_in(folder, "*/*")}, key=_written)
+    if len(found) < count:
+        have = f"{len(found)} recorded runs" if found else "no recorded run"
+        raise AccordError(f"{folder} holds {have}: name {count}, or record one with accord run")
+    return found[-count:]
+
+
+def _bags_in(folder: Path, depth: str) -> list[Path]:
+    return [*{file.parent for file in folder.glob(f"{depth}/*") if is_storage(file)}]
+
+
+def _written(bag: Path) -> tuple[int, str]:
+    return max(file.stat().st_mtime_ns for file in bag.iterdir() if is_storage(file)), str(bag)
+
+
+def read_runs(runs: Sequence[Path | str | BagRun | RunSignals]) -> list[RunSignals]:
+    """Return the signals of several runs."""
+    return [each if isinstance(each, RunSignals) else RunSignals(each) for each in runs]
+
+
+def no_signal(pattern: str, known: Sequence[str]) -> AccordError:
+    """Return the error for what names neither a run nor a signal."""
+    return AccordError(f"no run and no signal {pattern}{did_you_mean(pattern, known)}; see --list")
