@@ -17,7 +17,7 @@ from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.resample import Known, Resampling, common_grid
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import Json, Quantity, by_fields, to_json
+from roboaccord.contract.results import Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
 
@@ -69,7 +69,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Drawn):
     """Hold the pairs of bags that were compared.
 
     Args:

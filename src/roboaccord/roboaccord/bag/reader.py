@@ -23,6 +23,7 @@ from roboaccord.cdr import (
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.results import Drawn, Json, to_json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
@@ -38,7 +39,7 @@ class Commands(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class BagRun:
+class BagRun(Drawn):
     """Hold a run as read from a bag.
 
     Args:
@@ -74,6 +75,18 @@ class BagRun:
     contacts: Sequence[bytes]
     sha256: str | None
     complete: bool
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what the run was; the motion is in `trajectory`."""
+        motion = self.trajectory
+        names = "robot engine engine_version transport complete sha256 scenario versions".split()
+        return {
+            **{name: to_json(getattr(self, name)) for name in names},
+            "joints": motion.joints,
+            "samples": len(motion),
+            "duration": float(motion.time[-1] - motion.time[0]),
+            "events": to_json(motion.events),
+        }
 
 
 def read_run(bag: Path) -> BagRun:

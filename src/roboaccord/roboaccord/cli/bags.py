@@ -9,12 +9,13 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from roboaccord.bag.compare import Comparison, Pair, compare
+from roboaccord.bag.compare import Comparison, Pair
 from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.results import Quantity, Seconds, unit_of
+from roboaccord.door.recordings import compare
 
 Bag = Annotated[
     Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.", show_default=False)
@@ -66,11 +67,11 @@ def compare_command(
       accord compare a b --signals 'q/*' --signals base/x --from 1 --to 5 --json
     """
     result = compare(
-        reference, bags, signals=signals or (), start=start, stop=stop, tolerance=tolerance
+        reference, *bags, signals=signals or (), start=start, stop=stop, tolerance=tolerance
     )
     return Result(
         result.to_json(),
-        shown_of(reference, result),
+        shown_of(result, reference),
         used={"tolerance": result.tolerance},
         ok=result.verdict != "fail",
     )
@@ -119,11 +120,12 @@ def recover_command(bag: Bag) -> Result:
     return Result({"changed": done.changed, "messages": done.messages}, [line])
 
 
-def shown_of(reference: Path, result: Comparison) -> list[RenderableType]:
+def shown_of(result: Comparison, reference: Path | None = None) -> list[RenderableType]:
     """Return a table for each pair of bags, what was left out, and the verdict."""
     shown: list[RenderableType] = []
     for pair in result.pairs:
-        shown += [f"{pair.bag} against {reference}, {pair.duration:g} {unit_of(Pair, 'duration')}"]
+        against = reference or "the first"
+        shown += [f"{pair.bag} against {against}, {pair.duration:g} {unit_of(Pair, 'duration')}"]
         shown += tables_of([*pair.signals.values()], labels=pair.signals)
         if pair.stamps_left:
             only = f"{pair.stamps_left} that only one has are left out"

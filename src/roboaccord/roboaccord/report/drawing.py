@@ -55,13 +55,19 @@ def picture(
     Raises:
         AccordError: if the file cannot be written.
     """
+    with styled(size) as figure:
+        yield figure.subplot_mosaic(mosaic) if mosaic else figure.subplots(**subplots)
+        save(figure, path)
+
+
+@contextmanager
+def styled(size: tuple[float, float] = SIZE) -> Iterator[Figure]:
+    """Give a figure [inches], and the style in which it is drawn and written."""
     from matplotlib import style
     from matplotlib.figure import Figure
 
     with style.context(["default", STYLE]):  # not what a user's matplotlibrc says
-        figure = Figure(figsize=size, layout="constrained")
-        yield figure.subplot_mosaic(mosaic) if mosaic else figure.subplots(**subplots)
-        save(figure, path)
+        yield Figure(figsize=size, layout="constrained")
 
 
 def save(figure: Figure, path: Path) -> None:
