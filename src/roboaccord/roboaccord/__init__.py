@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from roboaccord.contract import VERSION
-from roboaccord.contract.lazy import lazy_names
+from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.bag.compare import Comparison

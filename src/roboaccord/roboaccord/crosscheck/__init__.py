@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.lazy import lazy_names, make_callable
+from roboaccord.numerics.lazy import lazy_names, make_callable
 
 if TYPE_CHECKING:
     from roboaccord.crosscheck.cause import Cause as Cause

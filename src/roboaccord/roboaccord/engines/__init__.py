@@ -11,8 +11,8 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.lazy import lazy_names
 from roboaccord.engines.spec import EngineSpec, Missing
+from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.contract.interfaces import Engine
@@ -164,7 +164,7 @@ __getattr__, __dir__, _lazy = lazy_names(__name__, {
     "mujoco.settings": ("MujocoSettings",),
     "properties": ("JointProperties", "LinkProperties", "WORLD"),
     "reading": ("GRAVITY", "Hinge", "Question", "Reading"),
-    "spec": ("Case", "Scheme", "read_settings"),
+    "spec": ("Case", "Convert", "Scheme", "read_settings"),
     "touch": ("APART",),
 })  # fmt: skip
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.lazy import lazy_names
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.gazebo.form import LEVEL as LEVEL

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.lazy import lazy_names, make_callable
+from roboaccord.numerics.lazy import lazy_names, make_callable
 
 if TYPE_CHECKING:
     from roboaccord.run import loop as loop

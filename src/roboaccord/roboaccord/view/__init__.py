@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.lazy import lazy_names, make_callable
+from roboaccord.numerics.lazy import lazy_names, make_callable
 
 # No `from __future__ import annotations`: it would hide the module `annotations`.
 if TYPE_CHECKING:
