@@ -201,7 +201,8 @@ def test_a_script_without_a_guard_has_the_same_verdict(tmp_path: Path) -> None:
         'import roboaccord as ra\nprint(ra.parity("arm.urdf", engines=["mujoco"]).verdict)\n'
     )
     (tmp_path / "arm.urdf").write_text("""<robot name="arm"><link name="a"/><link name="b">
-<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
+</inertial></link>
 <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
 <limit lower="-1" upper="1" effort="5" velocity="2"/></joint></robot>""")
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
