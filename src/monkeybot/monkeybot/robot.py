@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import AnyEngine, Tally
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.description.solids import Faces, box
-from roboaccord.scenario.setup import Robot, Setup, commands_of
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import AccordError, AnyEngine, Array, Event, RobotState, Tally, Trajectory
+from roboaccord.description import Faces, box
+from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.simulators import Simulator
 
 from monkeybot.controllers import (
     LevelController,

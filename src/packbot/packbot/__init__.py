@@ -1,6 +1,6 @@
 """The arm of a Packbot: dynamics, convex hulls, contact."""
 
-from roboaccord.contract.lazy import lazy_names
+from roboaccord.contract import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "contact.clearance": ("Clearance",),

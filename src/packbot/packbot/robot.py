@@ -7,15 +7,22 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.aim import Aim
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import AnyEngine, Tally
-from roboaccord.contract.state import IDENTITY, ORIGIN, Array, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.description.solids import Faces
-from roboaccord.scenario.setup import Robot, Setup, commands_of
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import (
+    IDENTITY,
+    ORIGIN,
+    AccordError,
+    Aim,
+    AnyEngine,
+    Array,
+    ContactPoint,
+    Event,
+    RobotState,
+    Tally,
+    Trajectory,
+)
+from roboaccord.description import Faces
+from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.simulators import Simulator
 
 from packbot.contact.law import ClampContact, joint_clamp, normal
 from packbot.controllers.identification import IdentificationController

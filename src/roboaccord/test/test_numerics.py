@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke, solve_by_pivoting
-from roboaccord.numerics.newton import bounded_step, newton
+from roboaccord.numerics.newton import bounded_step, newton_steps
 from roboaccord.numerics.runge_kutta import NODES, dense_rows, dense_state, rk4_stage, take_step
 from roboaccord.run.pieces import run_pieces
 
@@ -102,7 +102,7 @@ def test_compiled_dense_output_is_the_steps() -> None:
 def test_newton_converges_quadratically_and_keeps_its_steps_short() -> None:
     """To sqrt(2), of which each iterate has twice the digits of the last."""
     found = list(
-        newton(
+        newton_steps(
             lambda x: x**2 - 2.0,
             lambda x: np.array([[2.0 * x[0]]]),
             np.array([5.0]),
@@ -119,7 +119,9 @@ def test_newton_converges_quadratically_and_keeps_its_steps_short() -> None:
 
 def test_newton_ends_where_nothing_is_finite() -> None:
     """It yields what it found, and does not go on."""
-    found = newton(lambda x: x + math.inf, lambda x: np.eye(1), np.zeros(1), longest=1.0, steps=9)
+    found = newton_steps(
+        lambda x: x + math.inf, lambda x: np.eye(1), np.zeros(1), longest=1.0, steps=9
+    )
     assert len(list(found)) == 1
 
 

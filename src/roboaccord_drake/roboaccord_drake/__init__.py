@@ -5,13 +5,12 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.engines.spec import EngineSpec, Scheme, read_settings
+from roboaccord.engines import EngineSpec, Scheme, read_settings
 
 from roboaccord_drake.settings import DrakeSettings
 
 if TYPE_CHECKING:
-    from roboaccord.engines.model import EngineModel
-    from roboaccord.engines.spec import Convert
+    from roboaccord.engines import Convert, EngineModel
 
     from roboaccord_drake.reader import DrakeReading
     from roboaccord_drake.simulator import DrakeSimulator

@@ -17,17 +17,17 @@ import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_xml
-from roboaccord.description.source import parse_lines
-from roboaccord.description.tree import Joint, Link
-from roboaccord.description.tree_text import (
+from roboaccord.contract import AccordError, read_xml
+from roboaccord.description import (
     HERE,
     UP,
     WORLD,
     Converted,
+    Joint,
+    Link,
     Pose,
     make_tree,
+    parse_lines,
     write_tree,
 )
 

@@ -10,16 +10,10 @@ from typing import Any
 import numpy as np
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.description.base_kinds import FixedBase
-from roboaccord.description.degrees import DEGREES
-from roboaccord.description.tree import Tree
-from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.model import BASE_LINK, EngineModel
-from roboaccord.engines.properties import JointProperties, LinkProperties
-from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
+from roboaccord.contract import Acceleration, AccordError, Array, RobotState
+from roboaccord.description import DEGREES, FixedBase, Tree
+from roboaccord.engines import BASE_LINK, EngineModel, JointProperties, LinkProperties, Mechanism
+from roboaccord.numerics import quaternion_matrix, turn_twist
 
 UNREAD = ("visual", "collision", "dynamics", "transmission")  # the model says, or nobody asks
 CONTINUOUS = 0.0  # time step of a plant whose equations are integrated outside

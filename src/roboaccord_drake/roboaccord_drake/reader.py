@@ -14,11 +14,9 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import AddMultibodyPlantSceneGraph, MultibodyPlant
 from pydrake.multibody.tree import BodyIndex
 from pydrake.systems.framework import DiagramBuilder
-from roboaccord.contract.errors import AccordError
-from roboaccord.description.base_kinds import KINDS
-from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.degrees import Charts, plane_chart, planes
-from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
+from roboaccord.contract import AccordError
+from roboaccord.description import KINDS, find_root
+from roboaccord.engines import GRAVITY, Charts, Hinge, Question, Reading, plane_chart, planes
 
 from roboaccord_drake.model import DrakeMechanism, axis_of, degrees
 

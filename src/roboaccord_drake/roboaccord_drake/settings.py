@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from roboaccord.contract.errors import check_known
+from roboaccord.contract import check_known
 
 ORDERS = {"discrete": 1, "rk4": 4}
 

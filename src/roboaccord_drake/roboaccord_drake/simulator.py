@@ -6,18 +6,17 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 import numpy as np
-from roboaccord.contract.checks import check_state
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.meter import Losses
-from roboaccord.engines.model import EngineModel
-from roboaccord.engines.properties import WORLD
-from roboaccord.engines.spec import read_settings
-from roboaccord.numerics.rotations import quaternion_matrix, yaw_quaternion
-from roboaccord.simulators.joints import LOCK_INERTIA
+from roboaccord.contract import (
+    Acceleration,
+    AccordError,
+    Array,
+    ContactPoint,
+    RobotState,
+    check_state,
+)
+from roboaccord.engines import WORLD, EngineModel, EngineSimulator, Losses, read_settings
+from roboaccord.numerics import quaternion_matrix, yaw_quaternion
+from roboaccord.simulators import LOCK_INERTIA
 
 from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, link_of, make_plant
 from roboaccord_drake.settings import ORDERS, DrakeSettings

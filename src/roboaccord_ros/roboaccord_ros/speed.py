@@ -10,12 +10,10 @@ import math
 from contextlib import suppress
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.gazebo.form import contact_shapes
-from roboaccord.gazebo.meshes import cache
-from roboaccord.run.output import make_folder, write_text
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Json
+from roboaccord.gazebo import cache, contact_shapes
+from roboaccord.run import make_folder, write_text
+from roboaccord.scenario import Setup
 
 NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)  # no file, none of ours, no home
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import AnyEngine, Tally
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.scenario.setup import Robot, Setup, commands_of
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import AccordError, AnyEngine, Array, RobotState, Tally
+from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.simulators import Simulator
 
 from roller_sphere.controllers.drive import (
     DriveController,

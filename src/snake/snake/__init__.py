@@ -1,6 +1,6 @@
 """A snake robot: its model, gaits and controllers."""
 
-from roboaccord.contract.lazy import lazy_names
+from roboaccord.contract import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "controllers.serpenoid": ("SerpenoidController",),

@@ -7,15 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.report.colours import BLUE, GREEN, INK, RED, SOFT
-from roboaccord.report.drawing import label_dots, picture
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Observer, RobotState, Trajectory
+from roboaccord.report import BLUE, GREEN, INK, RED, SOFT, label_dots, picture
+from roboaccord.run import make_simulator, run_setup
+from roboaccord.scenario import Setup, load_scenario, make_controller
 
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.search.adaptive import AdaptiveController

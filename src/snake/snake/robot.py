@@ -5,10 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
-from roboaccord.contract.interfaces import Tally
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.scenario.setup import Robot, Setup, commands_of
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import Array, RobotState, Tally
+from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.simulators import Simulator
 
 from snake.controllers.serpenoid import SerpenoidController
 from snake.model.friction import ellipse, pyramid

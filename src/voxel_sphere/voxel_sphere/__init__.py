@@ -1,6 +1,6 @@
 """A sphere that rolls over terrain given as voxel slices."""
 
-from roboaccord.contract.lazy import lazy_names
+from roboaccord.contract import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "model.parameters": ("VoxelSphereParameters",),

@@ -9,10 +9,9 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from roboaccord.contract.checks import check_positive
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, RobotState, Target, check_positive
+from roboaccord.numerics import quaternion_matrix
+from roboaccord.scenario import Setup
 
 NO_EFFORT = np.zeros(0)
 UP = np.array([0.0, 0.0, 1.0])

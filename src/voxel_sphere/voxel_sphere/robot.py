@@ -7,14 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import AnyEngine, Tally
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.description.solids import Faces
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.setup import Robot, Setup, commands_of
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import AccordError, AnyEngine, Array, Event, RobotState, Tally, Trajectory
+from roboaccord.description import Faces
+from roboaccord.numerics import quaternion_matrix
+from roboaccord.scenario import Robot, Setup, commands_of
+from roboaccord.simulators import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model.contact import is_kinematic, rolling, touching

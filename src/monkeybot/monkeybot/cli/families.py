@@ -10,15 +10,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import COMPILING, counted, progress
-from roboaccord.cli.options import Seed
-from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_target
-from roboaccord.contract.results import INLINE, Quantity, Ratio, Seconds
-from roboaccord.run.output import write_rows
+from roboaccord.cli import COMPILING, Result, Seed, counted, in_pieces, progress, tables_of
+from roboaccord.contract import INLINE, AccordError, Quantity, Ratio, Seconds, check_target
+from roboaccord.run import write_rows
 
 from monkeybot.cli.options import (
     Changes,

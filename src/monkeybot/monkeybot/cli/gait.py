@@ -10,14 +10,8 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.text import Text
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted, make_table
-from roboaccord.cli.folder import results
-from roboaccord.cli.options import Force, Out
-from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Radians, Seconds
-from roboaccord.contract.state import Array
+from roboaccord.cli import Force, Out, Result, counted, in_pieces, make_table, results
+from roboaccord.contract import INLINE, AccordError, Array, NewtonMetres, Quantity, Radians, Seconds
 
 from monkeybot.cli.options import Changes, Rates, Tolerance, Torque, robot_parameters
 from monkeybot.gaits.collisionless import find_collisionless

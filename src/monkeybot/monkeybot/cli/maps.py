@@ -11,18 +11,20 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.text import Text
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, counted, file_line
-from roboaccord.cli.folder import results
-from roboaccord.cli.options import Force, Out
-from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import lines_of, tables_of
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import LEFT_OUT, Quantity, Ratio, Seconds
-from roboaccord.contract.state import Array
-from roboaccord.run.output import write_text
-from roboaccord.run.pieces import held
-from roboaccord.run.versions import made_with
+from roboaccord.cli import (
+    Force,
+    Out,
+    Result,
+    command_line,
+    counted,
+    file_line,
+    in_pieces,
+    lines_of,
+    results,
+    tables_of,
+)
+from roboaccord.contract import LEFT_OUT, AccordError, Array, Quantity, Ratio, Seconds
+from roboaccord.run import held, made_with, write_text
 
 from monkeybot.cli.options import Changes, Span, Tolerance, Torque, robot_parameters
 from monkeybot.gaits.clocked import shipped_level

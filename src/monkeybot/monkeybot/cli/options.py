@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from roboaccord.cli.gathering import LARGEST
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.results import Metres, NewtonMetres, Quantity, Ratio
-from roboaccord.description.parameters import load_parameters
-from roboaccord.scenario.files import apply_change
+from roboaccord.cli import LARGEST
+from roboaccord.contract import AccordError, Metres, NewtonMetres, Quantity, Ratio, check_known
+from roboaccord.description import load_parameters
+from roboaccord.scenario import apply_change
 
 from monkeybot.gaits.kinds import KINDS
 from monkeybot.gaits.orbits import Kind

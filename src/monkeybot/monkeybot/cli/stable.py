@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted
-from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import lines_of, tables_of
-from roboaccord.contract.results import Json, Quantity, Seconds, by_fields, to_json
+from roboaccord.cli import Result, counted, in_pieces, lines_of, tables_of
+from roboaccord.contract import Json, Quantity, Seconds, by_fields, to_json
 
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.kinds import clocked_gait, shipped_data

@@ -8,11 +8,8 @@ from enum import StrEnum
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted
-from roboaccord.cli.options import Seed
-from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.results import INLINE, Quantity, Radians, RadiansPerSecond, Ratio, Seconds
+from roboaccord.cli import Result, Seed, counted, in_pieces
+from roboaccord.contract import INLINE, Quantity, Radians, RadiansPerSecond, Ratio, Seconds
 
 from monkeybot.cli.options import Changes, GaitName, Samples, Steps, robot_parameters
 from monkeybot.gaits.kinds import shipped_gait

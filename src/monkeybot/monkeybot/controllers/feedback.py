@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, RobotState, Target
+from roboaccord.scenario import Setup
 
 from monkeybot.controllers.hands import HALF_TICK, command, other_hand, seen_from
 from monkeybot.model import dynamics

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.state import NO_SWITCHES, Array, Command, RobotState
+from roboaccord.contract import NO_SWITCHES, Array, Command, RobotState
 
 from monkeybot.model.coordinates import Mode, mode_of, pack
 

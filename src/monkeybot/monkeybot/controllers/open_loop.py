@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.state import NO_SWITCHES, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import NO_SWITCHES, Command, RobotState, Target
+from roboaccord.scenario import Setup
 
 from monkeybot.controllers.hands import HALF_TICK, command, other_hand, seen_from
 from monkeybot.model.coordinates import SWINGS, Mode, mode_of

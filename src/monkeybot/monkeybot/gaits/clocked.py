@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, Quantity
 
 from monkeybot.gaits.gait import evaluate, wrap
 from monkeybot.gaits.kinds import clocked, shipped_gait

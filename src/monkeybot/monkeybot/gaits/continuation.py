@@ -13,11 +13,9 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, LEFT_OUT, Quantity
-from roboaccord.contract.state import Array
-from roboaccord.description.parameters import parameter_file
-from roboaccord.numerics.newton import central_slope
+from roboaccord.contract import INLINE, LEFT_OUT, AccordError, Array, Quantity
+from roboaccord.description import parameter_file
+from roboaccord.numerics import central_slope
 
 from monkeybot.gaits.orbits import Closing, Kind, Orbit, describe
 from monkeybot.model.parameters import MonkeyBotParameters

@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.results import INLINE, Quantity
+from roboaccord.contract import INLINE, Quantity
 
 from monkeybot.gaits.continuation import Branch, Family, Point
 

@@ -17,9 +17,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.run.pieces import run_pieces
+from roboaccord.contract import AccordError, Array
+from roboaccord.run import run_pieces
 
 from monkeybot.gaits.gait import wrap
 from monkeybot.gaits.orbits import FINE, Closing, Kind, Orbit, find_orbit, gait_of

@@ -19,10 +19,8 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import COMPILES
+from roboaccord.contract import AccordError, Array, Quantity
+from roboaccord.numerics import COMPILES
 
 from monkeybot.model.events import LEVEL, NO_EVENT, VERTICAL, StateEvent, energy_restored, level
 from monkeybot.model.hybrid import LIMIT, TOLERANCE, Phase, Then, run_many

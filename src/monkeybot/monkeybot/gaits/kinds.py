@@ -7,9 +7,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.description.resources import share
-from roboaccord.description.yaml_files import read_yaml
+from roboaccord.contract import AccordError, check_known
+from roboaccord.description import read_yaml, share
 
 from monkeybot.gaits.gait import Gait
 from monkeybot.gaits.orbits import Kind, Orbit, find_orbit

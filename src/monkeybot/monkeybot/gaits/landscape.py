@@ -9,11 +9,8 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.run.pieces import run_pieces
+from roboaccord.contract import AccordError, Array, Quantity, writing
+from roboaccord.run import run_pieces
 
 from monkeybot.gaits.gait import Gait, evaluate
 from monkeybot.model.hybrid import TOLERANCE

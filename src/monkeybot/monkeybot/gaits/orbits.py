@@ -14,10 +14,8 @@ from functools import partial
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json, Quantity, to_json
-from roboaccord.contract.state import Array
-from roboaccord.numerics.newton import central_slope, newton
+from roboaccord.contract import AccordError, Array, Json, Quantity, to_json
+from roboaccord.numerics import central_slope, newton_steps
 
 from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
 from monkeybot.model.events import linear
@@ -250,7 +248,7 @@ class Closing:
             return replace(self, controls=self.controls_at(z)).residual(z[:4])
 
         slope = partial(central_slope, residual, steps=step)
-        return newton(residual, slope, z, longest=longest, steps=steps)
+        return newton_steps(residual, slope, z, longest=longest, steps=steps)
 
 
 def _text(controls: Mapping[str, float]) -> str:

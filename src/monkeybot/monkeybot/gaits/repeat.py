@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, evaluate, full_starts, horizontal

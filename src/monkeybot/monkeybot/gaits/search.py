@@ -10,10 +10,8 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, Quantity
-from roboaccord.contract.state import Array
-from roboaccord.numerics.newton import central_slope, newton
+from roboaccord.contract import INLINE, AccordError, Array, Quantity
+from roboaccord.numerics import central_slope, newton_steps
 
 from monkeybot.gaits.gait import Evaluation, Figures, Gait, evaluate, wrap
 from monkeybot.model.parameters import MonkeyBotParameters
@@ -115,7 +113,7 @@ def _newton(residual_at: Callable[[Array], Array], x: Array) -> tuple[Array, flo
     best, least = x, math.inf
     slope = partial(central_slope, residual_at, steps=SMALL)
     # Steps may lead uphill: downhill alone never leaves the valley's floor.
-    for found, r in newton(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
+    for found, r in newton_steps(residual_at, slope, x, longest=LONGEST_STEP, steps=NEWTON_STEPS):
         residual = float(np.linalg.norm(r))
         if least < PERIODIC and not residual < least:
             break

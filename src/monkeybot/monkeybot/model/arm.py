@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from monkeybot.model.coordinates import MAGNET_A, MAGNET_B
 

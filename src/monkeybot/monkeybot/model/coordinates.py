@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 
 import numpy as np
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract import Array, RobotState
 
 MAGNET_A, MAGNET_B = "magnet_a", "magnet_b"
 MAGNETS = (MAGNET_A, MAGNET_B)

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
+from roboaccord.contract import Array
+from roboaccord.numerics import kernel
 
 from monkeybot.model.parameters import Row
 

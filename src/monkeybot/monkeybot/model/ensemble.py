@@ -16,10 +16,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.lanes import (
+from roboaccord.numerics import (
     WIDTH,
     fma,
+    kernel,
     larger,
     load,
     root,

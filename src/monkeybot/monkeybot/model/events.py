@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import kernel
 
 from monkeybot.model.dynamics import energies, friction
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import kernel
 
 from monkeybot.model.dynamics import energies, flip, impact
 from monkeybot.model.events import ENERGY, NO_EVENT, StateEvent, event_of, value

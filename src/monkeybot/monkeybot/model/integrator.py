@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.runge_kutta import (
+from roboaccord.numerics import (
     GROW,
     SAFETY,
     SHRINK,
     dense_rows,
     dense_state,
     fill_stage,
+    kernel,
     step_error,
 )
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.errors import DivergedError
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event
+from roboaccord.contract import Array, DivergedError, Event
 
 from monkeybot.model import dynamics, hybrid, integrator
 from monkeybot.model.arm import Arm

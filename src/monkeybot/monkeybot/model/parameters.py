@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from roboaccord.contract.checks import check_positive
-from roboaccord.description.parameters import Parameters
+from roboaccord.contract import check_positive
+from roboaccord.description import Parameters
 
 
 class Row(NamedTuple):

@@ -10,17 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.errors import check_known
-from roboaccord.contract.interfaces import Acceleration, Engine
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.engines import simulate_model
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
-from roboaccord.simulators.losses import CHANNELS, IMPACTS
+from roboaccord.contract import Acceleration, Array, Command, Engine, Event, RobotState, check_known
+from roboaccord.engines import EngineModel, EngineSimulator, simulate_model
+from roboaccord.scenario import Setup
+from roboaccord.simulators import CHANNELS, IMPACTS, LOCK_INERTIA, JointFriction, Simulator
 
 from monkeybot.model.arm import RATES, Arm
 from monkeybot.model.coordinates import MAGNETS, MOVING, Mode, mode_of, pack, unpack

@@ -8,14 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.engines.spec import read_settings
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import LOCK_INERTIA
-from roboaccord.simulators.losses import CHANNELS, DAMPING, IMPACTS
-from roboaccord.simulators.reference import Reference
+from roboaccord.contract import Acceleration, AccordError, Array, Command, RobotState
+from roboaccord.engines import read_settings
+from roboaccord.scenario import Setup
+from roboaccord.simulators import CHANNELS, DAMPING, IMPACTS, LOCK_INERTIA, Reference
 
 from monkeybot.model import dynamics, hybrid
 from monkeybot.model.coordinates import Mode, mode_of, pack, unpack

@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, GREEN, INK, PAGE, RED, SOFT
-from roboaccord.report.drawing import legend, picture
-from roboaccord.report.space import bare, pointer
+from roboaccord.contract import Array
+from roboaccord.report import BLUE, GREEN, INK, PAGE, RED, SOFT, bare, legend, picture, pointer
 
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.model.coordinates import Mode

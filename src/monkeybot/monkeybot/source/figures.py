@@ -17,12 +17,9 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.results import INLINE, NewtonMetres, Quantity, Seconds
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, GREEN, RED
-from roboaccord.report.drawing import legend, picture
-from roboaccord.run.output import write_columns
-from roboaccord.run.versions import made_with
+from roboaccord.contract import INLINE, Array, NewtonMetres, Quantity, Seconds
+from roboaccord.report import BLUE, GREEN, RED, legend, picture
+from roboaccord.run import made_with, write_columns
 
 from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, evaluate, full_starts, horizontal

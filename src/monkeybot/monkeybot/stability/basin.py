@@ -9,9 +9,7 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import LEFT_OUT, Quantity
-from roboaccord.contract.state import Array
+from roboaccord.contract import LEFT_OUT, AccordError, Array, Quantity
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit

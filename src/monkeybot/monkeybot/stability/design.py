@@ -15,9 +15,7 @@ from functools import partial
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json, Quantity, by_fields, to_json
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, to_json
 
 from monkeybot.gaits.clocked import (
     Level,

@@ -16,9 +16,7 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, Quantity
-from roboaccord.contract.state import Array
+from roboaccord.contract import INLINE, AccordError, Array, Quantity
 
 from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
 from monkeybot.gaits.kinds import REPORT, shipped_gait

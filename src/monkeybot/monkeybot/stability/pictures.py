@@ -9,12 +9,23 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import AMBER, BLUE, INK, PAGE, RED
-from roboaccord.report.curves import axis, plain
-from roboaccord.report.drawing import SQUARE, contour, heat_map, legend, picture
-from roboaccord.report.plots import Plot, render_plots
+from roboaccord.contract import Array, Json
+from roboaccord.report import (
+    AMBER,
+    BLUE,
+    INK,
+    PAGE,
+    RED,
+    SQUARE,
+    Plot,
+    axis,
+    contour,
+    heat_map,
+    legend,
+    picture,
+    plain,
+    render_plots,
+)
 
 from monkeybot.gaits.clocked import Level
 from monkeybot.gaits.landscape import Landscape

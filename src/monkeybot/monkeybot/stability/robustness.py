@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE, LEFT_OUT, Quantity
-from roboaccord.contract.state import Array
+from roboaccord.contract import INLINE, LEFT_OUT, AccordError, Array, Quantity
 
 from monkeybot.gaits.landscape import Done
 from monkeybot.gaits.orbits import Orbit

@@ -14,9 +14,9 @@ from typing import NamedTuple, TypeVarTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
-from roboaccord.run.pieces import run_pieces
+from roboaccord.contract import Array
+from roboaccord.numerics import kernel
+from roboaccord.run import run_pieces
 
 from monkeybot.gaits.gait import ENSEMBLE, full_starts, has_series, wrap
 from monkeybot.gaits.landscape import Done

@@ -12,10 +12,8 @@ from functools import partial
 from typing import Annotated, TypeVar
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.run.pieces import run_pieces
+from roboaccord.contract import AccordError, Array, Quantity
+from roboaccord.run import run_pieces
 
 from monkeybot.gaits.clocked import Setting, Step, follow_to, shipped_step
 from monkeybot.gaits.landscape import Done

@@ -13,18 +13,25 @@ import numpy as np
 import typer
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted, file_line, make_table, warn
-from roboaccord.cli.folder import results
-from roboaccord.cli.gathering import quantity
-from roboaccord.cli.options import Changes, Force, Out, load_setup
-from roboaccord.cli.rendering import grid_of, tables_of
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity, Radians
-from roboaccord.description.resources import share
-from roboaccord.report.colours import BLUE, INK
-from roboaccord.report.drawing import legend, picture
-from roboaccord.run.output import write_columns
+from roboaccord.cli import (
+    Changes,
+    Force,
+    Out,
+    Result,
+    counted,
+    file_line,
+    grid_of,
+    load_setup,
+    make_table,
+    quantity,
+    results,
+    tables_of,
+    warn,
+)
+from roboaccord.contract import AccordError, Quantity, Radians
+from roboaccord.description import share
+from roboaccord.report import BLUE, INK, legend, picture
+from roboaccord.run import write_columns
 
 from packbot.hulls.bodies import Body, complaints, make_bodies, read_shapes, write_bodies
 from packbot.hulls.solids import write_shapes

@@ -8,17 +8,25 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, command_line, counted, file_line, progress
-from roboaccord.cli.folder import results
-from roboaccord.cli.options import Changes, Engine, Force, Out, Seed
-from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import check_known
-from roboaccord.contract.results import Seconds
-from roboaccord.report.plots import render_plots
-from roboaccord.run.output import write_text
-from roboaccord.run.pieces import run_pieces
-from roboaccord.run.versions import made_with
+from roboaccord.cli import (
+    Changes,
+    Engine,
+    Force,
+    Out,
+    ProgressObserver,
+    Result,
+    Seed,
+    command_line,
+    counted,
+    file_line,
+    in_pieces,
+    progress,
+    results,
+    used_by,
+)
+from roboaccord.contract import Seconds, check_known
+from roboaccord.report import render_plots
+from roboaccord.run import made_with, run_pieces, write_text
 
 from packbot.source.collapse import (
     CONTACTS,

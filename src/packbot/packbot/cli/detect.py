@@ -11,25 +11,35 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted, file_line
-from roboaccord.cli.folder import results
-from roboaccord.cli.options import Engine, Force, Out, Seed
-from roboaccord.cli.pieces import in_pieces, kept
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import fault_of
-from roboaccord.contract.results import Kilograms, Minutes, Quantity, Ratio, to_json
-from roboaccord.contract.state import Array
+from roboaccord.bag import BagRun, read_run
+from roboaccord.cli import (
+    Engine,
+    Force,
+    Out,
+    Result,
+    Seed,
+    counted,
+    file_line,
+    in_pieces,
+    kept,
+    results,
+    tables_of,
+)
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Kilograms,
+    Minutes,
+    Quantity,
+    Ratio,
+    fault_of,
+    to_json,
+)
 from roboaccord.engines import REFERENCE, check_engine
-from roboaccord.report.colours import BLUE, RED, SOFT
-from roboaccord.report.drawing import legend, picture
-from roboaccord.run.output import write_text
-from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import measured
+from roboaccord.report import BLUE, RED, SOFT, legend, picture
+from roboaccord.run import run_pieces, write_text
+from roboaccord.scenario import Setup, make_scenario
+from roboaccord.simulators import measured
 
 from packbot.detection.detector import Detection, detections
 from packbot.detection.probing import Doubt, Prober

@@ -7,14 +7,10 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.bag.reader import BagRun, read_run
-from roboaccord.cli.command import Result
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import fault_of
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.bag import BagRun, read_run
+from roboaccord.cli import Result, tables_of
+from roboaccord.contract import AccordError, clip_efforts, fault_of
+from roboaccord.scenario import Setup, make_scenario
 
 from packbot.cli.detect import efforts_in_force
 from packbot.contact.clearance import Clearance

@@ -7,11 +7,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.gathering import quantity
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.results import Quantity, Radians
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.cli import quantity
+from roboaccord.contract import AccordError, Array, Quantity, Radians, check_known
+from roboaccord.scenario import Setup
 from typer.models import OptionInfo
 
 from packbot.model.parameters import JOINTS, check_limits

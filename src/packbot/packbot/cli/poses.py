@@ -9,13 +9,8 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.gathering import gathers
-from roboaccord.cli.options import Changes, load_setup
-from roboaccord.cli.rendering import grid_of, lines_of, tables_of
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Degrees, Metres, Quantity, to_json
-from roboaccord.contract.state import Array
+from roboaccord.cli import Changes, Result, gathers, grid_of, lines_of, load_setup, tables_of
+from roboaccord.contract import AccordError, Array, Degrees, Metres, Quantity, to_json
 
 from packbot.cli.options import Angles, Pitch, ScenarioName, Target, angles_of, joint_values, point
 from packbot.contact.clearance import Clearance

@@ -10,18 +10,40 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.bag.reader import read_run
-from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, counted, log, progress
-from roboaccord.cli.folder import results
-from roboaccord.cli.gathering import gathers
-from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, Seed, load_setup
-from roboaccord.cli.pieces import in_pieces, kept
-from roboaccord.cli.rendering import grid_of, lines_of, tables_of
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.files import check_target
-from roboaccord.contract.results import Metres, Quantity, Ratio, Seconds, to_json
-from roboaccord.contract.state import Array
+from roboaccord.bag import read_run
+from roboaccord.cli import (
+    Changes,
+    Engine,
+    Faults,
+    Force,
+    Out,
+    ProgressObserver,
+    Result,
+    Seed,
+    counted,
+    gathers,
+    grid_of,
+    in_pieces,
+    kept,
+    lines_of,
+    load_setup,
+    log,
+    progress,
+    results,
+    tables_of,
+    used_by,
+)
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Metres,
+    Quantity,
+    Ratio,
+    Seconds,
+    check_known,
+    check_target,
+    to_json,
+)
 
 from packbot.cli.options import Pitch, ScenarioName, Target, draws, point
 from packbot.detection.uncertainty import LARGEST

@@ -11,16 +11,18 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli import pieces
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted
-from roboaccord.cli.folder import results
-from roboaccord.cli.options import Changes, Force, Out, Seed, load_setup
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.contract.files import check_target
-from roboaccord.contract.results import IF_ANY, Kilograms, Quantity, Ratio
-from roboaccord.scenario.setup import Setup
+from roboaccord.cli import Changes, Force, Out, Result, Seed, counted, load_setup, pieces, results
+from roboaccord.contract import (
+    IF_ANY,
+    AccordError,
+    Fault,
+    Kilograms,
+    Quantity,
+    Ratio,
+    check_target,
+    parse_fault,
+)
+from roboaccord.scenario import Setup
 
 from packbot.cli.options import draws
 from packbot.model.parameters import JOINTS

@@ -13,9 +13,8 @@ from operator import attrgetter
 import coal
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.contact import ContactPoint, Fixture, Index, MeshFixture
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, ContactPoint, Fixture, Index, MeshFixture
+from roboaccord.scenario import Setup
 
 from packbot.contact.law import normal
 from packbot.hulls.collisions import Fixtures, Shape, read_collisions

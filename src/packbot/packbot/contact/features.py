@@ -9,7 +9,7 @@ limit is an angle.
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import kernel
 
 from packbot.contact.polyhedra import point_to_hull, segments
 from packbot.model.chain import add_row, place_bodies, to_body, to_world

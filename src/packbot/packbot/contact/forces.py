@@ -20,12 +20,8 @@ again with no bounce. Each of the steps takes energy, and so does the whole.
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import DivergedError
-from roboaccord.contract.state import Array
-from roboaccord.numerics.cholesky import factor, solve
-from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke
-from roboaccord.numerics.jit import kernel
+from roboaccord.contract import Array, DivergedError, Index
+from roboaccord.numerics import SOLVED, factor, kernel, solve, solve_by_lemke
 
 from packbot.contact.features import LOWER, add_rows
 from packbot.model.chain import place_bodies

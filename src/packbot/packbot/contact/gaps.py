@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 import numpy as np
-from roboaccord.contract.contact import ContactPoint, Index
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, ContactPoint, Index
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import (

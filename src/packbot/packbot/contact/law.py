@@ -8,9 +8,9 @@ from functools import cache
 from itertools import combinations
 from typing import Any
 
-from roboaccord.contract.contact import Contact
-from roboaccord.description.resources import share
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Contact
+from roboaccord.description import share
+from roboaccord.scenario import Setup
 
 from packbot.hulls.collisions import Fixtures
 

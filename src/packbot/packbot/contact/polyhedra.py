@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.contact import Index
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
+from roboaccord.contract import Array, Index
+from roboaccord.numerics import kernel
 
 from packbot.hulls.solids import Hull
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Command, RobotState, Target
+from roboaccord.scenario import Setup
 
 from packbot.controllers.reach import ComputedTorque
 from packbot.model import compiled

@@ -24,9 +24,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, RobotState, Target, clip_efforts
+from roboaccord.scenario import Setup
 
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS

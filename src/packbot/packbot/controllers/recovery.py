@@ -10,11 +10,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import FOUND, REFUSED, Fault
-from roboaccord.contract.state import Array, Command, Event, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import (
+    FOUND,
+    REFUSED,
+    AccordError,
+    Array,
+    Command,
+    Event,
+    Fault,
+    RobotState,
+    Target,
+    clip_efforts,
+)
+from roboaccord.scenario import Setup
 
 from packbot.controllers.reach import ComputedTorque, Integral, ReachController
 from packbot.model import compiled

@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.contract.checks import check_positive, clip_efforts
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Command,
+    RobotState,
+    Target,
+    check_positive,
+    clip_efforts,
+)
+from roboaccord.scenario import Setup
 
 from packbot.model import compiled
 

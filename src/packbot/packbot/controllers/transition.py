@@ -10,10 +10,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Command, RobotState, Target, clip_efforts
+from roboaccord.scenario import Setup
 
 from packbot.controllers.reach import FailedTorque
 from packbot.model import compiled

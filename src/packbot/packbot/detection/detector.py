@@ -15,11 +15,8 @@ from typing import Annotated, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Fault, Quantity, clip_efforts
+from roboaccord.scenario import Setup
 
 from packbot.detection.filters import FROZEN, HEALTHY, LOOSE, Balance, N, advance
 from packbot.detection.touching import Touching

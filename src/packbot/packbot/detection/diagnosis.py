@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array
+from roboaccord.scenario import Setup
 
 from packbot.detection.detector import (
     ADAPT,

@@ -18,9 +18,9 @@ does not turn.
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Setup
 
 from packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty, effort_basis
 from packbot.model.arm import Arm

@@ -8,9 +8,8 @@ known before, and noise. Nothing is learnt of the arm.
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, clip_efforts
+from roboaccord.scenario import Setup
 
 from packbot.detection.detector import BLIND, SIGMAS, SLOW, Detection, Noise, Verdict
 from packbot.detection.filters import Balance, N

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Quantity
+from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm

@@ -6,9 +6,8 @@ from collections import deque
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.contact import Index
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Index
+from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.features import LOWER

@@ -16,8 +16,8 @@ from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array
+from roboaccord.scenario import Setup
 
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS

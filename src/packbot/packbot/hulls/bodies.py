@@ -12,12 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.files import is_file, read_text
-from roboaccord.contract.results import Json, to_json
-from roboaccord.contract.state import Array
-from roboaccord.description.meshes import FORMATS, mesh_path, read_mesh
-from roboaccord.run.output import make_folder, write_text
+from roboaccord.contract import AccordError, Array, Json, check_known, is_file, read_text, to_json
+from roboaccord.description import FORMATS, mesh_path, read_mesh
+from roboaccord.run import make_folder, write_text
 
 from packbot.hulls.collisions import Shape, mesh_shape, read_collisions, split
 from packbot.hulls.solids import Hull, write_obj

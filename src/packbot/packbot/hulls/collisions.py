@@ -21,15 +21,19 @@ from typing import Any
 
 import numpy as np
 import scipy
-from roboaccord.contract.contact import Fixture, Index, MeshFixture
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
-from roboaccord.description.meshes import mesh_path, read_mesh
-from roboaccord.description.resources import share
-from roboaccord.description.solids import Faces, Geometry, box, facets, read_geometry
-from roboaccord.numerics.rotations import rpy_matrix
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Fixture, Index, Json, MeshFixture, check_known
+from roboaccord.description import (
+    Faces,
+    Geometry,
+    box,
+    facets,
+    mesh_path,
+    read_geometry,
+    read_mesh,
+    share,
+)
+from roboaccord.numerics import rpy_matrix
+from roboaccord.scenario import Setup
 
 from packbot.hulls.solids import Hull, box_corners, prism_corners
 

@@ -10,12 +10,9 @@ from typing import Any
 
 import numpy as np
 import scipy
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.description.resources import share
-from roboaccord.description.yaml_files import read_yaml
-from roboaccord.run.output import make_folder, write_text
+from roboaccord.contract import AccordError, Array, Index
+from roboaccord.description import read_yaml, share
+from roboaccord.run import make_folder, write_text
 
 HEAD = """\
 # Volume [m^3], centre [m] and second moments (mean of x x^T about the frame's origin) [m^2]

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS, PackbotParameters

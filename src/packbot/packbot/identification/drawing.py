@@ -9,10 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.state import Array
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.contract import Array
+from roboaccord.scenario import Scenario, Setup, find_robot, make_scenario
 
 from packbot.model.parameters import JOINTS
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array
+from roboaccord.scenario import Setup
 from scipy.interpolate import BSpline
 
 from packbot.identification.base import State

@@ -13,12 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_text
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Command, RobotState, clip_efforts, read_text
+from roboaccord.scenario import Setup, make_scenario
 
 from packbot.detection.detector import Detection
 from packbot.detection.diagnosis import Diagnosis

@@ -7,9 +7,8 @@ from functools import partial
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.results import LEFT_OUT, Quantity
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import LEFT_OUT, Array, Quantity
+from roboaccord.scenario import Setup
 from scipy.stats import norm
 
 from packbot.detection.uncertainty import UNIFORM, Uncertainty

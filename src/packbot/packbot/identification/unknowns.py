@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array
+from roboaccord.scenario import Setup
 
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
 from packbot.identification.base import State

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError
 
 
 @contextmanager

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array
+from roboaccord.scenario import Setup
 
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters
 

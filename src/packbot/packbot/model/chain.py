@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.contact import Index
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
+from roboaccord.contract import Array, Index
+from roboaccord.numerics import kernel
 
 
 @dataclass(frozen=True)

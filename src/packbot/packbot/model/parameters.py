@@ -6,10 +6,8 @@ import xml.etree.ElementTree as ET
 from functools import cache
 
 import numpy as np
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.state import Array
-from roboaccord.description.parameters import Parameters
-from roboaccord.description.resources import share
+from roboaccord.contract import AccordError, Array, check_known
+from roboaccord.description import Parameters, share
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 POSITIVE = ("_mass", "_radius", "_speed", "_length")  # ends of names

@@ -24,11 +24,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import check_known
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.description.tree import Joint, Link, Tree
-from roboaccord.numerics.rotations import axis_angle_matrix
+from roboaccord.contract import Array, Quantity, check_known
+from roboaccord.description import Joint, Link, Tree
+from roboaccord.numerics import axis_angle_matrix
 
 from packbot.model.parameters import JOINTS, PackbotParameters
 

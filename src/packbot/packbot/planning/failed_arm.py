@@ -12,11 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Fault, Index
+from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics

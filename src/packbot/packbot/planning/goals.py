@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from roboaccord.contract.contact import Index
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, Index
 
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import WEIGHTLESS, FailedArm

@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array
+from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics, Placement

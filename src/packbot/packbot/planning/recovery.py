@@ -13,8 +13,7 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from packbot.model.parameters import check_limits
 from packbot.planning.failed_arm import GAP, FailedArm

@@ -12,12 +12,9 @@ from collections.abc import Iterator
 
 import mujoco
 import numpy as np
-from roboaccord.contract.contact import Index
-from roboaccord.contract.state import Array
-from roboaccord.description.tree import Tree
-from roboaccord.engines.model import EngineModel
-from roboaccord.engines.mujoco.model import compile_model
-from roboaccord.engines.mujoco.settings import MujocoSettings
+from roboaccord.contract import Array, Index
+from roboaccord.description import Tree
+from roboaccord.engines import EngineModel, MujocoSettings, compile_model
 from scipy.stats import qmc
 
 from packbot.planning.failed_arm import FailedArm

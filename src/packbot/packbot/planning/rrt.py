@@ -12,9 +12,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array
+from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.model.parameters import PackbotParameters, check_limits

@@ -13,10 +13,8 @@ from typing import Annotated
 import coal
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Quantity
+from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import TOLERANCE, Clearance, convex
 from packbot.hulls.solids import Hull

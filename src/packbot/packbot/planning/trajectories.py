@@ -11,9 +11,8 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array
+from roboaccord.scenario import Setup
 
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS

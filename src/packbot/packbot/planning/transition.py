@@ -15,10 +15,9 @@ from typing import TypeAlias
 
 import numpy as np
 import pinocchio as pin
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Setup
 
 from packbot.model.parameters import JOINTS, PackbotParameters, check_limits
 from packbot.planning.failed_arm import FALL, GAP, FailedArm

@@ -7,17 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.contact import Fixture, MeshFixture
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import AnyEngine
-from roboaccord.engines import preset, simulate_model
-from roboaccord.engines.model import EngineModel
-from roboaccord.gazebo.meshes import cache, write_faceted
-from roboaccord.gazebo.world import box, squares, static_model, world_text
-from roboaccord.run.output import make_folder, write_text
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import JointFriction
+from roboaccord.contract import AccordError, AnyEngine, Fixture, MeshFixture
+from roboaccord.engines import EngineModel, preset, simulate_model
+from roboaccord.gazebo import box, cache, squares, static_model, world_text, write_faceted
+from roboaccord.run import make_folder, write_text
+from roboaccord.scenario import Setup
+from roboaccord.simulators import JointFriction, Simulator
 
 from packbot.contact.law import ClampContact
 from packbot.hulls.collisions import Fixtures

@@ -5,13 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import DivergedError
-from roboaccord.contract.state import Array
-from roboaccord.numerics.complementarity import SOLVED
-from roboaccord.numerics.runge_kutta import Step
-from roboaccord.simulators.joints import JointFriction
-from roboaccord.simulators.losses import DAMPING, FRICTION, IMPACTS, STOPS, LossAccount
+from roboaccord.contract import Array, DivergedError, Index
+from roboaccord.numerics import SOLVED, Step
+from roboaccord.simulators import DAMPING, FRICTION, IMPACTS, STOPS, JointFriction, LossAccount
 
 from packbot.contact.features import LOWER
 from packbot.contact.forces import GIVE, SOFT, Sliding, accelerate

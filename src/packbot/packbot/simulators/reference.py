@@ -13,15 +13,18 @@ from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.contact import ContactPoint
-from roboaccord.contract.errors import AccordError, DivergedError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.engines.spec import read_settings
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import LOCK_INERTIA, frozen
-from roboaccord.simulators.losses import CHANNELS
-from roboaccord.simulators.reference import Reference
+from roboaccord.contract import (
+    Acceleration,
+    AccordError,
+    Array,
+    Command,
+    ContactPoint,
+    DivergedError,
+    RobotState,
+)
+from roboaccord.engines import read_settings
+from roboaccord.scenario import Setup
+from roboaccord.simulators import CHANNELS, LOCK_INERTIA, Reference, frozen
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.forces import Sliding, open_gaps

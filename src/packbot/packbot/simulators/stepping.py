@@ -6,12 +6,9 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import DivergedError
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event
-from roboaccord.engines.touch import APART
-from roboaccord.numerics.runge_kutta import Step, take_step
+from roboaccord.contract import Array, DivergedError, Event, Index
+from roboaccord.engines import APART
+from roboaccord.numerics import Step, take_step
 
 from packbot.contact.features import LOWER
 from packbot.contact.forces import impact

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from roboaccord.contract.state import Array
-from roboaccord.numerics.runge_kutta import GROW, SAFETY, SHRINK, Slope, Step
+from roboaccord.contract import Array
+from roboaccord.numerics import GROW, SAFETY, SHRINK, Slope, Step
 
 EXPLICIT = 3.3  # rate times step size up to which Dormand and Prince's steps are stable
 SHORTER = 4.0  # so many times would they have to be, where these here, of lower order, are better

@@ -7,16 +7,21 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.results import IF_ANY, LEFT_OUT, Quantity, RadiansPerSecond
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.description.parameters import parameter_file
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import (
+    IF_ANY,
+    LEFT_OUT,
+    AccordError,
+    Array,
+    Event,
+    Observer,
+    Quantity,
+    RadiansPerSecond,
+    Trajectory,
+)
+from roboaccord.description import parameter_file
+from roboaccord.run import make_simulator, run_setup
+from roboaccord.scenario import Setup, load_scenario
+from roboaccord.simulators import Simulator
 
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm

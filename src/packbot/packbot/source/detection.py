@@ -17,12 +17,8 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, Kind
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Command, Fault, Kind, Quantity, RobotState
+from roboaccord.scenario import Setup, load_scenario
 
 from packbot.controllers.reach import ComputedTorque
 from packbot.detection.detector import Detector, Watcher, detections

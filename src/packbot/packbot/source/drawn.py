@@ -11,14 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract import Acceleration, Array, Command, Fault, RobotState
 from roboaccord.engines import REFERENCE, spec
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.scenario import Scenario, Setup, load_scenario
+from roboaccord.simulators import Simulator
 
 from packbot.detection.uncertainty import Uncertainty
 from packbot.identification.drawing import Draw, drawn_setup, with_friction

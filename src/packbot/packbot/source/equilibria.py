@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, GREEN, RED, RULE
-from roboaccord.report.drawing import SQUARE, legend, picture
+from roboaccord.contract import Array
+from roboaccord.report import BLUE, GREEN, RED, RULE, SQUARE, legend, picture
 
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer

@@ -20,11 +20,8 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, GREEN, INK, RED
-from roboaccord.report.drawing import SIZE, heat_map, legend, picture
+from roboaccord.contract import AccordError, Array, Quantity
+from roboaccord.report import BLUE, GREEN, INK, RED, SIZE, heat_map, legend, picture
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 

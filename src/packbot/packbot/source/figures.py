@@ -7,14 +7,30 @@ from pathlib import Path
 
 import coal
 import numpy as np
-from roboaccord.contract.state import IDENTITY, ORIGIN, Array
-from roboaccord.description.solids import facets
-from roboaccord.report.colours import BLUE, GREEN, INK, RED, RULE, SOFT
-from roboaccord.report.drawing import SQUARE, label_dots, picture
-from roboaccord.report.plots import Curve, Still, write_curves
-from roboaccord.report.space import Solid, arrow, bare, draw_solids, line, see
-from roboaccord.scenario.setup import Setup
-from roboaccord.view.scene import Scene as Stage
+from roboaccord.contract import IDENTITY, ORIGIN, Array
+from roboaccord.description import facets
+from roboaccord.report import (
+    BLUE,
+    GREEN,
+    INK,
+    RED,
+    RULE,
+    SOFT,
+    SQUARE,
+    Curve,
+    Solid,
+    Still,
+    arrow,
+    bare,
+    draw_solids,
+    label_dots,
+    line,
+    picture,
+    see,
+    write_curves,
+)
+from roboaccord.scenario import Setup
+from roboaccord.view import Scene as Stage
 
 from packbot.contact.clearance import convex
 from packbot.hulls.collisions import read_collisions, stand_around

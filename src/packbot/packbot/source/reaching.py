@@ -12,18 +12,20 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Controller, Observer
-from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run import loop
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import reset_controller
-from roboaccord.run.metrics import KeptMotion
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import (
+    LEFT_OUT,
+    AccordError,
+    Array,
+    Controller,
+    Observer,
+    Quantity,
+    RobotState,
+    Seconds,
+    Trajectory,
+)
+from roboaccord.run import Hold, KeptMotion, loop, make_simulator, reset_controller
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Simulator
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.reach import ReachController

@@ -15,14 +15,10 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.report.colours import BLUE, RED, RULE
-from roboaccord.report.drawing import legend, picture
-from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Fault, Quantity, RobotState
+from roboaccord.report import BLUE, RED, RULE, legend, picture
+from roboaccord.run import run_pieces
+from roboaccord.scenario import Setup, make_scenario
 
 from packbot.contact.clearance import Clearance
 from packbot.controllers.recovery import RecoveryController

@@ -14,11 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from roboaccord.contract.contact import ContactPoint, Index
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.numerics.runge_kutta import Step, take_step
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, ContactPoint, Event, Index, RobotState
+from roboaccord.numerics import Step, take_step
+from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
 from packbot.contact.law import ClampContact

@@ -17,14 +17,10 @@ from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.results import LEFT_OUT, Quantity
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, RED, RULE
-from roboaccord.report.drawing import SQUARE, legend, picture
-from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import LEFT_OUT, Array, Fault, Quantity
+from roboaccord.report import BLUE, RED, RULE, SQUARE, legend, picture
+from roboaccord.run import run_pieces
+from roboaccord.scenario import Setup, make_scenario
 
 from packbot.contact.clearance import Clearance
 from packbot.model.parameters import JOINTS, PackbotParameters

@@ -1,4 +1,4 @@
-"""Comparison of recorded runs, signal by signal, at time stamps of both, or at all of either.
+"""SignalComparison of recorded runs, signal by signal, at time stamps of both, or at all of either.
 
 It does not depend on which of two runs comes first.
 """
@@ -69,7 +69,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class SignalComparison:
     """Hold the pairs of bags that were compared.
 
     Args:
@@ -101,7 +101,7 @@ def compare(
     start: float | None = None,
     stop: float | None = None,
     tolerance: float | None = None,
-) -> Comparison:
+) -> SignalComparison:
     """Compare bags with a reference bag over the time that both cover.
 
     Where one of two has a sample at every time of the other, it is at these times. Else it is at
@@ -140,7 +140,7 @@ def compare_read(
     start: float | None = None,
     stop: float | None = None,
     tolerance: float | None = None,
-) -> Comparison:
+) -> SignalComparison:
     """Compare runs that were read, each with its bag's name, as `compare` does."""
     if tolerance is not None and not tolerance >= 0.0:
         raise AccordError(f"the tolerance must be a number of at least 0, not {tolerance:g}")
@@ -152,7 +152,7 @@ def compare_read(
     for pair in pairs:
         if not pair.signals:
             raise AccordError(f"nothing to compare: {pair.bag} and {reference} share no sample")
-    return Comparison(tuple(pairs), limit, why)
+    return SignalComparison(tuple(pairs), limit, why)
 
 
 def _default_of(engines: Collection[str]) -> tuple[float, str]:

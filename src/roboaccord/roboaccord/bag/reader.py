@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from roboaccord.cdr import (
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.results import Drawn, Json, to_json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
@@ -37,8 +38,11 @@ class Commands(NamedTuple):
     effort: Array
 
 
+NO_COMMANDS = Commands(np.zeros(0), np.zeros((0, 0)))
+
+
 @dataclass(frozen=True, kw_only=True)
-class BagRun:
+class BagRun(Drawn):
     """Hold a run as read from a bag.
 
     Args:
@@ -58,22 +62,34 @@ class BagRun:
         complete: whether the file was closed properly.
     """
 
-    robot: str
+    robot: str = ""
     trajectory: Trajectory
-    has_base: bool
-    commands: Commands
-    wrenches: Commands
-    twists: Commands
-    findings: tuple[Event, ...]
-    scenario: Mapping[str, Any]
-    engine: str
-    engine_version: str
-    transport: str
-    versions: Mapping[str, str]
-    urdf: str
-    contacts: Sequence[bytes]
-    sha256: str | None
-    complete: bool
+    has_base: bool = True
+    commands: Commands = NO_COMMANDS
+    wrenches: Commands = NO_COMMANDS
+    twists: Commands = NO_COMMANDS
+    findings: tuple[Event, ...] = ()
+    scenario: Mapping[str, Any] = field(default_factory=dict)
+    engine: str = ""
+    engine_version: str = ""
+    transport: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    urdf: str = ""
+    contacts: Sequence[bytes] = ()
+    sha256: str | None = None
+    complete: bool = True
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what the run was; the motion is in `trajectory`."""
+        motion = self.trajectory
+        names = "robot engine engine_version transport complete sha256 scenario versions".split()
+        return {
+            **{name: to_json(getattr(self, name)) for name in names},
+            "joints": motion.joints,
+            "samples": len(motion),
+            "duration": float(motion.time[-1] - motion.time[0]),
+            "events": to_json(motion.events),
+        }
 
 
 def read_run(bag: Path) -> BagRun:

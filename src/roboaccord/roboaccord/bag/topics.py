@@ -69,7 +69,7 @@ KINDS = {
 """Message types of the topics of a robot, by name below /R."""
 
 
-def topics(robot: str) -> list[Topic]:
+def run_topics(robot: str) -> list[Topic]:
     """Return the topics that every bag of a robot has."""
     frames = "tf2_msgs/msg/TFMessage"
     return [

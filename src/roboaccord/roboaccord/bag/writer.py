@@ -94,7 +94,7 @@ class BagWriter:
     def _begin(self) -> None:
         """Write what stands before the first state."""
         self._spool.note("robot", self._robot)
-        for topic in names.topics(self._robot):
+        for topic in names.run_topics(self._robot):
             self.add_topic(topic)
         states = (names.STATES, names.ODOMETRY, names.EFFORTS)
         self._on_state, self._on_odometry, self._on_command = (

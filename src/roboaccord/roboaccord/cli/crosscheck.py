@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -33,13 +32,13 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import to_json
 from roboaccord.description.findings import Finding
 from roboaccord.description.rules import findings
+from roboaccord.door.checks import check_recording, crosscheck, is_recording
+from roboaccord.door.recordings import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.robots.file import FileRobot
-from roboaccord.run.output import write_text
 from roboaccord.run.runner import model_of
-from roboaccord.scenario.files import apply_change, load_scenario
-from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
+from roboaccord.scenario.setup import Setup
 
 SHOWN = 10  # findings of the rules
 
@@ -131,11 +130,13 @@ def crosscheck_command(
     scenario, arguments = one_scenario(words)
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
-    known = is_file(robot) or robot.replace("-", "_") in robot_names()
-    if not known and Path(robot).exists() and not manufactured:
-        return check_recorded(Path(robot), scenario, changes or [])
-    if not known:
-        refuse_missing_bag(robot)
+    if is_recording(robot) and not manufactured:
+        run = read_bag(robot)
+        recorded = check_recording(run, "", scenario, changes or ())
+        return Result(
+            recorded.to_json(), [recorded.line()], used={"engines": run.engine}, ok=recorded.ok
+        )
+    refuse_missing_bag(robot)
     setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
     found = checked(setup)
     chosen = choose_engines(engines)
@@ -145,16 +146,14 @@ def crosscheck_command(
 
         return manufactured_result(setup, falsified, refine, folder)
     from roboaccord.cli.levels import shown_of
-    from roboaccord.crosscheck.run import run_crosscheck
     from roboaccord.crosscheck.runs import Progress
-    from roboaccord.report import render_report
 
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, progress() as bar:
         task = bar.add_task(COMPILING, total=None)
-        report = run_crosscheck(
+        report = crosscheck(
             setup,
-            falsified,
+            engines=falsified,
             refine=refine,
             out=place,
             command=command_line(),
@@ -165,8 +164,7 @@ def crosscheck_command(
                 lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
             ),
         )
-        page = place / "report.html"
-        write_text(page, render_report(report))
+    page = place / "report.html"
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
     data = {**report.to_json(), "report": str(page), **model_of(setup)}
     ok = report.ok
@@ -189,23 +187,6 @@ def checked(setup: Setup) -> list[Finding] | None:
     if len(worst) > SHOWN:
         note(f"{len(worst) - SHOWN} more: accord check {setup.robot.path}")
     return found
-
-
-def check_recorded(bag: Path, scenario: str, changes: list[str]) -> Result:
-    """Compare every control period of a bag with the reference."""
-    from roboaccord.bag.reader import read_run
-    from roboaccord.crosscheck.recorded import check_bag
-
-    run = read_run(bag)
-    data = dict(run.scenario)
-    if scenario:
-        found = find_robot(data.get("robot", run.robot))
-        data = load_scenario(found.package, found.key, scenario).data()
-    for change in changes:
-        apply_change(data, change)
-    report = check_bag(run, data)
-    used = {"engines": run.engine}
-    return Result(report.to_json(), [report.line()], used=used, ok=report.ok)
 
 
 def leave_out(name: str, error: AccordError) -> None:

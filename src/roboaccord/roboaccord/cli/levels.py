@@ -55,7 +55,7 @@ DISTANCES = (
 )  # fmt: skip
 
 
-def shown_of(report: Report, page: Path) -> list[RenderableType]:
+def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
     """Return the levels as a table, and the verdict."""
     versions = ", ".join(f"{engine} {report.versions[engine]}" for engine in report.engines)
     verdict = Text(report.describe(), VERDICTS[report.verdict])
@@ -69,7 +69,7 @@ def shown_of(report: Report, page: Path) -> list[RenderableType]:
             Padding(Text(f"{engine}: would have seen {summary_of(found)}"), (0, 0, 0, 2))
             for engine, found in report.resolution.items()
         ),
-        f"report: {page}",
+        *([f"report: {page}"] if page else []),
     ]
 
 

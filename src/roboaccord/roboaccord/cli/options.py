@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,17 +13,16 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Ratio, Seconds
 from roboaccord.contract.shown import visible
 from roboaccord.description.xacro_file import NO_ARGUMENTS
-from roboaccord.engines import REFERENCE, check_engine, default_names, simulator_names, spec
-from roboaccord.engines.spec import Missing
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import (
-    RELEASED,
-    Setup,
-    find_robot,
-    is_file,
-    package_of,
-    robot_names,
+from roboaccord.engines import (
+    REFERENCE,
+    check_engine,
+    default_names,
+    installed_names,
+    simulator_names,
 )
+from roboaccord.scenario import load
+from roboaccord.scenario.files import scenario_names
+from roboaccord.scenario.setup import Setup, is_file, package_of, robot_names
 
 
 def complete_robot(incomplete: str) -> list[str]:
@@ -177,18 +175,10 @@ Packages = Annotated[
 
 def choose_engines(names: str) -> list[str]:
     """Return the engines named, or the defaults, with a line for each that cannot be had."""
-    if names:
-        for name in listed(names):
-            check_engine(name)
-        return listed(names)
-    usable = [REFERENCE]
-    for name in default_names():
-        match spec(name).look():
-            case Missing(reason):
-                note(f"left out: {reason}")
-            case _:
-                usable.append(name)
-    return usable
+    chosen = listed(names) or installed_names(note)
+    for name in chosen:
+        check_engine(name)
+    return chosen
 
 
 def load_setup(
@@ -202,34 +192,12 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return the setup of a robot's scenario with changes, and with faults instead of its own.
-
-    A robot that is a file has a scenario where none is named. Faults beyond the scenario's duration
-    are refused, but for runs that are `endless`, or end otherwise.
-
-    Raises:
-        AccordError: for whatever cannot be had.
-    """
-    found = find_robot(robot)
-    if not is_file(robot) and (base or packages or arguments):
-        raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
-    if not scenario and not is_file(robot):
-        raise AccordError(f"name a scenario of {found.name}: accord list")
-    every = [f"base={base}"] if base else []
-    if packages:
-        folders = {name: str(path.absolute()) for name, path in read_packages(packages).items()}
-        every.append(f"packages={json.dumps(folders)}")
-    if arguments:
-        every.append(f"arguments={json.dumps(dict(arguments))}")
-    every += [*(changes or []), *([f"faults={json.dumps(faults)}"] if faults else [])]
-    setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
-    if not (scenario or base) and found.floats(setup):
-        setup = Setup.of(load_scenario(found.package, found.key, RELEASED, ["base=free", *every]))
-    for fault in setup.faults if faults and not endless else ():
-        if fault.time >= setup.scenario.duration:
-            end = f"{setup.scenario.duration:g} s"
-            raise AccordError(f"fault {fault}: the run ends at {end}; --set duration=SECONDS")
-    for subject, words in found.remarks(setup).items():
+    """Return a setup as `scenario.load` has it, and print remarks on the robot on stderr."""
+    setup = load.load_setup(
+        robot, scenario, changes or (), faults or (), base=base,
+        packages=read_packages(packages or ()), arguments=arguments, endless=endless,
+    )  # fmt: skip
+    for subject, words in setup.robot.remarks(setup).items():
         note(f"{subject}: {words}")
     return setup
 

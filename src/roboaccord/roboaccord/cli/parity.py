@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
-from datetime import UTC, datetime
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -19,25 +17,12 @@ from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, 
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.extras import need
-from roboaccord.contract.files import check_inside, check_target
+from roboaccord.contract.files import check_target
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.parity.collection import (
-    Options,
-    Source,
-    examine_all,
-    find_files,
-    write_repaired,
-)
 from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
-from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names, version_of
-from roboaccord.description.resources import share
-from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
-from roboaccord.description.xacro_file import NO_ARGUMENTS
-from roboaccord.engines import default_names, spec
-from roboaccord.engines.formats import read_robot
+from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names
+from roboaccord.door.checks import choose_readers, files_of, parity, targets_of
 from roboaccord.engines.reading import Base
-from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.numerics.jit import interpreting
 from roboaccord.report.parity import (
     apart_lines,
     body_lines,
@@ -49,8 +34,6 @@ from roboaccord.report.parity import (
 )
 from roboaccord.report.sarif import sarif
 from roboaccord.run.output import write_text
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
 T = TypeVar("T", bound=str)
 
@@ -143,42 +126,17 @@ def parity_command(
     if page:
         need("pages need", "report")
     root = one_of("--base", base, BASES) if base else None
-    options = Options(one_of("--settings", settings, SETTINGS), root, seed)
-    chosen = choose_readers(engines)
+    whose = one_of("--settings", settings, SETTINGS)
+    chosen = choose_readers(listed(engines), note)
     more, arguments = split_arguments(words or [])
     if more:
         raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
-    files = files_of(what, read_packages(package or []), arguments)
+    files = files_of(what, read_packages(package or []), arguments, note)
     for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
-    robots = examined(files, chosen, options, targets)
-    if annotations:
-        write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
-    if len(robots) == 1 and robots[0].unread and errors_of(robots[0]):
-        raise AccordError(robots[0].unread)
-    today = datetime.now(UTC).date().isoformat()
-    result = Parity(robots, chosen, today, command_line())
-    if page:
-        write_text(page, render_parity(result), ".html")
-    if report:
-        write_text(report, junit(result), ".xml")
-    written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
-    return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
-
-
-def examined(
-    files: Sequence[Source],
-    engines: Mapping[str, str],
-    options: Options,
-    targets: Sequence[Path],
-) -> tuple[RobotParity, ...]:
-    """Return what engines make of files, after repair too if there are targets, with a bar.
-
-    Of many, each is printed on stderr as it is done.
-    """
-    alone, count = len(files) == 1, len(files) * (2 if targets else 1)
-    with interpreting() if alone else nullcontext(), named(count, "reading") as step:
+    alone = len(files) == 1
+    with named(len(files) * (2 if targets else 1), "reading") as step:
 
         def done(robot: RobotParity) -> None:
             step(robot.name)
@@ -186,10 +144,27 @@ def examined(
                 statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
                 note(f"{robot.name}: {robot.unread or statuses}")
 
-        robots = examine_all(files, engines, options, done)
-        if targets:
-            robots = write_repaired(files, robots, targets, engines, options, done)
-    return tuple(robots)
+        result = parity(
+            files,
+            engines=[*chosen],
+            settings=whose,
+            base=root,
+            repair=targets,
+            seed=seed,
+            done=done,
+            command=command_line(),
+        )
+    robots = result.robots
+    if annotations:
+        write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
+    if alone and robots[0].unread and errors_of(robots[0]):
+        raise AccordError(robots[0].unread)
+    if page:
+        write_text(page, render_parity(result), ".html")
+    if report:
+        write_text(report, junit(result), ".xml")
+    written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
+    return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
 
 
 def one_of(option: str, value: str, known: Sequence[T]) -> T:
@@ -202,71 +177,6 @@ def one_of(option: str, value: str, known: Sequence[T]) -> T:
         if value == each:
             return each
     raise AccordError(f"{option} takes {' or '.join(known)}, not {value!r}")
-
-
-def choose_readers(names: str) -> dict[str, str]:
-    """Return the versions of the engines named, or of all that are installed.
-
-    Raises:
-        AccordError: for an unknown one, or one named that is not installed.
-    """
-    if names:
-        return {name: version_of(name) for name in listed(names)}
-    found = {}
-    for name in reader_names():
-        try:
-            found[name] = version_of(name)
-        except AccordError as error:
-            note(f"left out: {error}")
-    if not found:
-        packages = " ".join(spec(name).package for name in default_names())
-        raise AccordError(f"no engine is installed: pip install {packages}")
-    return found
-
-
-def files_of(
-    what: str,
-    packages: Mapping[str, Path],
-    arguments: Mapping[str, str] = NO_ARGUMENTS,
-) -> Sequence[Source]:
-    """Return the robots that are meant: of a file, a folder, or one that is installed."""
-    path = Path(what)
-    if what.replace("-", "_") in robot_names() and not path.is_file():
-        return [file_of(what)]
-    if path.is_dir():
-        return find_files(path, packages, arguments)
-    known = path.exists() or path == STANDARD_INPUT
-    if not known and "/" not in what and not path.suffix:
-        find_robot(what)  # says what is like it
-    file = read_robot(path, packages, arguments)
-    for line in file.notes:
-        note(line)
-    return [file]
-
-
-def file_of(name: str) -> UrdfFile:
-    """Return the URDF of an installed robot, its base as Gazebo has it."""
-    robot = find_robot(name)
-    setup = Setup.of(load_scenario(robot.package, robot.name, scenario_names(robot.package)[0]))
-    text = setup.urdf(base=base_in_gazebo(setup.scenario))
-    path = share(robot.package) / "urdf" / f"{robot.name}.urdf.xacro"
-    return UrdfFile(path, robot.name, text, {})
-
-
-def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
-    """Return where repaired files go: a folder's by their place in it.
-
-    Raises:
-        AccordError: if one cannot be written there.
-    """
-    found = [out]
-    if what.is_dir():
-        inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
-        found = [out / path.with_name(path.name.removesuffix(".xacro")) for path in inside]
-    for path in found:
-        check_target(path, ".urdf")
-        check_inside(out, path)
-    return found
 
 
 def shown_of(result: Parity) -> list[RenderableType]:

@@ -33,12 +33,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.door.runs import run
 from roboaccord.engines import check_engine
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.metrics import UNITS, Figures
-from roboaccord.run.output import fresh
-from roboaccord.run.runner import Run, Runner, RunRequest, find_runner
+from roboaccord.run.runner import Run, find_runner
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
@@ -127,9 +127,7 @@ def run_command(
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
     setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
-    if recorded:
-        recorded.check(setup)
-    runner, transport = choose(setup, controller, transport, view=watch.view)
+    transport = choose(setup, controller, transport, view=watch.view)
     default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
     with ExitStack() as closing:
         place = closing.enter_context(results(folder, default, force=force))
@@ -137,18 +135,17 @@ def run_command(
         label = f"{engine} over {transport}"
         watchers: tuple[Observer, ...] = (ProgressObserver(bar, label, setup.scenario.duration),)
         live = closing.enter_context(watched(setup, watch.speed)) if watch.view else None
-        result = runner(
-            RunRequest(
-                setup=setup,
-                engine=engine,
-                bag=fresh(place / "bag"),
-                controller=controller,
-                inputs=recorded or NO_INPUTS,
-                observers=(*watchers, live) if live else watchers,
-                wrap=live.wrap if live else lambda simulator: simulator,
-                tell=note,
-                timeout=watch.timeout,
-            )
+        result = run(
+            setup,
+            engine=engine,
+            controller=controller,
+            inputs=recorded or NO_INPUTS,
+            transport=transport,
+            timeout=watch.timeout,
+            observers=(*watchers, live) if live else watchers,
+            wrap=live.wrap if live else lambda simulator: simulator,
+            tell=note,
+            out=place,
         )
     own = {"controller": controller} if controller else {}
     used = {**used_by(setup), "transport": transport, **own}
@@ -156,8 +153,8 @@ def run_command(
     return Result(result, shown_of(result), used=used, after=after)
 
 
-def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> tuple[Runner, str]:
-    """Return the runner and its transport, and refuse what cannot be run, before anything is made.
+def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
+    """Return the transport, and refuse what cannot be run, before anything is made.
 
     Where no transport is named it is `ros` where that can be had, else `direct`.
 
@@ -167,16 +164,17 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> tupl
     if not controller:
         check_controller(setup)
     try:
-        runner, transport = find_runner(transport or "ros"), transport or "ros"
+        find_runner(transport or "ros")
     except AccordError as error:
         if transport:
             raise
         note(f"transport direct: {error}")
-        runner, transport = find_runner("direct"), "direct"
+        transport = "direct"
     Figures(setup)
+    transport = transport or "ros"
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
-    return runner, transport
+    return transport
 
 
 @contextmanager

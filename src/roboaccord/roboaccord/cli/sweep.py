@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import replace
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -31,9 +28,9 @@ from roboaccord.cli.options import (
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity, to_json
-from roboaccord.run.output import write_text
-from roboaccord.run.sweep import Study, sweep
+from roboaccord.contract.results import Quantity
+from roboaccord.door.runs import sweep
+from roboaccord.run.sweep import Study
 
 
 @in_pieces(grows=("seeds", "engines", "physics_steps"))
@@ -81,23 +78,27 @@ def sweep_command(
     default = f"{setup.robot.name}_{setup.scenario.name}_sweep"
     jobs = len(chosen) * seeds * max(len(steps), 1)
     with results(folder, default, force=force) as place, named(jobs, COMPILING) as done:
-        cells = sweep(
+        study = sweep(
             setup,
             figure=figure,
             engines=chosen,
             physics_steps=steps,
             seeds=seeds,
             done=lambda engine, step, _: done(f"{engine} {1e3 * step:g} ms"),
+            command=command_line(),
+            out=place,
         )
-        study = Study.of(setup, figure, seeds, cells, command_line())
-        report = write_study(study, place)
     steps = steps or [setup.scenario.physics_step]
     return Result(
-        replace(study, report=report),
+        study,
         [
             *tables_of(study),
-            *(f"seed {s} has no value: {why}" for c in cells for s, why in c.failures.items()),
-            f"report: {report}",
+            *(
+                f"seed {seed} has no value: {why}"
+                for cell in study.cells
+                for seed, why in cell.failures.items()
+            ),
+            f"report: {study.report}",
         ],
         used={**used_by(setup, "duration", "control_period"), "physics_steps": steps},
     )
@@ -113,16 +114,6 @@ def parse_steps(text: str) -> list[float]:
     if not all(step > 0 for step in steps):
         raise AccordError(f"--physics-steps takes seconds with commas between, not {text!r}")
     return steps
-
-
-def write_study(study: Study, place: Path) -> Path:
-    """Write summary.json and report.html, and return the latter."""
-    from roboaccord.report.plots import render_sweep
-
-    write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
-    report = place / "report.html"
-    write_text(report, render_sweep(study))
-    return report
 
 
 def tables_of(study: Study) -> list[RenderableType]:

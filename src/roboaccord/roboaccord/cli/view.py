@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import math
-import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -26,21 +25,22 @@ from roboaccord.cli.options import (
     complete_bag_or_robot,
     complete_bag_or_scenario,
     load_setup,
+    read_packages,
     refuse_missing_bag,
 )
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.files import check_target
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
-from roboaccord.description.solids import BACKDROPS, TERRAIN
-from roboaccord.engines import check_engine
-from roboaccord.scenario.files import make_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
-from roboaccord.scenario.surroundings import surroundings
+from roboaccord.door.views import (
+    pose_robot,
+    setup_to_pose,
+    simulate_in_view,
+    view_runs,
+    write_films,
+)
+from roboaccord.scenario.setup import find_robot, is_file
 from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
-    from roboaccord.bag.reader import BagRun
-    from roboaccord.bag.second import SecondRun
     from roboaccord.view.stage import Stage
 
 What = Annotated[
@@ -95,6 +95,11 @@ class Page:
             metavar="ADDRESS", help="To listen on; 0.0.0.0 lets other machines look and steer."
         ),
     ] = HOST
+
+    @property
+    def place(self) -> tuple[float, int, str]:
+        """How long it stays, port and host."""
+        return self.stay, self.port, self.host
 
     @contextmanager
     def shown(self, stage: Stage) -> Iterator[None]:
@@ -154,16 +159,15 @@ def view_command(
             raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
         write_files(_bags(path, others), film, speed)
     elif is_bag:
-        view_run(_bags(path, others), speed, page)
+        view_runs(_bags(path, others), speed, *page.place, page.shown, log_line)
     elif others:
         if len(others) > 1:
             raise AccordError(f"one scenario is simulated: leave out {' '.join(others[1:])}")
-        check_engine(engine)
-        simulate_in_view(
-            load_setup(what, others[0], changes, None, base, packages), engine, speed, page
-        )
+        setup = load_setup(what, others[0], changes, None, base, packages)
+        simulate_in_view(setup, engine, speed, *page.place, page.shown)
     else:
-        show_robot(what, base, packages, page)
+        setup = setup_to_pose(what, base=base, packages=read_packages(packages or ()))
+        pose_robot(setup, *page.place, page.shown)
 
 
 def _bags(first: Path, others: Sequence[str]) -> list[Path]:
@@ -173,146 +177,31 @@ def _bags(first: Path, others: Sequence[str]) -> list[Path]:
     return [first, *map(Path, others)]
 
 
-def _read(bags: Sequence[Path]) -> tuple[BagRun, str, list[SecondRun], str]:
-    """Return the run of a bag, its description, other bags' runs or its reference, its name."""
-    from roboaccord.bag.reader import read_run
-    from roboaccord.bag.second import beside, names_of, read_pair
-
-    run, second = read_pair(bags[0])
-    runs = [run, *map(read_run, bags[1:])]
-    urdf, *urdfs = (described(each, bag) for each, bag in zip(runs, bags, strict=True))
-    others = beside(runs, urdfs) if urdfs else [second] if second else []
-    return run, urdf, others, names_of(runs)[0]
-
-
 def write_files(bags: Sequence[Path], film: FilmOptions, speed: float = 1.0) -> None:
-    """Write a bag, with others translucent beside it, as a GIF, as an MP4, or as both.
-
-    Raises:
-        AccordError: if it is no bag, or holds no description to draw; or for wrong options.
-    """
-    from roboaccord.view import film as films
-    from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
-
-    rate = films.FPS if film.fps is None else film.fps
-    pixels = films.SIZE if film.size is None else films.parse_size(film.size)
-    films.check(rate, pixels, speed)
-    for file, suffix in ((film.gif, ".gif"), (film.mp4, ".mp4")):
-        if file and file.suffix.lower() != suffix:
-            raise AccordError(f"--{suffix[1:]} takes a FILE{suffix}, not {file}")
-        check_target(file)
-    if film.mp4:
-        find_ffmpeg(pixels)
-    run, urdf, others, name = _read(bags)
+    """Write films of bags, with a progress bar."""
     with progress() as bar:
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
-
-        def drawn(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, description="drawing")
-
-        setup = recorded_setup(run)
-        surfaces = surroundings(setup) if setup else []
-        relief = next((s for s in surfaces if s.name == TERRAIN), None)
-        pictures = films.Film(
-            urdf,
-            run.trajectory,
-            fps=rate,
-            size=pixels,
-            speed=speed,
-            terrain=(relief.vertices, relief.faces) if relief else None,
-            surroundings=[(s.vertices, s.faces) for s in surfaces if s.name not in BACKDROPS],
-            beside=others,
-            name=name,
-            aim=setup.robot.aim(setup) if setup else None,
-            findings=run.findings,
+        frames = write_films(
+            bags,
+            film.gif,
+            film.mp4,
+            fps=film.fps,
+            size=film.size,
             uncut=film.uncut,
+            speed=speed,
+            drawn=lambda done, total: bar.update(
+                task, completed=done, total=total, description="drawing"
+            ),
+            tell=log_line,
         )
-        if film.gif:
-            write_gif(pictures, film.gif, drawn)
-        if film.mp4:
-            write_mp4(pictures, film.mp4, drawn)
     for file in filter(None, (film.gif, film.mp4)):
         size = filesize.decimal(file.stat().st_size)
-        log.print(f"{file}: {len(pictures)} frames, {size}", soft_wrap=True)
+        log.print(f"{file}: {frames} frames, {size}", soft_wrap=True)
 
 
-def view_run(bags: Sequence[Path], speed: float, page: Page) -> None:
-    """Show a bag in the browser, and others or its reference translucent.
-
-    Raises:
-        AccordError: if one is no bag, or holds no description to draw.
-    """
-    from roboaccord.bag.contact_markers import read_arrows
-    from roboaccord.view.player import Player
-    from roboaccord.view.stage import Stage
-
-    run, urdf, others, _ = _read(bags)
-    setup = recorded_setup(run)
-    stage = Stage(urdf, page.port, page.host, surroundings(setup) if setup else [])
-    arrows, aim = read_arrows(run.contacts), setup.robot.aim(setup) if setup else None
-    player = Player(stage, run.trajectory, speed, arrows, others, aim, run.findings)
-    with page.shown(stage):
-        player.play(page.stay)
-
-
-def simulate_in_view(setup: Setup, engine: str, speed: float, page: Page) -> None:
-    """Simulate in the browser without recording, from when the page is open; then replay.
-
-    Raises:
-        AccordError: as the run does.
-    """
-    from roboaccord.run.factory import make_simulator, run_setup
-    from roboaccord.scenario.controllers import make_controller
-    from roboaccord.view.live import LiveView, open_stage
-
-    simulator, controller = make_simulator(setup, engine), make_controller(setup)
-    stage = open_stage(setup, page.port, page.host)
-    with page.shown(stage):
-        stage.wait_for_page(page.stay)
-        live = LiveView(setup, stage, speed)
-        trajectory = run_setup(setup, live.wrap(simulator), (live,), controller)
-        live.replay(trajectory).play(page.stay)
-
-
-def show_robot(name: str, base: str, packages: list[str] | None, page: Page) -> None:
-    """Show a robot with a slider a joint, until interrupted."""
-    from roboaccord.view.live import view_robot
-
-    robot = find_robot(name)
-    names = scenario_names(robot.package)
-    if names:
-        setup = load_setup(name, names[0], None, None, base, packages)
-    else:
-        setup = Setup.of(make_scenario({"robot": robot.key}))
-    with page.shown(view_robot(setup, page.port, page.host)):
-        threading.Event().wait(None if math.isinf(page.stay) else page.stay)
-
-
-def described(run: BagRun, path: Path) -> str:
-    """Return the description of the robot of a bag, the robot's own where the bag holds none.
-
-    Raises:
-        AccordError: if the bag does not even say which robot it is.
-    """
-    if run.urdf:
-        return run.urdf
-    if run.robot not in robot_names():
-        raise AccordError(
-            f"{path} holds no robot_description, and {run.robot or 'its robot'} is none of ours"
-            + did_you_mean(run.robot, robot_names())
-        )
-    return Setup.of(make_scenario({"robot": run.robot, **run.scenario})).urdf()
-
-
-def recorded_setup(run: BagRun) -> Setup | None:
-    """Return the setup of a run, of which surroundings and target are drawn; None without any."""
-    if run.robot not in robot_names() or not run.scenario:
-        return None
-    try:
-        return Setup.of(make_scenario({"robot": run.robot, **run.scenario}))
-    except AccordError as error:
-        log.print(f"the surroundings are not drawn: {error}", soft_wrap=True)
-        return None
+def log_line(line: str) -> None:
+    """Print a line on stderr."""
+    log.print(line, soft_wrap=True)
 
 
 def tell(url: str, host: str = HOST, stay: float = math.inf) -> None:

@@ -22,6 +22,7 @@ class Controller(Protocol):
         """Return the command to hold over the next control period."""
 
 
+@runtime_checkable
 class Inputs(Protocol):
     """Give what comes into a run from outside, tick by tick: from a person, or from a bag.
 

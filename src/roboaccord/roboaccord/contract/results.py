@@ -14,6 +14,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
+    from matplotlib.figure import Figure
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
 """What JSON can hold."""
@@ -132,3 +133,43 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
         elif item is not None or "if_any" not in field.metadata:
             data[field.name] = item
     return data
+
+
+class Shown:
+    """A result that shows itself: as JSON, and in a notebook as the command prints it.
+
+    What prints and draws results stands above them, so it is found by the front door.
+    """
+
+    def to_json(self) -> Mapping[str, Json]:
+        """Return the fields."""
+        return by_fields(self)  # type: ignore[arg-type]  # it is of a dataclass
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        from roboaccord import html_of
+
+        return html_of(self)
+
+    def plot(self, *what: str, out: str | PurePath | None = None) -> Figure:
+        """Draw it.
+
+        Args:
+            what: signals of a run, by name or pattern (`JOINT.q`, `.qd`, `.effort`, `base.x`);
+                figures of a report: `path`, `convergence`, `distance`, `one_step`, ...
+            out: file to write, .svg or .png.
+
+        Raises:
+            AccordError: for a name that is unknown, or a file that cannot be written.
+        """
+        from roboaccord import plot_of
+
+        return plot_of(self, what, out)
+
+
+class Drawn(Shown):
+    """A result with figures."""
+
+    def figure(self, *what: str) -> Figure:
+        """Return a figure of Matplotlib; as `plot`, without a file."""
+        return self.plot(*what)

@@ -10,7 +10,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.results import Quantity
+from roboaccord.contract.results import Drawn, Quantity
 from roboaccord.contract.state import (
     NO_SWITCHES,
     STATE_ARRAYS,
@@ -27,7 +27,7 @@ OVER_TIME = ("time", *STATE_ARRAYS)
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class Trajectory(Drawn):
     """Hold a motion sampled at the control ticks, the initial state included, read-only.
 
     Args:

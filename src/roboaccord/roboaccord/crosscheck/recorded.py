@@ -28,7 +28,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import HOLDING, Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.outcome import Finding, Levels, excuse
-from roboaccord.contract.results import Json, Quantity, to_json
+from roboaccord.contract.results import Json, Quantity, Shown, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
@@ -61,7 +61,7 @@ _ROUND_OFF = 1e-9  # s
 
 
 @dataclass(frozen=True)
-class RecordedReport:
+class RecordedReport(Shown):
     """Hold the result of the cross-check of a recorded run.
 
     Args:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 from roboaccord.contract.outcome import Finding, Levels, Verdict, remarks, verdict_of
-from roboaccord.contract.results import LEFT_OUT, Json, Quantity, by_fields, to_json
+from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck
@@ -25,7 +25,7 @@ from roboaccord.crosscheck.runs import Engines, Runs, judged_duration
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks
 from roboaccord.run.metrics import metrics_of
-from roboaccord.run.versions import versions
+from roboaccord.run.versions import versions_of
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import Setup
 
@@ -42,7 +42,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Drawn):
     """Hold the result of a cross-check; checks and figures are by engine.
 
     Args:
@@ -174,7 +174,7 @@ def report_of(
         seed=scenario.seed,
         friction=scenario.friction,
         versions={
-            **versions(setup, [engines.reference]),
+            **versions_of(setup, [engines.reference]),
             **{name: engines.described(name) for name in engines.others},
         },
         acceleration={c.engine: c.acceleration for c in checks},

@@ -5,18 +5,39 @@ An engine is an `EngineSpec`, found by entry point group `roboaccord.engines`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.spec import EngineSpec, Missing
+from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.contract.interfaces import Engine
-    from roboaccord.engines.base import EngineSimulator
-    from roboaccord.engines.model import EngineModel
+    from roboaccord.engines.base import EngineSimulator as EngineSimulator
+    from roboaccord.engines.degrees import Charts as Charts
+    from roboaccord.engines.degrees import plane_chart as plane_chart
+    from roboaccord.engines.degrees import planes as planes
+    from roboaccord.engines.mechanism import Mechanism as Mechanism
+    from roboaccord.engines.meter import Losses as Losses
+    from roboaccord.engines.model import BASE_LINK as BASE_LINK
+    from roboaccord.engines.model import EngineModel as EngineModel
+    from roboaccord.engines.mujoco.model import compile_model as compile_model
+    from roboaccord.engines.mujoco.settings import MujocoSettings as MujocoSettings
+    from roboaccord.engines.properties import WORLD as WORLD
+    from roboaccord.engines.properties import JointProperties as JointProperties
+    from roboaccord.engines.properties import LinkProperties as LinkProperties
+    from roboaccord.engines.reading import GRAVITY as GRAVITY
+    from roboaccord.engines.reading import Hinge as Hinge
+    from roboaccord.engines.reading import Question as Question
+    from roboaccord.engines.reading import Reading as Reading
+    from roboaccord.engines.spec import Case as Case
+    from roboaccord.engines.spec import Convert as Convert
+    from roboaccord.engines.spec import Scheme as Scheme
+    from roboaccord.engines.spec import read_settings as read_settings
+    from roboaccord.engines.touch import APART as APART
 
 GROUP = "roboaccord.engines"
 REFERENCE = "reference"
@@ -72,6 +93,18 @@ def default_names() -> tuple[str, ...]:
     return tuple(each.name for each in specs().values() if each.default)
 
 
+def installed_names(tell: Callable[[str], None]) -> list[str]:
+    """Return the reference and the default engines that can be had; tell of each other one."""
+    found = [REFERENCE]
+    for name in default_names():
+        match spec(name).look():
+            case Missing(reason):
+                tell(f"left out: {reason}")
+            case _:
+                found.append(name)
+    return found
+
+
 def simulator_names() -> tuple[str, ...]:
     """Return the names of all simulators, the reference's first."""
     return REFERENCE, *engine_names()
@@ -119,3 +152,47 @@ def _load(entry: EntryPoint) -> EngineSpec:
 
     package = entry.module.partition(".")[0]
     return EngineSpec(name=entry.name, package=package, version=refuse, simulator=refuse)
+
+
+__getattr__, __dir__, _lazy = lazy_names(__name__, {
+    "base": ("EngineSimulator",),
+    "degrees": ("Charts", "plane_chart", "planes"),
+    "mechanism": ("Mechanism",),
+    "meter": ("Losses",),
+    "model": ("BASE_LINK", "EngineModel"),
+    "mujoco.model": ("compile_model",),
+    "mujoco.settings": ("MujocoSettings",),
+    "properties": ("JointProperties", "LinkProperties", "WORLD"),
+    "reading": ("GRAVITY", "Hinge", "Question", "Reading"),
+    "spec": ("Case", "Convert", "Scheme", "read_settings"),
+    "touch": ("APART",),
+})  # fmt: skip
+
+__all__ = [
+    *_lazy,
+    "AccordError",
+    "Any",
+    "Callable",
+    "EngineSpec",
+    "EntryPoint",
+    "GROUP",
+    "Mapping",
+    "Missing",
+    "NoReturn",
+    "REFERENCE",
+    "TYPE_CHECKING",
+    "cache",
+    "check_engine",
+    "check_known",
+    "default_names",
+    "engine_names",
+    "entry_points",
+    "installed_names",
+    "name_of",
+    "names_for_models",
+    "preset",
+    "simulate_model",
+    "simulator_names",
+    "spec",
+    "specs",
+]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.profiles import EXPERT
@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
     from roboaccord.simulators.base import Simulator
 
-    Convert = Callable[[str, Path | None, Mapping[str, Path]], Converted]
-    """From text, its file if it is of one, and folders of packages."""
-
+Convert: TypeAlias = "Callable[[str, Path | None, Mapping[str, Path]], Converted]"
+"""From text, its file if it is of one, and folders of packages."""
 T = TypeVar("T")
 FAR = 1e6  # rad, m: a stop that no joint comes to
 

@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
 from roboaccord.numerics.parallel import cores, end_with
@@ -131,9 +132,20 @@ def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
     printed = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
     served = other, function, os.getpid(), printed.name, cpu
     process = context.Process(target=_serve, args=served, daemon=True)
-    process.start()
+    with _no_main():
+        process.start()
     other.close()
     return _Worker(process, mine, printed)
+
+
+@contextmanager
+def _no_main() -> Iterator[None]:
+    """Keep a process that starts from running a user's script, which may have no guard, again."""
+    main, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 def _give(worker: _Worker, waiting: deque[int], jobs: Sequence[tuple[*Ts]], timeout: float) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from roboaccord.numerics.arrays import Array
 
 
-def newton(
+def newton_steps(
     residual: Callable[[Array], Array],
     jacobian: Callable[[Array], Array],
     x: Array,

@@ -6,24 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
-from roboaccord.bag.compare import Comparison as SignalComparison
-from roboaccord.bag.compare import compare_read
+from roboaccord.bag.compare import Pair, SignalComparison, compare_read
 from roboaccord.bag.resample import SLACK, common_grid
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word, by_fields
+from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields
 from roboaccord.contract.state import Array
 from roboaccord.report.overlay import TIME, Overlay, Panel, Trace, over_time, overview
 from roboaccord.report.settings import SettingChange, changes_of, labels_of
 from roboaccord.report.signals import RunSignals, last_runs, read_runs
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 APART = 1e-3  # m, rad: distance from which motions have parted, where no tolerance is given
 
@@ -63,7 +59,7 @@ class Parting:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class Comparison(Drawn):
     """Hold what changed from the first of several runs to the others.
 
     Args:
@@ -90,6 +86,11 @@ class Comparison:
         """Whether all signals are within the tolerance; None where nothing is to be judged."""
         return self.signals.verdict if self.judged else None
 
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """Deviations of each other run's signals from the first one's."""
+        return self.signals.pairs
+
     def to_json(self) -> Mapping[str, Json]:
         """Return verdict and pairs as of the signals, which scripts read, and what changed."""
         return {**self.signals.to_json(), **by_fields(self)}
@@ -111,10 +112,6 @@ class Comparison:
             panels.append(Panel(f"distance from {self.labels[0]}", TIME, label, traces, mark=mark))
         panels += over_time(self.data, ["com.speed"])
         return Overlay(panels, self.labels)
-
-    def figure(self) -> Figure:
-        """Draw it with Matplotlib."""
-        return self.overlay().figure()
 
     @property
     def labels(self) -> list[str]:

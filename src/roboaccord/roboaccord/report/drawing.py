@@ -41,15 +41,6 @@ PLACES = [
 
 
 @contextmanager
-def styled() -> Iterator[None]:
-    """Draw in the style of all figures, not in what a user's matplotlibrc says."""
-    from matplotlib import style
-
-    with style.context(["default", STYLE]):
-        yield
-
-
-@contextmanager
 def picture(
     path: Path, size: tuple[float, float] = SIZE, mosaic: str = "", **subplots: Any
 ) -> Iterator[Any]:
@@ -64,12 +55,19 @@ def picture(
     Raises:
         AccordError: if the file cannot be written.
     """
-    from matplotlib.figure import Figure
-
-    with styled():
-        figure = Figure(figsize=size, layout="constrained")
+    with styled(size) as figure:
         yield figure.subplot_mosaic(mosaic) if mosaic else figure.subplots(**subplots)
         save(figure, path)
+
+
+@contextmanager
+def styled(size: tuple[float, float] = SIZE) -> Iterator[Figure]:
+    """Give a figure [inches], and the style in which it is drawn and written."""
+    from matplotlib import style
+    from matplotlib.figure import Figure
+
+    with style.context(["default", STYLE]):  # not what a user's matplotlibrc says
+        yield Figure(figsize=size, layout="constrained")
 
 
 def save(figure: Figure, path: Path) -> None:

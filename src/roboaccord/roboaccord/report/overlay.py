@@ -69,11 +69,7 @@ class Overlay:
 
     def figure(self) -> Figure:
         """Draw it with Matplotlib, the panels one below the other."""
-        from matplotlib.figure import Figure
-
-        with styled():
-            size = (WIDTH, HEIGHT * len(self.panels) + 0.3)
-            made = Figure(figsize=size, layout="constrained")
+        with styled((WIDTH, HEIGHT * len(self.panels) + 0.3)) as made:
             rows = made.subplots(nrows=len(self.panels), squeeze=False)[:, 0]
             if len(self.runs) == 1:
                 made.suptitle(self.runs[0])

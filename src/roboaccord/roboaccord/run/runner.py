@@ -17,7 +17,7 @@ from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Inputs, Observer
-from roboaccord.contract.results import Json, Quantity, Seconds
+from roboaccord.contract.results import Drawn, Json, Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.numerics.parallel import check_address_space
 from roboaccord.run.factory import make_simulator
@@ -70,7 +70,7 @@ class RunRequest:
 
 
 @dataclass(frozen=True)
-class Run:
+class Run(Drawn):
     """Hold a run: what was asked for, and what was measured of the motion.
 
     Args:

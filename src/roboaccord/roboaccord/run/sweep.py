@@ -9,13 +9,13 @@ from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, DivergedError, check_known
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import IF_ANY, INLINE, LEFT_OUT, Json, Seconds
+from roboaccord.contract.results import IF_ANY, INLINE, LEFT_OUT, Json, Seconds, Shown
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
 from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.pieces import run_pieces
-from roboaccord.run.versions import versions
+from roboaccord.run.versions import versions_of
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -45,7 +45,7 @@ class Cell:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class Study(Shown):
     """Hold a sweep, with all that its result depends on.
 
     Args:
@@ -84,7 +84,7 @@ class Study:
             seeds=seeds,
             cells=cells,
             scenario_data=setup.scenario.data(),
-            versions=versions(setup, [make_simulator(setup, engine) for engine in engines]),
+            versions=versions_of(setup, [make_simulator(setup, engine) for engine in engines]),
             command=command,
         )
 

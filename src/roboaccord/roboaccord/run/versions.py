@@ -22,7 +22,7 @@ ROBOTS = ("coal", "pin")  # libraries of robots' references
 CORE = __name__.partition(".")[0]
 
 
-def versions(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str, str]:
+def versions_of(setup: Setup, simulators: Iterable[Simulator] = ()) -> dict[str, str]:
     """Return the versions of Python, the workspace and its libraries, and the simulators."""
     found = {"python": platform.python_version(), "platform": platform.platform()}
     for name in ("roboaccord", setup.robot.package, "numpy", "numba", "rclpy"):

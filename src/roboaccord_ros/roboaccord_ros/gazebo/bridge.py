@@ -11,21 +11,16 @@ from pathlib import Path
 from subprocess import PIPE, STDOUT, Popen
 
 import numpy as np
-from roboaccord.contract.checks import count_steps
-from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.description.resources import share
-from roboaccord.description.tree import Tree
-from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo
-from roboaccord.gazebo.world import physics_of, world_for_run
-from roboaccord.numerics.rotations import (
+from roboaccord.contract import AccordError, Array, Command, RobotState, count_steps, did_you_mean
+from roboaccord.description import Tree, share
+from roboaccord.gazebo import LEVEL, base_in_gazebo, expand_for_gazebo, physics_of, world_for_run
+from roboaccord.numerics import (
     quaternion_matrix,
     quaternion_product,
     quaternion_yaw,
     turn_quaternion,
 )
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario import Setup, make_controller
 
 SLOW = 1e-5  # m, or of an entry of a quaternion, in a step; Gazebo leaves out 1e-6
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart

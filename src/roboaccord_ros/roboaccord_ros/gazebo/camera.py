@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.gazebo.form import base_in_gazebo
-from roboaccord.gazebo.window import ANCHOR, CAMERA
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, RobotState
+from roboaccord.gazebo import ANCHOR, CAMERA, base_in_gazebo
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.gazebo.transport import load, message
 

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.engines.spec import Case, EngineSpec, read_settings
+from roboaccord.contract import AccordError
+from roboaccord.engines import Case, EngineSpec, read_settings
 
 if TYPE_CHECKING:
-    from roboaccord.scenario.setup import Setup
+    from roboaccord.scenario import Setup
 
     from roboaccord_ros.gazebo.simulator import GazeboSimulator
 
@@ -46,16 +46,16 @@ def _whole() -> Callable[[Setup], GazeboSimulator]:
 
 def contacts(setup: Setup) -> str:
     """Return with what the robot of a setup touches the ground in Gazebo."""
-    from roboaccord.crosscheck.recorded import contacts_of
+    from roboaccord.crosscheck import contacts_of
 
     read_settings(setup.scenario.engine_options, "gz", GazeboSettings)
     return contacts_of(setup, "direct")
 
 
 def _case(setup: Setup) -> Case:
-    from roboaccord.contract.fault import HOLDING
-    from roboaccord.crosscheck.recorded import HELD
-    from roboaccord.gazebo.twin import gazebo_case
+    from roboaccord.contract import HOLDING
+    from roboaccord.crosscheck import HELD
+    from roboaccord.gazebo import gazebo_case
 
     if any(fault.kind in HOLDING for fault in setup.faults):
         raise AccordError(HELD)
@@ -63,7 +63,7 @@ def _case(setup: Setup) -> Case:
 
 
 def _ground(setup: Setup) -> Setup:
-    from roboaccord.gazebo.twin import on_ground
+    from roboaccord.gazebo import on_ground
 
     return on_ground(setup, contacts(setup))
 

@@ -15,15 +15,19 @@ drives and encoders make of efforts and angles is as in every simulator (`JointF
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.checks import clip_efforts
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import HOLDING, Fault
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import JointFaults, hold
+from roboaccord.contract import (
+    HOLDING,
+    AccordError,
+    Array,
+    Command,
+    Event,
+    Fault,
+    RobotState,
+    clip_efforts,
+)
+from roboaccord.run import make_simulator
+from roboaccord.scenario import Setup
+from roboaccord.simulators import JointFaults, Simulator, hold
 
 POLE = 0.5
 K_P = (1.0 - POLE) ** 2

@@ -19,16 +19,22 @@ from typing import Self
 import numpy as np
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
-from roboaccord.contract.checks import NANOSECONDS, check_command, check_state, count_steps
-from roboaccord.contract.errors import LockstepError
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.gazebo.form import LEVEL, base_in_gazebo, contact_shapes, is_level
-from roboaccord.run.metrics import Motion
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import START_TIMEOUT
-from roboaccord.simulators.joints import StopWatch
+from roboaccord.contract import (
+    NANOSECONDS,
+    Array,
+    Command,
+    Event,
+    Json,
+    LockstepError,
+    RobotState,
+    check_command,
+    check_state,
+    count_steps,
+)
+from roboaccord.gazebo import LEVEL, base_in_gazebo, contact_shapes, is_level
+from roboaccord.run import Motion
+from roboaccord.scenario import START_TIMEOUT, Setup
+from roboaccord.simulators import StopWatch
 
 from roboaccord_ros.gazebo.bridge import (
     LevelBase,

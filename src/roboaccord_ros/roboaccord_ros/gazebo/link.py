@@ -17,10 +17,9 @@ from typing import Any, Protocol
 import yaml
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract.errors import AccordError, LockstepError
-from roboaccord.contract.state import Array
-from roboaccord.description.resources import share
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, LockstepError
+from roboaccord.description import share
+from roboaccord.scenario import Setup
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Empty
 

@@ -10,11 +10,11 @@ from functools import partial
 from pathlib import Path
 
 import yaml
-from roboaccord.contract.errors import AccordError
-from roboaccord.description.resources import share
-from roboaccord.gazebo.form import base_in_gazebo, contact_shapes, expand_for_gazebo
-from roboaccord.numerics.rotations import quaternion_rpy
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError
+from roboaccord.description import share
+from roboaccord.gazebo import base_in_gazebo, contact_shapes, expand_for_gazebo
+from roboaccord.numerics import quaternion_rpy
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.gazebo.bridge import PARTITION, World, first_command, refuse_start
 from roboaccord_ros.gazebo.faults import refuse_hold

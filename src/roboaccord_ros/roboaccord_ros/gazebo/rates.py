@@ -12,11 +12,10 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
-from roboaccord.contract.errors import LockstepError
-from roboaccord.contract.state import Array
-from roboaccord.gazebo.form import LEVEL
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, LockstepError
+from roboaccord.gazebo import LEVEL
+from roboaccord.numerics import quaternion_matrix
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.gazebo.transport import Message, Server, message
 

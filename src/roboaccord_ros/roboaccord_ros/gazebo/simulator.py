@@ -19,19 +19,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.files import read_xml
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.gazebo.form import LEVEL, base_in_gazebo, expand_for_gazebo, is_level
-from roboaccord.gazebo.sdformat import print_sdf
-from roboaccord.gazebo.world import text_of
-from roboaccord.numerics.rotations import quaternion_matrix, quaternion_rpy
-from roboaccord.run.output import make_folder, write_text
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.joints import StopWatch
+from roboaccord.contract import (
+    Acceleration,
+    AccordError,
+    Array,
+    Command,
+    Fault,
+    RobotState,
+    read_xml,
+)
+from roboaccord.gazebo import LEVEL, base_in_gazebo, expand_for_gazebo, is_level, print_sdf, text_of
+from roboaccord.numerics import quaternion_matrix, quaternion_rpy
+from roboaccord.run import make_folder, write_text
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Simulator, StopWatch
 
 from roboaccord_ros.gazebo.bridge import PARTITION, LevelBase, World, refuse_start
 from roboaccord_ros.gazebo.faults import GazeboFaults

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from roboaccord.contract.errors import LockstepError
+from roboaccord.contract import LockstepError
 from std_msgs.msg import String
 
 from roboaccord_ros.gazebo.link import SETTLE, Link

@@ -19,16 +19,19 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.bag.compare import compare
-from roboaccord.bag.reader import read_run
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.shown import guard
-from roboaccord.description.resources import share
-from roboaccord.run.metrics import metrics_of
-from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.files import load_scenario, make_scenario
-from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord import compare
+from roboaccord.bag import read_run
+from roboaccord.contract import AccordError, guard
+from roboaccord.description import share
+from roboaccord.run import RunRequest, metrics_of, run_direct
+from roboaccord.scenario import (
+    Scenario,
+    Setup,
+    find_robot,
+    load_scenario,
+    make_scenario,
+    robot_names,
+)
 
 FILE = "gazebo_table.yaml"
 Entry = Mapping[str, Any]
@@ -115,7 +118,7 @@ def figure_of(bag: Path, entry: Entry) -> float:
 
 def _largest(entry: Entry, reference: Path, bag: Path) -> float:
     window = {"start": entry.get("from"), "stop": entry.get("to")}
-    found = compare(reference, [bag], signals=entry["signals"], **window)
+    found = compare(reference, bag, signals=entry["signals"], **window)
     return max(d.max for d in found.pairs[0].signals.values())
 
 

@@ -16,8 +16,8 @@ from queue import Empty, SimpleQueue
 from types import ModuleType
 from typing import Any, TypeAlias
 
-from roboaccord.contract.errors import AccordError, LockstepError
-from roboaccord.gazebo.world import barrier_topics
+from roboaccord.contract import AccordError, LockstepError
+from roboaccord.gazebo import barrier_topics
 
 Message: TypeAlias = Any  # or a class of them: protobuf, which Gazebo brings, has no types
 PATIENCE = 10_000  # ms that Gazebo has to take a request

@@ -14,8 +14,7 @@ from functools import partial
 import numpy as np
 from rclpy.task import Future
 from roboaccord.cdr import decode_bool, decode_wrench, encode_events, encode_wrench
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import NO_SWITCHES, Array, Command
+from roboaccord.contract import NO_SWITCHES, AccordError, Array, Command
 from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph

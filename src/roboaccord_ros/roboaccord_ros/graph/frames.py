@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from roboaccord.bag.topics import TF, TF_STATIC
-from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.bag.writer import TF_PERIOD
-from roboaccord.contract.checks import NANOSECONDS
-from roboaccord.scenario.setup import Setup
+from roboaccord.bag import TF, TF_PERIOD, TF_STATIC, RobotTransforms
+from roboaccord.contract import NANOSECONDS
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph.inlet import Inlet
 

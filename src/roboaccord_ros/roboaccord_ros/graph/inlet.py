@@ -9,8 +9,8 @@ from dataclasses import replace
 from rclpy.node import Node
 from rclpy.subscription import Subscription
 from roboaccord.cdr import JointStateCodec, OdometryCodec, decode_bool
-from roboaccord.contract.state import NO_SWITCHES, Array, RobotState
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import NO_SWITCHES, Array, RobotState
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
 

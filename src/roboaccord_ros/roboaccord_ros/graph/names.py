@@ -20,8 +20,8 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from roboaccord.bag import topics as core
-from roboaccord.contract.errors import AccordError
-from roboaccord.scenario.setup import Robot
+from roboaccord.contract import AccordError
+from roboaccord.scenario import Robot
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool
 

@@ -10,10 +10,16 @@ from collections.abc import Mapping, Sequence
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
-from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
-from roboaccord.bag.topics import TF, TF_STATIC, facts, first_messages
-from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.bag.writer import TF_PERIOD
+from roboaccord.bag import (
+    TF,
+    TF_PERIOD,
+    TF_STATIC,
+    ContactMarkers,
+    RobotTransforms,
+    contact_finder,
+    facts,
+    first_messages,
+)
 from roboaccord.cdr import (
     JointStateCodec,
     OdometryCodec,
@@ -22,13 +28,9 @@ from roboaccord.cdr import (
     encode_events,
     encode_string,
 )
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.contract.shown import visible
-from roboaccord.contract.state import RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import AccordError, Event, Json, RobotState, visible
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.shell import Run, Shell

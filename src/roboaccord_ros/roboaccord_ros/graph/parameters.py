@@ -10,11 +10,8 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import FORM, Fault, check_joint, parse_fault
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+from roboaccord.contract import FORM, AccordError, Fault, check_joint, parse_fault
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_scenario
 from std_msgs.msg import String
 
 from roboaccord_ros.graph import names as graph

@@ -11,19 +11,12 @@ from functools import partial
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.publisher import Publisher
-from roboaccord.bag.second import Look
-from roboaccord.bag.topics import REFERENCE
+from roboaccord.bag import REFERENCE, Look
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import fault_of
-from roboaccord.contract.state import RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.cause import Cause, CauseFinder
-from roboaccord.crosscheck.companion import Companion
-from roboaccord.crosscheck.live import Step
-from roboaccord.crosscheck.recorded import StepCheck
-from roboaccord.run.inputs import HeardInputs
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Event, RobotState, fault_of
+from roboaccord.crosscheck import Cause, CauseFinder, Companion, Step, StepCheck
+from roboaccord.run import HeardInputs
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import TransformOutlet

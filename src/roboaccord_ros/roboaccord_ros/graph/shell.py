@@ -27,9 +27,8 @@ from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
 from rclpy.task import Future
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.shown import guard
-from roboaccord.scenario.user_code import explain, shows_tracebacks
+from roboaccord.contract import AccordError, guard
+from roboaccord.scenario import explain, shows_tracebacks
 
 from roboaccord_ros.graph import names as graph
 

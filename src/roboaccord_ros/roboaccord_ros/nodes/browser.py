@@ -9,12 +9,9 @@ from typing import Self
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
-from roboaccord.bag.contact_markers import read_arrows
-from roboaccord.bag.second import Look, decode_looks
-from roboaccord.bag.topics import REFERENCE
-from roboaccord.scenario.setup import Setup
-from roboaccord.view.live import StateDisplay, open_stage, pose_of
-from roboaccord.view.stage import Figure, Stage
+from roboaccord.bag import REFERENCE, Look, decode_looks, read_arrows
+from roboaccord.scenario import Setup
+from roboaccord.view import Figure, Stage, StateDisplay, open_stage, pose_of
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, newest, taken, watch

@@ -11,16 +11,21 @@ from typing import Self
 
 import numpy as np
 from rclpy.node import Node
-from roboaccord.bag.targets import encode_target
+from roboaccord.bag import encode_target
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract.errors import LockstepError, did_you_mean
-from roboaccord.contract.interfaces import Controller, Inputs
-from roboaccord.contract.state import RobotState, Target
-from roboaccord.run.inputs import EFFORT, POSITION, VELOCITY, Announced, LiveInputs, RecordedInputs
-from roboaccord.run.loop import answer, ask_controller, reset_controller
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT, Watch
+from roboaccord.contract import Controller, Inputs, LockstepError, RobotState, Target, did_you_mean
+from roboaccord.run import (
+    EFFORT,
+    POSITION,
+    VELOCITY,
+    Announced,
+    LiveInputs,
+    RecordedInputs,
+    answer,
+    ask_controller,
+    reset_controller,
+)
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, Watch, make_controller
 from sensor_msgs.msg import JointState
 
 from roboaccord_ros.graph import names as graph

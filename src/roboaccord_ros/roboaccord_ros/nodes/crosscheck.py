@@ -14,7 +14,7 @@ from typing import Self
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from rclpy.subscription import Subscription
-from roboaccord.bag.topics import SECOND
+from roboaccord.bag import SECOND
 from roboaccord.cdr import (
     JointStateCodec,
     Status,
@@ -23,11 +23,9 @@ from roboaccord.cdr import (
     decode_wrench,
     encode_statuses,
 )
-from roboaccord.contract.state import RobotState
-from roboaccord.crosscheck.live import BEHIND, LiveSteps
-from roboaccord.crosscheck.recorded import RecordedReport, StepCheck
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import RobotState
+from roboaccord.crosscheck import BEHIND, LiveSteps, RecordedReport, StepCheck
+from roboaccord.scenario import Setup, make_scenario
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS

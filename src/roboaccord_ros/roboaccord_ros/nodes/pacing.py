@@ -9,13 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract.errors import LockstepError
-from roboaccord.contract.interfaces import Tally
-from roboaccord.contract.state import Array, Command
-from roboaccord.run.loop import Pace as Pace
-from roboaccord.run.loop import Stepper, no_command
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.watch import START_TIMEOUT, TIMEOUT
+from roboaccord.contract import Array, Command, LockstepError, Tally
+from roboaccord.run import Pace as Pace
+from roboaccord.run import Stepper, no_command
+from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup
 from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph

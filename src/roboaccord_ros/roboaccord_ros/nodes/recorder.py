@@ -15,19 +15,17 @@ from typing import NamedTuple, Self
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
-from roboaccord.bag.topics import (
+from roboaccord.bag import (
     REFERENCE,
+    BagWriter,
     Topic,
     input_topics,
     optional_topics,
     switch_topic,
 )
-from roboaccord.bag.writer import BagWriter
 from roboaccord.cdr import decode_events, decode_string
-from roboaccord.contract.checks import NANOSECONDS
-from roboaccord.contract.errors import AccordError
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Robot, Setup
+from roboaccord.contract import NANOSECONDS, AccordError
+from roboaccord.scenario import Robot, Setup, make_scenario
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.frames import FrameLog

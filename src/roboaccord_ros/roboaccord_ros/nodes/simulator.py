@@ -9,15 +9,10 @@ from functools import partial
 from typing import ClassVar, Self
 
 from rclpy.node import Node
-from roboaccord.contract.checks import check_command, count_steps
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Command
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import Stepper
-from roboaccord.run.metrics import Motion
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import Command, Json, Observer, check_command, count_steps
+from roboaccord.run import Motion, Stepper, make_simulator
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers

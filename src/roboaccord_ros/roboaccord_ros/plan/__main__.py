@@ -9,9 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from rclpy.context import Context
 from rclpy.node import Node
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.shown import guard
-from roboaccord.scenario.user_code import users_code
+from roboaccord.contract import AccordError, guard
+from roboaccord.scenario import users_code
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.shell import POLL, complain, leave, session

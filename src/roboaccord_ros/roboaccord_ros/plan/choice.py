@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Literal
 
-from roboaccord.contract.checks import count_steps
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError, count_steps
 from roboaccord.engines import REFERENCE, default_names
-from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.setup import is_file
+from roboaccord.run import make_simulator
+from roboaccord.scenario import is_file
 
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.prepare import check_gazebo, is_installed
@@ -122,7 +121,7 @@ class Sight:
         view = request.on("view", not (request.on("headless") or gazebo or rviz))
         asked, lacks = request["view"] == "true", ""
         if view and find_spec("viser") is None:
-            from roboaccord.view.stage import INSTALL as lacks  # imports more than a plan needs
+            from roboaccord.view import INSTALL as lacks  # imports more than a plan needs
 
             if asked:
                 raise AccordError(lacks)

@@ -8,12 +8,11 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Json
-from roboaccord.description.resources import share
-from roboaccord.gazebo.form import contact_shapes
-from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.controllers import check_controller
+from roboaccord.contract import AccordError, Json
+from roboaccord.description import share
+from roboaccord.gazebo import contact_shapes
+from roboaccord.run import make_simulator
+from roboaccord.scenario import check_controller
 
 from roboaccord_ros.gazebo.bridge import PARTITION
 from roboaccord_ros.gazebo.prepare import (

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract import AccordError, did_you_mean
 from roboaccord.engines import REFERENCE, engine_names
-from roboaccord.run.inputs import RecordedInputs
-from roboaccord.scenario.setup import RELEASED, Setup, is_file
+from roboaccord.run import RecordedInputs
+from roboaccord.scenario import RELEASED, Setup, is_file
 
 from roboaccord_ros.graph.parameters import setup_of
 from roboaccord_ros.launch_data import ARGUMENTS, CHOICES, Value

@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.private import private_folder
+from roboaccord.contract import AccordError
+from roboaccord.numerics import private_folder
 
 NAME = "roboaccord"
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC

@@ -17,14 +17,10 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.bag.reader import play
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Inputs
-from roboaccord.run.inputs import RecordedInputs
-from roboaccord.run.loop import NO_INPUTS
-from roboaccord.run.metrics import Figures, Motion
-from roboaccord.run.runner import Run as RunResult
-from roboaccord.run.runner import RunRequest
+from roboaccord.bag import play
+from roboaccord.contract import AccordError, Inputs
+from roboaccord.run import NO_INPUTS, Figures, Motion, RecordedInputs, RunRequest
+from roboaccord.run import Run as RunResult
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.launch_data import Value

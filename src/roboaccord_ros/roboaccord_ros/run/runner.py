@@ -7,11 +7,9 @@ from functools import partial
 
 from rclpy.context import Context
 from rclpy.node import Node
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.metrics import Figures
-from roboaccord.run.runner import Run as RunResult
-from roboaccord.run.runner import RunRequest
-from roboaccord.simulators.base import Simulator
+from roboaccord.run import Figures, RunRequest, make_simulator
+from roboaccord.run import Run as RunResult
+from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
 from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell, PublishedInputs

@@ -12,10 +12,8 @@ from geometry_msgs.msg import Twist, Vector3
 from rclpy.context import Context
 from rclpy.node import Node
 from roboaccord.cdr import decode_string
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.contract.state import RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Fault, RobotState, Target
+from roboaccord.scenario import Setup
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool

@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from roboaccord.cli.main import complain
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import drafting
-from roboaccord.description.resources import share
-from roboaccord.run.output import make_folder
-from roboaccord.scenario.setup import robot_names
+from roboaccord.cli import complain
+from roboaccord.contract import AccordError, drafting
+from roboaccord.description import share
+from roboaccord.run import make_folder
+from roboaccord.scenario import robot_names
 
 from roboaccord_ros.shared.files import shared_files
 

@@ -6,17 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import yaml
-from roboaccord.bag.topics import (
+from roboaccord.bag import (
     input_topics,
     optional_topics,
     reference_topics,
+    run_topics,
     switch_topic,
-    topics,
 )
-from roboaccord.description.resources import share
-from roboaccord.description.yaml_files import read_yaml
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot
+from roboaccord.description import read_yaml, share
+from roboaccord.scenario import Setup, find_robot, load_scenario, scenario_names
 
 from roboaccord_ros.graph import names
 from roboaccord_ros.shared.gazebo import (
@@ -102,7 +100,12 @@ def recorder_qos(setups: Sequence[Setup]) -> str:
     for setup in setups:
         robot = setup.robot.name
         switches = [switch_topic(robot, name) for name in setup.initial.switches]
-        for topic in (*topics(robot), *optional_topics(robot), *reference_topics(robot), *switches):
+        for topic in (
+            *run_topics(robot),
+            *optional_topics(robot),
+            *reference_topics(robot),
+            *switches,
+        ):
             found[topic.name] = dict(LATCHED if topic.latched else EVERY)
         found[f"/{robot}/{names.RESULT}"] = dict(LATCHED)
         found[f"/{robot}/{names.ERROR}"] = dict(EVERY)

@@ -10,14 +10,18 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 import yaml
-from roboaccord.description.meshes import FILE
-from roboaccord.description.resources import share
-from roboaccord.gazebo.form import expand_for_gazebo
-from roboaccord.gazebo.window import ANCHOR, HALF, add_window, numbers_text
-from roboaccord.gazebo.world import MODEL_CONFIG
-from roboaccord.numerics.rotations import quaternion_rpy
-from roboaccord.scenario.setup import Setup
-from roboaccord.view.camera import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
+from roboaccord.description import FILE, share
+from roboaccord.gazebo import (
+    ANCHOR,
+    HALF,
+    MODEL_CONFIG,
+    add_window,
+    expand_for_gazebo,
+    numbers_text,
+)
+from roboaccord.numerics import quaternion_rpy
+from roboaccord.scenario import Setup
+from roboaccord.view import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
 
 CONFIG = partial(MODEL_CONFIG.format, author="The roboaccord authors")
 ROBOT = "{summary}, where its scenario {scenario} starts: joint positions are 0 there."

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import yaml
-from roboaccord.bag.topics import REFERENCE
-from roboaccord.contract.results import Json
-from roboaccord.scenario.setup import Setup
-from roboaccord.view.camera import View, start_view
+from roboaccord.bag import REFERENCE
+from roboaccord.contract import Json
+from roboaccord.scenario import Setup
+from roboaccord.view import View, start_view
 
 from roboaccord_ros.graph import names
 

@@ -6,14 +6,19 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import counted
-from roboaccord.cli.gathering import numbers
-from roboaccord.cli.options import Changes, Engine, load_setup
-from roboaccord.cli.pieces import in_pieces
-from roboaccord.cli.rendering import lines_of, tables_of
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Quantity
+from roboaccord.cli import (
+    Changes,
+    Engine,
+    Result,
+    counted,
+    in_pieces,
+    lines_of,
+    load_setup,
+    numbers,
+    tables_of,
+    used_by,
+)
+from roboaccord.contract import AccordError, Quantity
 from roboaccord.engines import REFERENCE, engine_names, spec
 
 from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate

@@ -8,13 +8,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, counted
-from roboaccord.cli.folder import results
-from roboaccord.cli.gathering import gathers
-from roboaccord.cli.options import Force, Out
-from roboaccord.contract.results import Degrees, Quantity
-from roboaccord.run.versions import made_with
+from roboaccord.cli import Force, Out, Result, command_line, counted, gathers, results
+from roboaccord.contract import Degrees, Quantity
+from roboaccord.run import made_with
 
 from roller_sphere.cli.rig import RigOptions, Rollers, used_rig
 from roller_sphere.source.claims import Claim, claims

@@ -7,19 +7,17 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import warn
-from roboaccord.cli.gathering import gathers, numbers
-from roboaccord.contract.results import (
+from roboaccord.cli import Result, gathers, numbers, warn
+from roboaccord.contract import (
     IF_ANY,
     INLINE,
+    Array,
     Degrees,
     Metres,
     MetresPerSecond,
     Quantity,
     RadiansPerSecond,
 )
-from roboaccord.contract.state import Array
 
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed

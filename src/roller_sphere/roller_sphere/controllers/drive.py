@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from roboaccord.contract.checks import check_positive
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, RobotState, Target, check_positive
+from roboaccord.scenario import Setup
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters

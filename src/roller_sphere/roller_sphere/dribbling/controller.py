@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from roboaccord.contract.checks import check_positive
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Command, RobotState, Target, check_positive
+from roboaccord.scenario import Setup
 
 from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
 from roller_sphere.dribbling.place import offsets, turned_back

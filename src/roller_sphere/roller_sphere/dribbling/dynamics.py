@@ -22,9 +22,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics.cholesky import factor, solve
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.rotations import cross
+from roboaccord.numerics import cross, factor, kernel, solve
 
 from roller_sphere.model.contact import dot, rub
 

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from roboaccord.contract.checks import check_positive
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.description.parameters import load_parameters
+from roboaccord.contract import AccordError, Array, check_positive
+from roboaccord.description import load_parameters
 
 from roller_sphere.dribbling.limits import Statics
 from roller_sphere.model.kinematics import Kinematics

@@ -17,7 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 import scipy
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from roller_sphere.model.parameters import RollerSphereParameters
 

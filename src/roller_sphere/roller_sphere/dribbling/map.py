@@ -8,14 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.contact import Contact
-from roboaccord.contract.results import Json, Quantity, Seconds
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Contact, Json, Quantity, Seconds, Trajectory
+from roboaccord.run import make_simulator, run_pieces, run_setup
+from roboaccord.scenario import Setup, make_scenario
 
 from roller_sphere.dribbling.dynamics import scratch, spread
 from roller_sphere.dribbling.limits import ball_acceleration, grip_shares

@@ -12,9 +12,8 @@ The ball is lost where there is no such s_i, or none within the slide's stroke o
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.contract import Array, Trajectory
+from roboaccord.numerics import quaternion_matrix
 
 from roller_sphere.model.parameters import RollerSphereParameters
 

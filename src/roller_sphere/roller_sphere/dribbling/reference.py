@@ -20,18 +20,15 @@ from dataclasses import replace
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.numerics.rotations import (
+from roboaccord.contract import Acceleration, Array, Command, Event, RobotState
+from roboaccord.numerics import (
     quaternion_matrix,
     quaternion_product,
     turn_quaternion,
     yaw_matrix,
 )
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import LOCK_INERTIA
-from roboaccord.simulators.reference import Reference
+from roboaccord.scenario import Setup
+from roboaccord.simulators import LOCK_INERTIA, Reference
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
 from roller_sphere.dribbling.place import geometry, holds, offsets

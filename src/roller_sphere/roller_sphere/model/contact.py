@@ -15,12 +15,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.checks import check_positive
-from roboaccord.contract.contact import Contact, Fixture
-from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Contact, Fixture, LinkMotion, check_positive
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Setup
 
 from roller_sphere.model.parameters import RollerSphereParameters
 

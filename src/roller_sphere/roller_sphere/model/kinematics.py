@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from roller_sphere.model.rig import Rig, RigError
 

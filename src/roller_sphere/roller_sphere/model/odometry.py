@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
+from roboaccord.contract import Array, RobotState
+from roboaccord.numerics import quaternion_matrix, rotation_vector
 
 
 class RollingOdometry:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.checks import check_positive
-from roboaccord.description.parameters import Parameters
+from roboaccord.contract import check_positive
+from roboaccord.description import Parameters
 
 from roller_sphere.model.rig import Rig
 

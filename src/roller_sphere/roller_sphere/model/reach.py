@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 # Sine of the smallest angle between the first two contacts, or between a further one and the
 # pole: below it, e or X_i is made of rounding errors of angles given to 1e-4 degrees.

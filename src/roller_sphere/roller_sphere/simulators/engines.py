@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, AnyEngine
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.engines import preset, simulate_model
-from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.model import EngineModel
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.contract import Acceleration, AccordError, AnyEngine, Array, Command, RobotState
+from roboaccord.engines import EngineModel, EngineSimulator, preset, simulate_model
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Proxy, Simulator
 
 from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from roboaccord.contract.interfaces import Tally
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Event, Tally, Trajectory
+from roboaccord.scenario import Setup
 
 from roller_sphere.dribbling.place import ball_spin, hold_of
 from roller_sphere.model.parameters import RollerSphereParameters

@@ -16,13 +16,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import LOCK_INERTIA
-from roboaccord.simulators.reference import Reference
+from roboaccord.contract import Acceleration, Array, Command, RobotState
+from roboaccord.numerics import kernel, quaternion_matrix, quaternion_product, turn_quaternion
+from roboaccord.scenario import Setup
+from roboaccord.simulators import LOCK_INERTIA, Reference
 
 from roller_sphere.model.contact import Friction, rub
 from roller_sphere.model.odometry import RollingOdometry

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.report.drawing import SQUARE, heat_map, legend, picture
-from roboaccord.report.plots import Still
+from roboaccord.contract import Array
+from roboaccord.report import SQUARE, Still, heat_map, legend, picture
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.reach import blocked, gains, slip_gains, top_speed

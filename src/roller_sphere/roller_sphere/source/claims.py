@@ -8,8 +8,7 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, Quantity
 
 from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.rig import Rig

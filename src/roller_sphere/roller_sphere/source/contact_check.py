@@ -15,13 +15,10 @@ from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.trajectory import Trajectory
+from roboaccord.contract import Quantity, Trajectory
 from roboaccord.engines import REFERENCE, spec
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.pieces import run_pieces
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.run import make_simulator, run_pieces, run_setup
+from roboaccord.scenario import Setup, load_scenario
 
 from roller_sphere.dribbling.place import ball_spin
 from roller_sphere.model.kinematics import Kinematics

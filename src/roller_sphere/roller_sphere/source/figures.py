@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from roboaccord.contract.state import Array
-from roboaccord.report.plots import Still, render_plots
-from roboaccord.run.output import write_columns, write_table, write_text
+from roboaccord.contract import Array
+from roboaccord.report import Still, render_plots
+from roboaccord.run import write_columns, write_table, write_text
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.source import builder

@@ -6,12 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import INK, PAGE
-from roboaccord.report.drawing import SQUARE, legend, picture
-from roboaccord.report.plots import Still
-from roboaccord.report.space import AZIMUTH, ELEVATION
-from roboaccord.run.output import write_columns
+from roboaccord.contract import Array
+from roboaccord.report import AZIMUTH, ELEVATION, INK, PAGE, SQUARE, Still, legend, picture
+from roboaccord.run import write_columns
 
 from roller_sphere.source.claims import COLOURS, Case, cases
 

@@ -6,11 +6,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import AMBER, INK, RED, SOFT
-from roboaccord.report.drawing import SQUARE, label_dots, legend, picture
-from roboaccord.report.plots import Still
-from roboaccord.report.space import arrow, bare, draw_ball, line, pointer, see
+from roboaccord.contract import Array
+from roboaccord.report import (
+    AMBER,
+    INK,
+    RED,
+    SOFT,
+    SQUARE,
+    Still,
+    arrow,
+    bare,
+    draw_ball,
+    label_dots,
+    legend,
+    line,
+    picture,
+    pointer,
+    see,
+)
 
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig

@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted, file_line, make_table
-from roboaccord.cli.folder import results
-from roboaccord.cli.options import Force, Out
-from roboaccord.contract.results import Json
-from roboaccord.description.parameters import load_parameters
+from roboaccord.cli import Force, Out, Result, counted, file_line, make_table, results
+from roboaccord.contract import Json
+from roboaccord.description import load_parameters
 
 from snake.figures import write_change_of_ground, write_costs, write_steering
 from snake.model.parameters import SnakeParameters

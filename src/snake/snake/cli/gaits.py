@@ -10,13 +10,19 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.progress import Progress
-from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import ProgressObserver, progress
-from roboaccord.cli.options import Changes, Engine, load_setup
-from roboaccord.cli.rendering import rendered
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Controller
-from roboaccord.contract.results import (
+from roboaccord.cli import (
+    Changes,
+    Engine,
+    ProgressObserver,
+    Result,
+    load_setup,
+    progress,
+    rendered,
+    used_by,
+)
+from roboaccord.contract import (
+    AccordError,
+    Controller,
     Hertz,
     MetresPerSecond,
     NewtonMetres,
@@ -24,14 +30,11 @@ from roboaccord.contract.results import (
     Radians,
     Ratio,
     Seconds,
+    Trajectory,
     quantities,
 )
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.metrics import metrics_of
-from roboaccord.run.versions import versions
-from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.setup import Setup
+from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of
+from roboaccord.scenario import Setup, make_controller
 
 from snake.model.coordinates import PlanarSnake
 from snake.search.adaptive import AdaptationEvent, AdaptiveController
@@ -124,7 +127,7 @@ def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
         steady=is_steady(travel),
         engine=engine,
         units={name: each.unit for name, each in quantities(GaitFigures).items()},
-        versions=versions(setup, [make_simulator(setup, engine)]),
+        versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
     if len(travel) < 2:
         return found, ["not yet steady: the run has less than two whole cycles after its start"]
@@ -175,7 +178,7 @@ def adapt_command(
         findings=controller.findings,
         adaptive=steady_figures(setup, trajectory, start, LAST),
         kept=steady_figures(fixed, stayed, start, LAST),
-        versions=versions(setup, [make_simulator(setup, engine)]),
+        versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
     return Result(found, used=used_by(setup, "duration", "physics_step", "seed"))
 

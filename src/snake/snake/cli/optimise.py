@@ -10,10 +10,8 @@ from typing import Annotated
 
 import typer
 from rich.progress import Progress
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import progress
-from roboaccord.cli.options import Seed, choose_engines
-from roboaccord.contract.results import (
+from roboaccord.cli import Result, Seed, choose_engines, progress
+from roboaccord.contract import (
     BESIDE,
     INLINE,
     Hertz,
@@ -22,9 +20,8 @@ from roboaccord.contract.results import (
     Quantity,
     Ratio,
 )
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.versions import versions
-from roboaccord.scenario.setup import Setup
+from roboaccord.run import make_simulator, versions_of
+from roboaccord.scenario import Setup
 
 from snake.cli.gaits import run_shown
 from snake.model.coordinates import friction_of
@@ -176,7 +173,7 @@ def optimise_command(
         at_bounds=found.bounds,
         gain=ideal.gain,
         confirmed=confirmed,
-        versions=versions(setup, simulators.values()),
+        versions=versions_of(setup, simulators.values()),
     )
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
     return Result(best, used={**used, "engines": list(simulators)})

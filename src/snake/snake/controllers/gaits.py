@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from snake.model.tracking import follow_serpenoid, serpenoid
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, RobotState, Target
+from roboaccord.scenario import Setup
 
 from snake.controllers.gaits import Serpenoid
 from snake.model.coordinates import PlanarSnake, friction_of

@@ -9,11 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.friction import EllipseFriction
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.numerics.jit import kernel
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, EllipseFriction, RobotState, Trajectory
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Setup
 
 from snake.model.parameters import SnakeParameters
 

@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.friction import rigid_loads, sliding_force
-from roboaccord.numerics.jit import kernel
+from roboaccord.contract import rigid_loads, sliding_force
+from roboaccord.numerics import kernel
 
 
 @kernel

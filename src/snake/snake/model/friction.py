@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import numpy as np
-from roboaccord.contract.friction import EllipseFriction, PyramidFriction
-from roboaccord.contract.state import Array
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, EllipseFriction, PyramidFriction
+from roboaccord.scenario import Setup
 
 from snake.model.parameters import SnakeParameters
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import kernel
 
 from snake.model.dynamics import factorise
 from snake.model.stops import FROZEN, hold

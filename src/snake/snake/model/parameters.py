@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from roboaccord.contract.checks import check_positive
-from roboaccord.description.parameters import Parameters
+from roboaccord.contract import check_positive
+from roboaccord.description import Parameters
 
 
 class SnakeParameters(Parameters):

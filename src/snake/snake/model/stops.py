@@ -13,9 +13,7 @@ the lambda with which its row of W lambda - b is 0.
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.numerics import cholesky
-from roboaccord.numerics.complementarity import solve_by_pivoting
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 
 from snake.model.dynamics import solve_headings
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import kernel
 
 from snake.model.coordinates import pack
 from snake.model.dynamics import ground_forces, link_places

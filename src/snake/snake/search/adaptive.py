@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.results import BESIDE, Quantity
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import BESIDE, Array, Command, Quantity, RobotState, Target
+from roboaccord.scenario import Setup
 
 from snake.controllers.gaits import VariableSerpenoid
 from snake.controllers.serpenoid import BANDWIDTH, Tracker

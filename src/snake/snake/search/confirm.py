@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.metrics import work_of
-from roboaccord.scenario.files import load_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Trajectory
+from roboaccord.run import work_of
+from roboaccord.scenario import Setup, load_scenario
 
 from snake.search.ideal import Figures, Gait
 from snake.simulators.metrics import body_motion

@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
+from roboaccord.contract import Array
+from roboaccord.numerics import kernel
 
 from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import link_places, link_velocities

@@ -18,10 +18,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.results import MetresPerSecond, Quantity
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.runge_kutta import rk4_stage
+from roboaccord.contract import Array, MetresPerSecond, Quantity
+from roboaccord.numerics import kernel, rk4_stage
 
 from snake.model.coordinates import PlanarSnake
 from snake.model.dynamics import ground_forces

@@ -18,8 +18,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from snake.model.parameters import SnakeParameters
 from snake.search.ideal import Figures, Gait, IdealModel

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.runge_kutta import rk4_stage
+from roboaccord.numerics import kernel, rk4_stage
 
 from snake.model.dynamics import accelerations, factorise
 from snake.model.impacts import STILL, TOUCH, excess, first_violation, impact, taken, update_sides

@@ -9,12 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Tally
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.run.metrics import work_of
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Array, Event, Tally, Trajectory
+from roboaccord.run import work_of
+from roboaccord.scenario import Setup
 
 from snake.model.coordinates import PlanarSnake
 from snake.source.post import cycle_of

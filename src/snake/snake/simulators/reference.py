@@ -6,13 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import StopWatch
-from roboaccord.simulators.losses import DAMPING, IMPACTS, STOPS
-from roboaccord.simulators.reference import Reference
+from roboaccord.contract import Acceleration, Array, Command, Event, RobotState
+from roboaccord.scenario import Setup
+from roboaccord.simulators import DAMPING, IMPACTS, STOPS, Reference, StopWatch
 
 from snake.model import dynamics, tracking
 from snake.model.coordinates import PlanarSnake, friction_of

@@ -17,9 +17,8 @@ those of the centre of mass say, a step ends with other slips, by h w^2 times it
 from __future__ import annotations
 
 import numpy as np
-from roboaccord.contract.friction import CFM
-from roboaccord.numerics.complementarity import solve_in_box
-from roboaccord.numerics.jit import kernel
+from roboaccord.contract import CFM
+from roboaccord.numerics import kernel, solve_in_box
 
 from snake.model.dynamics import accelerations, grips, link_places, link_velocities, respond
 from snake.model.stops import FROZEN

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract.checks import check_positive
-from roboaccord.contract.state import Array, Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, RobotState, Target, check_positive
+from roboaccord.scenario import Setup
 
 SEGMENTS = ("head", "body1", "body2", "tail")
 START = ((0, 0, 0, 2), (0, 0, 2, -1), (0, 2, -1, -2), (2, -1, -2, 1))

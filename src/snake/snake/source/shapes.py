@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import INK, RULE, SOFT
-from roboaccord.report.drawing import picture
+from roboaccord.contract import Array
+from roboaccord.report import INK, RULE, SOFT, picture
 
 from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START, segment_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Command, RobotState, Target
+from roboaccord.scenario import Setup
 
 from snake.controllers.gaits import VariableSerpenoid
 from snake.controllers.serpenoid import BANDWIDTH, Tracker

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from roboaccord.contract.state import Target
+from roboaccord.contract import Target
 
 from snake.steering.heading import wrapped
 

@@ -6,9 +6,8 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from roboaccord.contract.state import Array
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Trajectory
+from roboaccord.scenario import Setup
 
 from snake.model.coordinates import PlanarSnake
 from snake.steering.guidance import ACCEPTANCE

@@ -8,11 +8,8 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 from rich.text import Text
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted, make_table
-from roboaccord.cli.rendering import tables_of
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import INLINE
+from roboaccord.cli import Result, counted, make_table, tables_of
+from roboaccord.contract import INLINE, AccordError
 
 from voxel_sphere.rolling.bounces import TURNS, Bounces, bounces
 from voxel_sphere.rolling.motion import check_scheme

@@ -7,11 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted
-from roboaccord.cli.folder import is_own, results
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.results import Degrees, Metres, Quantity, Ratio
+from roboaccord.cli import Result, counted, is_own, results
+from roboaccord.contract import AccordError, Degrees, Metres, Quantity, Ratio
 from typer.models import OptionInfo
 
 from voxel_sphere.cli.terrain import Replace

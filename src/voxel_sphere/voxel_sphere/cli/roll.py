@@ -9,16 +9,17 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import command_line, counted, log
-from roboaccord.cli.folder import results
-from roboaccord.cli.options import Force
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_target
-from roboaccord.contract.results import LEFT_OUT, Degrees, Quantity, Seconds
-from roboaccord.contract.state import Array
-from roboaccord.run.output import make_folder
-from roboaccord.run.versions import made_with
+from roboaccord.cli import Force, Result, command_line, counted, log, results
+from roboaccord.contract import (
+    LEFT_OUT,
+    AccordError,
+    Array,
+    Degrees,
+    Quantity,
+    Seconds,
+    check_target,
+)
+from roboaccord.run import made_with, make_folder
 
 from voxel_sphere.cli.terrain import ALONE, Names
 from voxel_sphere.rolling.field import Scene

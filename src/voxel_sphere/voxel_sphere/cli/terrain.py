@@ -8,13 +8,17 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli.command import Result
-from roboaccord.cli.console import counted
-from roboaccord.cli.folder import is_own, results
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_target
-from roboaccord.contract.results import IF_ANY, INLINE, Metres, Quantity, Ratio
-from roboaccord.contract.state import Array
+from roboaccord.cli import Result, counted, is_own, results
+from roboaccord.contract import (
+    IF_ANY,
+    INLINE,
+    AccordError,
+    Array,
+    Metres,
+    Quantity,
+    Ratio,
+    check_target,
+)
 
 from voxel_sphere.terrain.mesh import (
     FORMATS,

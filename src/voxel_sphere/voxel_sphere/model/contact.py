@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 
-from roboaccord.contract.contact import Contact
-from roboaccord.contract.errors import AccordError
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError, Contact
+from roboaccord.scenario import Setup
 
 BALL, GROUND = "base_link", "terrain"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from roboaccord.description.parameters import Parameters
+from roboaccord.description import Parameters
 
 
 class VoxelSphereParameters(Parameters):

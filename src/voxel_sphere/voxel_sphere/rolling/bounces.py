@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array, Quantity
 
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller

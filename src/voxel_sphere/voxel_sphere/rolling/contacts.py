@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from voxel_sphere.rolling.distance import Surfels
 from voxel_sphere.rolling.field import Field

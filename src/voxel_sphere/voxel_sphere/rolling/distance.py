@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import scipy
-from roboaccord.contract.state import Array
+from roboaccord.contract import Array
 
 from voxel_sphere.terrain.slices import Done, nothing
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import kernel
 
 from voxel_sphere.rolling.sampling import sample, turning
 

@@ -8,8 +8,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling.distance import NORMAL, STAGES, Solid, Surfels, distance_and_gradient
 from voxel_sphere.rolling.sampling import CYLINDER, GRID, PLANE, SPHERE, WAVE, sample, turning

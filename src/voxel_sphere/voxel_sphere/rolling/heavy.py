@@ -6,8 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
 from voxel_sphere.rolling.contacts import contacts

@@ -18,8 +18,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.rotations import cross
+from roboaccord.numerics import cross, kernel
 
 from voxel_sphere.rolling.exact import hits, turn
 from voxel_sphere.rolling.sampling import sample, turning

@@ -8,8 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
 from voxel_sphere.rolling.contacts import contacts

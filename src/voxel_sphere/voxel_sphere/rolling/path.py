@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
-from roboaccord.contract.results import Quantity
-from roboaccord.contract.state import Array
-from roboaccord.numerics.rotations import quaternion_matrix
+from roboaccord.contract import AccordError, Array, Quantity, writing
+from roboaccord.numerics import quaternion_matrix
 
 from voxel_sphere.rolling.field import Field, Vector
 

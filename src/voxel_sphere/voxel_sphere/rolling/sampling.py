@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics.jit import kernel
+from roboaccord.numerics import kernel
 
 GRID, PLANE, SPHERE, CYLINDER, WAVE = range(5)
 LEAST = 1e-3  # size of a smoothed normal below which there is none

@@ -11,8 +11,7 @@ from typing import Literal
 
 import numpy as np
 import scipy
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
+from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling.distance import Solid, Surfels
 

@@ -8,16 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.contact import HeightField, MeshFixture
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import AnyEngine, Engine
-from roboaccord.contract.state import Array
-from roboaccord.description.solids import Faces
-from roboaccord.engines import simulate_model, spec
-from roboaccord.engines.model import EngineModel
-from roboaccord.gazebo.meshes import cache
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.contract import AccordError, AnyEngine, Array, Engine, HeightField, MeshFixture
+from roboaccord.description import Faces
+from roboaccord.engines import EngineModel, simulate_model, spec
+from roboaccord.gazebo import cache
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Simulator
 
 from voxel_sphere.model.contact import GROUND, is_kinematic
 from voxel_sphere.rolling.field import Scene

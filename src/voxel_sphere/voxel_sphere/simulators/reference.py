@@ -11,13 +11,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import roboaccord
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.reference import Reference
+from roboaccord.contract import Acceleration, AccordError, Array, Command, Event, RobotState
+from roboaccord.numerics import quaternion_matrix
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Reference
 
 from voxel_sphere.model.contact import BALL, GROUND
 from voxel_sphere.rolling.field import Scene

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import AccordError
+from roboaccord.scenario import Setup
 
 from voxel_sphere.rolling.field import Scene
 from voxel_sphere.terrain.generate import surface_parts

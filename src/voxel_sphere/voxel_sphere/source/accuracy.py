@@ -16,8 +16,8 @@ from itertools import pairwise
 
 import numpy as np
 import scipy
-from roboaccord.contract.state import Array
-from roboaccord.numerics.rotations import axis_angle_matrix
+from roboaccord.contract import Array
+from roboaccord.numerics import axis_angle_matrix
 
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.motion import Rolling

@@ -8,13 +8,27 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
-from roboaccord.contract.results import Json
-from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, EMPTY, GREEN, INK, PAGE, RED, SOFT
-from roboaccord.report.curves import axis, plain, stride
-from roboaccord.report.drawing import SQUARE, heat_map, label_dots, legend, picture
-from roboaccord.report.plots import Plot, render_plots
-from roboaccord.run.output import write_text
+from roboaccord.contract import Array, Json
+from roboaccord.report import (
+    BLUE,
+    EMPTY,
+    GREEN,
+    INK,
+    PAGE,
+    RED,
+    SOFT,
+    SQUARE,
+    Plot,
+    axis,
+    heat_map,
+    label_dots,
+    legend,
+    picture,
+    plain,
+    render_plots,
+    stride,
+)
+from roboaccord.run import write_text
 
 from voxel_sphere.rolling.path import RolledPath
 from voxel_sphere.terrain.mesh import HALF, SMOOTH

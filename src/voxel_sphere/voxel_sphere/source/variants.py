@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.numerics.rotations import axis_angle_matrix, matrix_quaternion, quaternion_matrix
+from roboaccord.contract import AccordError, Array
+from roboaccord.numerics import axis_angle_matrix, matrix_quaternion, quaternion_matrix
 
 from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_folder, check_inside
-from roboaccord.contract.results import Json
+from roboaccord.contract import AccordError, Json, check_folder, check_inside
 
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
 from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere

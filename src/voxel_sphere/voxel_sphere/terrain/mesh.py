@@ -12,11 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 import scipy
-from roboaccord.contract.contact import HeightField
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
-from roboaccord.contract.results import Quantity
-from roboaccord.run.output import make_folder
+from roboaccord.contract import AccordError, HeightField, Quantity, writing
+from roboaccord.run import make_folder
 
 from voxel_sphere.terrain.slices import SOLID
 from voxel_sphere.terrain.workspace import Terrain

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain.sheets import Sheet
 from voxel_sphere.terrain.surfaces import Distance, Surface, make_surface

@@ -7,11 +7,9 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_folder, check_inside, check_target
-from roboaccord.gazebo.meshes import MATERIAL, write_squared
-from roboaccord.gazebo.world import MODEL_CONFIG, PLAIN, SQUARED, world_text
-from roboaccord.run.output import make_folder
+from roboaccord.contract import AccordError, check_folder, check_inside, check_target
+from roboaccord.gazebo import MATERIAL, MODEL_CONFIG, PLAIN, SQUARED, world_text, write_squared
+from roboaccord.run import make_folder
 
 from voxel_sphere.terrain.mesh import Mesh, write_mesh, write_whole
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from roboaccord.contract.errors import AccordError
-from roboaccord.description.yaml_files import read_yaml
-from roboaccord.run.output import write_text
+from roboaccord.contract import AccordError
+from roboaccord.description import read_yaml
+from roboaccord.run import write_text
 
 FILE = "workspace.yaml"
 SIZE_WORKSPACE = 10.0  # n / r, where nothing else is said

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 import scipy
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain.shapes import Array, centres, grey
 from voxel_sphere.terrain.slices import Done, Volume, nothing

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import read_bytes
+from roboaccord.contract import AccordError, read_bytes
 
 Volume = npt.NDArray[np.uint8]
 Done = Callable[[int], None]

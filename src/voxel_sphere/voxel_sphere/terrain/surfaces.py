@@ -12,7 +12,7 @@ from inspect import signature
 
 import numpy as np
 import numpy.typing as npt
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError
 
 Array = npt.NDArray[np.float64]
 Height = Callable[[Array, Array], Array]

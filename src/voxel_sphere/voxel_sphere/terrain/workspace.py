@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain.recipes import distance_of, union
 from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings

@@ -9,7 +9,15 @@ from enum import StrEnum
 from typing import Annotated
 
 from roboaccord.contract.outcome import Verdict
-from roboaccord.contract.results import Json, Kilograms, Metres, Quantity, by_fields, to_json
+from roboaccord.contract.results import (
+    Drawn,
+    Json,
+    Kilograms,
+    Metres,
+    Quantity,
+    by_fields,
+    to_json,
+)
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.description.findings import Finding, Flaw
 
@@ -254,7 +262,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Parity:
+class Parity(Drawn):
     """Hold what the engines make of all robots.
 
     Args:

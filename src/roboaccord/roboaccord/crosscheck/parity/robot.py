@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -50,7 +51,9 @@ from roboaccord.engines.reading import (
 )
 from roboaccord.engines.spec import EngineSpec
 
-SETTINGS = ("default", "accord")
+Settings: TypeAlias = Literal["default", "accord"]
+"""Of engines: their own, or ours."""
+SETTINGS: tuple[Settings, ...] = ("default", "accord")
 APART = {
     "damping": ("dynamics", "damping"),
     "friction": ("dynamics", "friction"),

@@ -1,0 +1,291 @@
+"""Verdicts: engines against the reference, and against a robot's file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack, overload
+
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_inside, check_target
+from roboaccord.contract.interfaces import Engine
+from roboaccord.crosscheck.runs import QUIET, Progress
+from roboaccord.description.resources import share
+from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
+from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.door import arguments as common
+from roboaccord.door.arguments import (
+    Options,
+    Recording,
+    Settings,
+    Subject,
+    bag_of,
+    folder_of,
+    setup_of,
+)
+from roboaccord.engines import default_names, installed_names, spec
+from roboaccord.engines.reading import Base
+from roboaccord.run.output import write_text
+from roboaccord.run.runner import Run
+from roboaccord.scenario.files import apply_change, load_scenario, scenario_names
+from roboaccord.scenario.load import NO_PACKAGES, load_setup
+from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
+
+if TYPE_CHECKING:
+    from roboaccord.crosscheck.parity.collection import Source
+    from roboaccord.crosscheck.parity.result import Parity, RobotParity
+    from roboaccord.crosscheck.parity.robot import Settings as ReaderSettings
+    from roboaccord.crosscheck.recorded import RecordedReport
+    from roboaccord.crosscheck.report import Report
+
+Refused = Callable[[str, AccordError], None]
+
+
+@overload
+def crosscheck(
+    robot_or_recording: Setup,
+    *,
+    engines: Sequence[Engine] | None = None,
+    refine: int = 3,
+    refused: Refused | None = None,
+    progress: Progress = QUIET,
+    changed: bool = False,
+    command: str = "",
+    out: str | Path | None = None,
+) -> Report: ...
+
+
+@overload
+def crosscheck(
+    robot_or_recording: Subject | Recording,
+    scenario: str | Path | None = None,
+    *,
+    robot: str | Path | None = None,
+    engines: Sequence[Engine] | None = None,
+    settings: Settings | None = None,
+    refine: int = 3,
+    out: str | Path | None = None,
+    **options: Unpack[Options],
+) -> Report | RecordedReport: ...
+
+
+def crosscheck(
+    robot_or_recording: Subject | Recording,
+    scenario: str | Path | None = None,
+    *,
+    robot: str | Path | None = None,
+    engines: Sequence[Engine] | None = None,
+    settings: Settings | None = None,
+    refine: int = 3,
+    refused: Refused | None = None,
+    progress: Progress = QUIET,
+    changed: bool = False,
+    command: str = "",
+    out: str | Path | None = None,
+    **options: Unpack[Options],
+) -> Report | RecordedReport:
+    """Check engines, or a recorded run, against the reference, as `accord crosscheck` does.
+
+    Args:
+        robot_or_recording: a robot, or a recorded run, of which every control period is checked.
+        scenario: name, or a YAML file; of a recorded run its own where None.
+        robot: of a recorded run that does not say of which robot it is.
+        engines: by name or specification; those installed where None.
+        settings: values by key.
+        refine, progress, changed, command: as of `run_crosscheck`.
+        refused: called with each engine that does not take the scenario and is left out; an error
+            where None, for engines that are named.
+        out: folder for report.html, summary.json and bags; None: a new one under runs/.
+        **options: of the robot.
+
+    Raises:
+        AccordError: for whatever cannot be had.
+    """
+    if not isinstance(robot_or_recording, Setup) and (robot or is_recording(robot_or_recording)):
+        run, changes = read_run(bag_of(robot_or_recording)), common.changes_of(settings)
+        return check_recording(run, str(robot or ""), str(scenario or ""), changes, **options)
+    from roboaccord.crosscheck.run import run_crosscheck
+    from roboaccord.report.page import render_report
+
+    assert not isinstance(robot_or_recording, Run)
+    setup = setup_of(robot_or_recording, scenario, settings, **options)
+    place = folder_of(out, setup, "crosscheck")
+    if refused is None and engines is None:
+        refused = _tell_refused
+    report = run_crosscheck(
+        setup,
+        installed_names(common.tell) if engines is None else engines,
+        refine=refine,
+        out=place,
+        command=command,
+        refused=refused,
+        changed=changed or bool(settings or options.get("faults")),
+        progress=progress,
+    )
+    write_text(place / "report.html", render_report(report))
+    return report
+
+
+def _tell_refused(name: str, error: AccordError) -> None:
+    common.tell(f"left out: {name}: {error}")
+
+
+def is_recording(subject: str | Path | Run) -> bool:
+    """Return whether what is checked is a recorded run: it exists, and is no robot."""
+    if isinstance(subject, Run):
+        return True
+    name = str(subject)
+    known = is_file(name) or name.replace("-", "_") in robot_names()
+    return not known and Path(name).exists()
+
+
+def check_recording(
+    run: BagRun,
+    robot: str = "",
+    scenario: str = "",
+    changes: Sequence[str] = (),
+    **options: Unpack[Options],
+) -> RecordedReport:
+    """Compare every control period of a recorded run with the reference.
+
+    Args:
+        run: from a bag.
+        robot, scenario: that the bag does not name.
+        changes: `KEY=VALUE` of its scenario.
+        **options: of a robot that is a file.
+    """
+    from roboaccord.crosscheck.recorded import check_bag
+
+    data = dict(run.scenario)
+    if scenario or (robot and not data):
+        name = robot or data.get("robot", run.robot)
+        return check_bag(run, load_setup(name, scenario, changes, **options).scenario.data())
+    if robot:
+        data["robot"] = find_robot(robot).key
+    for change in changes:
+        apply_change(data, change)
+    return check_bag(run, data)
+
+
+def parity(
+    what: str | Path | Sequence[Source],
+    *,
+    engines: Sequence[str] | None = None,
+    settings: ReaderSettings = "default",
+    base: Base | None = None,
+    packages: Mapping[str, Path] = NO_PACKAGES,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
+    repair: Sequence[Path] | str | Path = (),
+    seed: int = 0,
+    done: Callable[[RobotParity], None] = lambda robot: None,
+    command: str = "",
+) -> Parity:
+    """Compare what engines read from a robot's file, as `accord parity` does.
+
+    Args:
+        what: a file, a folder, a robot's name, or what `files_of` returns.
+        engines: readers; those installed where None.
+        settings: of the engines: their own, or ours.
+        base: how the root moves; by the file where None.
+        packages, arguments: of files.
+        repair: where repaired files go.
+        seed: of the random states.
+        done: called with each robot, as it is done.
+        command: that repeats it, for the page.
+
+    Raises:
+        AccordError: for what cannot be read or had.
+    """
+    from roboaccord.crosscheck.parity.collection import Options, examine_all, write_repaired
+    from roboaccord.crosscheck.parity.result import Parity
+    from roboaccord.numerics.jit import interpreting
+
+    chosen = choose_readers(engines or (), common.tell)
+    if isinstance(what, str | Path):
+        files = files_of(str(what), packages, arguments, common.tell)
+    else:
+        files = what
+    if isinstance(repair, str | Path):
+        repair = targets_of(Path(repair), files, Path(str(what)))
+    options = Options(settings, base, seed)
+    with interpreting() if len(files) == 1 else nullcontext():
+        robots = examine_all(files, chosen, options, done)
+        if repair:
+            robots = write_repaired(files, robots, repair, chosen, options, done)
+    return Parity(tuple(robots), chosen, datetime.now(UTC).date().isoformat(), command)
+
+
+def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:
+    """Return the versions of the engines named, or of all that are installed.
+
+    Raises:
+        AccordError: for an unknown one, or one named that is not installed.
+    """
+    from roboaccord.crosscheck.parity.robot import reader_names, version_of
+
+    if names:
+        return {name: version_of(name) for name in names}
+    found = {}
+    for name in reader_names():
+        try:
+            found[name] = version_of(name)
+        except AccordError as error:
+            tell(f"left out: {error}")
+    if not found:
+        packages = " ".join(spec(name).package for name in default_names())
+        raise AccordError(f"no engine is installed: pip install {packages}")
+    return found
+
+
+def files_of(
+    what: str,
+    packages: Mapping[str, Path],
+    arguments: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> Sequence[Source]:
+    """Return the robots that are meant: of a file, a folder, or one that is installed."""
+    from roboaccord.crosscheck.parity.collection import find_files
+    from roboaccord.engines.formats import read_robot
+
+    path = Path(what)
+    if what.replace("-", "_") in robot_names() and not path.is_file():
+        return [file_of(what)]
+    if path.is_dir():
+        return find_files(path, packages, arguments)
+    known = path.exists() or path == STANDARD_INPUT
+    if not known and "/" not in what and not path.suffix:
+        find_robot(what)  # says what is like it
+    file = read_robot(path, packages, arguments)
+    for line in file.notes:
+        tell(line)
+    return [file]
+
+
+def file_of(name: str) -> UrdfFile:
+    """Return the URDF of an installed robot, its base as Gazebo has it."""
+    from roboaccord.gazebo.form import base_in_gazebo
+
+    robot = find_robot(name)
+    setup = Setup.of(load_scenario(robot.package, robot.name, scenario_names(robot.package)[0]))
+    text = setup.urdf(base=base_in_gazebo(setup.scenario))
+    path = share(robot.package) / "urdf" / f"{robot.name}.urdf.xacro"
+    return UrdfFile(path, robot.name, text, {})
+
+
+def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
+    """Return where repaired files go: a folder's by their place in it.
+
+    Raises:
+        AccordError: if one cannot be written there.
+    """
+    found = [out]
+    if what.is_dir():
+        inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
+        found = [out / path.with_name(path.name.removesuffix(".xacro")) for path in inside]
+    for path in found:
+        check_target(path, ".urdf")
+        check_inside(out, path)
+    return found

@@ -1,0 +1,131 @@
+"""Runs: one, recorded, and many from different seeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from roboaccord.contract.interfaces import Engine, Inputs, Observer
+from roboaccord.contract.results import to_json
+from roboaccord.door import arguments
+from roboaccord.door.arguments import (
+    Options,
+    Recording,
+    Settings,
+    Subject,
+    bag_of,
+    folder_of,
+    setup_of,
+)
+from roboaccord.engines import check_engine
+from roboaccord.run.inputs import RecordedInputs
+from roboaccord.run.loop import NO_INPUTS
+from roboaccord.run.output import fresh, write_text
+from roboaccord.run.runner import Run, RunRequest, find_runner
+from roboaccord.scenario.watch import TIMEOUT
+from roboaccord.simulators.base import Simulator
+
+if TYPE_CHECKING:
+    from roboaccord.run.sweep import Study
+
+
+def run(
+    robot: Subject,
+    scenario: str | Path | None = None,
+    *,
+    engine: str = "reference",
+    settings: Settings | None = None,
+    controller: str = "",
+    inputs: Recording | Inputs = NO_INPUTS,
+    transport: str = "direct",
+    timeout: float = TIMEOUT,
+    observers: Sequence[Observer] = (),
+    wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator,
+    tell: Callable[[str], None] = arguments.tell,
+    out: str | Path | None = None,
+    **options: Unpack[Options],
+) -> Run:
+    """Run a scenario, and record it, as `accord run` does.
+
+    Args:
+        robot: by name or file, or already in its scenario.
+        scenario: name, or a YAML file; a robot's file needs none.
+        engine: `reference`, or the name of an engine.
+        settings: values by key.
+        controller: `MODULE:CLASS`, instead of the scenario's.
+        inputs: a driven run, of which what people did is repeated.
+        transport: `direct`, `ros` or `ros_processes`.
+        timeout, observers, wrap, tell: as of `RunRequest`.
+        out: folder for the bag; None: a new one under runs/.
+        **options: of the robot.
+
+    Raises:
+        AccordError: for whatever cannot be had, or a run that fails.
+    """
+    check_engine(engine)
+    given = inputs if isinstance(inputs, Inputs) else RecordedInputs(bag_of(inputs))
+    if isinstance(given, RecordedInputs):
+        settings = {"duration": given.duration, **(settings or {})}
+        options = {"faults": list(given.fault_texts), **options}
+    setup = setup_of(robot, scenario, settings, **options)
+    if isinstance(given, RecordedInputs):
+        given.check(setup)
+    runner = find_runner(transport)
+    return runner(
+        RunRequest(
+            setup=setup,
+            engine=engine,
+            bag=fresh(folder_of(out, setup, engine) / "bag"),
+            controller=controller,
+            inputs=given,
+            observers=tuple(observers),
+            wrap=wrap,
+            tell=tell,
+            timeout=timeout,
+        )
+    )
+
+
+def sweep(
+    robot: Subject,
+    scenario: str | Path | None = None,
+    *,
+    figure: str = "speed",
+    engines: Sequence[Engine] = ("reference",),
+    physics_steps: Sequence[float] = (),
+    seeds: int = 20,
+    settings: Settings | None = None,
+    workers: int = 0,
+    done: Callable[[str, float, int], None] = lambda engine, step, seed: None,
+    command: str = "",
+    out: str | Path | None = None,
+    **options: Unpack[Options],
+) -> Study:
+    """Run a scenario from many seeds, as `accord sweep` does; write summary.json and report.html.
+
+    Args:
+        robot, scenario, settings, out, **options: as of `run`.
+        figure, engines, physics_steps, seeds, workers, done: as of `run.sweep.sweep`.
+        command: that repeats it, for the page.
+
+    Raises:
+        AccordError: as `run.sweep.sweep`.
+    """
+    from roboaccord.report.plots import render_sweep
+    from roboaccord.run.sweep import Study
+    from roboaccord.run.sweep import sweep as run_seeds
+
+    setup = setup_of(robot, scenario, settings, **options)
+    cells = run_seeds(
+        setup, figure=figure, engines=engines, physics_steps=physics_steps, seeds=seeds,
+        workers=workers, done=done,
+    )  # fmt: skip
+    study = Study.of(setup, figure, seeds, cells, command)
+    place = folder_of(out, setup, "sweep")
+    place.mkdir(parents=True, exist_ok=True)
+    write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
+    write_text(place / "report.html", render_sweep(study))
+    return replace(study, report=place / "report.html")

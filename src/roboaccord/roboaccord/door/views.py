@@ -1,0 +1,275 @@
+"""Views of recorded runs, simulations and robots: in the browser, or as films."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Unpack
+
+from roboaccord.bag.contact_markers import read_arrows
+from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.bag.second import SecondRun, beside, names_of, read_pair
+from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.files import check_target
+from roboaccord.description.solids import BACKDROPS, TERRAIN
+from roboaccord.door import arguments
+from roboaccord.door.arguments import Options, Recording, Settings, Subject, bag_of, setup_of
+from roboaccord.door.checks import is_recording
+from roboaccord.engines import check_engine
+from roboaccord.run.runner import Run
+from roboaccord.scenario.files import make_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord.scenario.surroundings import surroundings
+from roboaccord.view.stage import HOST, PORT
+
+if TYPE_CHECKING:
+    from roboaccord.view.stage import Stage
+
+Shows = Callable[["Stage"], AbstractContextManager[None]]
+"""Keeps a page while what is within it lasts."""
+
+
+@contextmanager
+def shown(stage: Stage) -> Iterator[None]:
+    """Log where a page is, and close it in the end; Ctrl-C is that, too."""
+    arguments.tell(f"open {stage.url} in a browser")
+    try:
+        yield
+    except KeyboardInterrupt:
+        pass
+    finally:
+        stage.close()
+
+
+def view(
+    what: Subject | Recording,
+    *others: Recording,
+    scenario: str | Path | None = None,
+    engine: str = "reference",
+    settings: Settings | None = None,
+    gif: str | Path | None = None,
+    mp4: str | Path | None = None,
+    fps: float | None = None,
+    size: str | None = None,
+    uncut: bool = False,
+    speed: float = 1.0,
+    stay: float = math.inf,
+    port: int = PORT,
+    host: str = HOST,
+    **options: Unpack[Options],
+) -> None:
+    """Show runs, a simulation or a robot in the browser, or write a film, as `accord view` does.
+
+    Args:
+        what: a recorded run; or a robot, to be simulated in a scenario or else posed by hand.
+        others: further runs, shown translucent.
+        scenario: name, or a YAML file.
+        engine: that simulates it.
+        settings: values by key.
+        gif, mp4: files of a film instead of a page.
+        fps: pictures of a film [1/s].
+        size: of its pictures [pixels], `WIDTH` or `WIDTHxHEIGHT`.
+        uncut: show also the time in which nothing moves.
+        speed: seconds of motion a second.
+        stay: how long the page stays [s]; until interrupted where infinite.
+        port, host: of the page.
+        **options: of the robot.
+
+    Raises:
+        AccordError: for whatever cannot be had, drawn or written.
+    """
+    if not isinstance(what, Setup) and is_recording(what):
+        bags = [bag_of(each) for each in (what, *others)]
+        if gif or mp4:
+            files = [Path(each) if each else None for each in (gif, mp4)]
+            write_films(bags, *files, fps=fps, size=size, uncut=uncut, speed=speed)
+        else:
+            view_runs(bags, speed, stay, port, host)
+        return
+    if gif or mp4 or others:
+        raise AccordError("a film is made of recorded runs")
+    if isinstance(what, Setup) or scenario:
+        assert not isinstance(what, Run)
+        setup = setup_of(what, scenario, settings, **options)
+        simulate_in_view(setup, engine, speed, stay, port, host)
+    else:
+        pose_robot(setup_to_pose(str(what), **options), stay, port, host)
+
+
+def write_films(
+    bags: Sequence[Path],
+    gif: Path | None = None,
+    mp4: Path | None = None,
+    *,
+    fps: float | None = None,
+    size: str | None = None,
+    uncut: bool = False,
+    speed: float = 1.0,
+    drawn: Callable[[int, int], None] = lambda done, total: None,
+    tell: Callable[[str], None] = arguments.tell,
+) -> int:
+    """Write a bag, with others translucent beside it, as a GIF, as an MP4, or as both.
+
+    Args:
+        bags: the first is drawn, the others beside it.
+        gif, mp4, fps, size, uncut, speed: as of `view`.
+        drawn: called with how many pictures are done, and of how many.
+        tell: told of surroundings that cannot be drawn.
+
+    Returns:
+        Number of pictures.
+
+    Raises:
+        AccordError: if it is no bag, or holds no description to draw; or for wrong options.
+    """
+    from roboaccord.view import film as films
+    from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
+
+    rate = films.FPS if fps is None else fps
+    pixels = films.SIZE if size is None else films.parse_size(size)
+    films.check(rate, pixels, speed)
+    for file, suffix in ((gif, ".gif"), (mp4, ".mp4")):
+        if file and file.suffix.lower() != suffix:
+            raise AccordError(f"--{suffix[1:]} takes a FILE{suffix}, not {file}")
+        check_target(file)
+    if mp4:
+        find_ffmpeg(pixels)
+    run, urdf, others, name = _read(bags)
+    setup = recorded_setup(run, tell)
+    surfaces = surroundings(setup) if setup else []
+    relief = next((s for s in surfaces if s.name == TERRAIN), None)
+    pictures = films.Film(
+        urdf,
+        run.trajectory,
+        fps=rate,
+        size=pixels,
+        speed=speed,
+        terrain=(relief.vertices, relief.faces) if relief else None,
+        surroundings=[(s.vertices, s.faces) for s in surfaces if s.name not in BACKDROPS],
+        beside=others,
+        name=name,
+        aim=setup.robot.aim(setup) if setup else None,
+        findings=run.findings,
+        uncut=uncut,
+    )
+    if gif:
+        write_gif(pictures, gif, drawn)
+    if mp4:
+        write_mp4(pictures, mp4, drawn)
+    return len(pictures)
+
+
+def view_runs(
+    bags: Sequence[Path],
+    speed: float = 1.0,
+    stay: float = math.inf,
+    port: int = PORT,
+    host: str = HOST,
+    shows: Shows = shown,
+    tell: Callable[[str], None] = arguments.tell,
+) -> None:
+    """Show a bag in the browser, and others or its reference translucent.
+
+    Raises:
+        AccordError: if one is no bag, or holds no description to draw.
+    """
+    from roboaccord.view.player import Player
+    from roboaccord.view.stage import Stage
+
+    run, urdf, others, _ = _read(bags)
+    setup = recorded_setup(run, tell)
+    stage = Stage(urdf, port, host, surroundings(setup) if setup else [])
+    arrows, aim = read_arrows(run.contacts), setup.robot.aim(setup) if setup else None
+    player = Player(stage, run.trajectory, speed, arrows, others, aim, run.findings)
+    with shows(stage):
+        player.play(stay)
+
+
+def simulate_in_view(
+    setup: Setup,
+    engine: str = "reference",
+    speed: float = 1.0,
+    stay: float = math.inf,
+    port: int = PORT,
+    host: str = HOST,
+    shows: Shows = shown,
+) -> None:
+    """Simulate in the browser without recording, from when the page is open; then replay.
+
+    Raises:
+        AccordError: as the run does.
+    """
+    from roboaccord.run.factory import make_simulator, run_setup
+    from roboaccord.scenario.controllers import make_controller
+    from roboaccord.view.live import LiveView, open_stage
+
+    check_engine(engine)
+    simulator, controller = make_simulator(setup, engine), make_controller(setup)
+    stage = open_stage(setup, port, host)
+    with shows(stage):
+        stage.wait_for_page(stay)
+        live = LiveView(setup, stage, speed)
+        trajectory = run_setup(setup, live.wrap(simulator), (live,), controller)
+        live.replay(trajectory).play(stay)
+
+
+def setup_to_pose(name: str, **options: Unpack[Options]) -> Setup:
+    """Return a robot in its first scenario, or in none where it has none."""
+    robot = find_robot(name)
+    names = scenario_names(robot.package)
+    if names:
+        return setup_of(name, names[0], **options)
+    return Setup.of(make_scenario({"robot": robot.key}))
+
+
+def pose_robot(
+    setup: Setup,
+    stay: float = math.inf,
+    port: int = PORT,
+    host: str = HOST,
+    shows: Shows = shown,
+) -> None:
+    """Show a robot with a slider a joint, until interrupted."""
+    from roboaccord.view.live import view_robot
+
+    with shows(view_robot(setup, port, host)):
+        threading.Event().wait(None if math.isinf(stay) else stay)
+
+
+def _read(bags: Sequence[Path]) -> tuple[BagRun, str, list[SecondRun], str]:
+    """Return the run of a bag, its description, other bags' runs or its reference, its name."""
+    run, second = read_pair(bags[0])
+    runs = [run, *map(read_run, bags[1:])]
+    urdf, *urdfs = (described(each, bag) for each, bag in zip(runs, bags, strict=True))
+    others = beside(runs, urdfs) if urdfs else [second] if second else []
+    return run, urdf, others, names_of(runs)[0]
+
+
+def described(run: BagRun, path: Path) -> str:
+    """Return the description of the robot of a bag, the robot's own where the bag holds none.
+
+    Raises:
+        AccordError: if the bag does not even say which robot it is.
+    """
+    if run.urdf:
+        return run.urdf
+    if run.robot not in robot_names():
+        raise AccordError(
+            f"{path} holds no robot_description, and {run.robot or 'its robot'} is none of ours"
+            + did_you_mean(run.robot, robot_names())
+        )
+    return Setup.of(make_scenario({"robot": run.robot, **run.scenario})).urdf()
+
+
+def recorded_setup(run: BagRun, tell: Callable[[str], None]) -> Setup | None:
+    """Return the setup of a run, of which surroundings and target are drawn; None without any."""
+    if run.robot not in robot_names() or not run.scenario:
+        return None
+    try:
+        return Setup.of(make_scenario({"robot": run.robot, **run.scenario}))
+    except AccordError as error:
+        tell(f"the surroundings are not drawn: {error}")
+        return None

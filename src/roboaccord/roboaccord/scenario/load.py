@@ -1,0 +1,62 @@
+"""The setup of a robot, by name or file, in a scenario with changes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import RELEASED, Setup, find_robot, is_file
+
+NO_PACKAGES: Mapping[str, Path] = {}
+
+
+def load_setup(
+    robot: str,
+    scenario: str = "",
+    changes: Sequence[str] = (),
+    faults: Sequence[str] = (),
+    *,
+    base: str = "",
+    packages: Mapping[str, Path] = NO_PACKAGES,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
+    endless: bool = False,
+) -> Setup:
+    """Return the setup of a robot's scenario with changes, and with faults instead of its own.
+
+    Args:
+        robot: name, or path of a file.
+        scenario: name, or a YAML file; a robot that is a file has one where none is named.
+        changes: `KEY=VALUE`, values in YAML.
+        faults: `JOINT=KIND[@S]`; refused beyond the scenario's duration.
+        base: how the root of a file moves: `fixed`, `planar` or `free`; "": by the file.
+        packages: folders of ROS packages that a file names.
+        arguments: of a xacro file.
+        endless: whether the run ends otherwise than by its duration.
+
+    Raises:
+        AccordError: for whatever cannot be had.
+    """
+    found = find_robot(robot)
+    if not is_file(robot) and (base or packages or arguments):
+        raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
+    if not scenario and not is_file(robot):
+        raise AccordError(f"name a scenario of {found.name}: accord list")
+    every = [f"base={base}"] if base else []
+    if packages:
+        folders = {name: str(Path(path).absolute()) for name, path in packages.items()}
+        every.append(f"packages={json.dumps(folders)}")
+    if arguments:
+        every.append(f"arguments={json.dumps(dict(arguments))}")
+    every += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
+    setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
+    if not (scenario or base) and found.floats(setup):
+        setup = Setup.of(load_scenario(found.package, found.key, RELEASED, ["base=free", *every]))
+    for fault in setup.faults if faults and not endless else ():
+        if fault.time >= setup.scenario.duration:
+            end = f"{setup.scenario.duration:g} s"
+            raise AccordError(f"fault {fault}: the run ends at {end}; --set duration=SECONDS")
+    return setup

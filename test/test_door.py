@@ -1,0 +1,228 @@
+"""The front door: functions that do what commands do, and rooms that list what others may use."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import json
+import logging
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import roboaccord as ra
+from workspace import PACKAGES, ROOT
+
+SHORT = {"duration": 0.2, "crosscheck.duration": 0.05}
+USERS = [name for name in PACKAGES if name != "roboaccord"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> ra.Run:
+    """Return a run of 0.2 s, recorded."""
+    out = tmp_path_factory.mktemp("run")
+    return ra.run("snake", "serpenoid", settings=SHORT, out=out)
+
+
+def sources() -> Iterator[tuple[str, str]]:
+    """Yield what others than the core have written, by name: packages, examples, pages."""
+    for package in USERS:
+        for path in (ROOT / "src" / package / package).rglob("*.py"):
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+        for path in (ROOT / "src" / package).glob("launch/*.py"):
+            yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for path in [*ROOT.glob("examples/**/*.py"), *ROOT.glob("launch/**/*.py")]:
+        yield str(path.relative_to(ROOT)), path.read_text(encoding="utf-8")
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+            yield page.name, block
+
+
+def beside_the_doors(text: str) -> Iterator[str]:
+    """Yield what a source imports, or names in a string to be imported, that no door lists."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (a.name for a in node.names if a.name.startswith("roboaccord."))
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "roboaccord":
+            module = str(node.module)
+            listed = importlib.import_module(module).__all__ if module.count(".") < 2 else ()
+            yield from (f"{module}:{a.name}" for a in node.names if a.name not in listed)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            match = re.fullmatch(r"(roboaccord\.\w+)(\.[\w.]+)?(:\w+)?", node.value)
+            if match and importlib.util.find_spec(match[1]) and (match[2] or match[3]):
+                listed = [] if match[2] else importlib.import_module(match[1]).__all__
+                if not match[3] or match[3][1:] not in listed:
+                    yield node.value
+
+
+def test_others_import_from_doors_alone() -> None:
+    """Robots, nodes, examples and pages need nothing that a stranger's may not use."""
+    found = {name: [*beside_the_doors(text)] for name, text in sources()}
+    assert len(found) > 200
+    assert not {name: names for name, names in found.items() if names}
+
+
+def test_what_goes_beside_a_door_is_found() -> None:
+    """By module, by a name that is not listed, in a string."""
+    for text in (
+        "from roboaccord.run.loop import simulate",
+        "from roboaccord.run import nothing",
+        "import roboaccord.run.loop",
+        "HOME = 'roboaccord.run.loop:simulate'",
+    ):
+        assert [*beside_the_doors(text)], text
+    assert not [*beside_the_doors("from roboaccord.run import make_simulator, loop")]
+
+
+def rooms() -> list[str]:
+    """Return the rooms of the core that list names."""
+    found = (
+        path.parent.name for path in (ROOT / "src/roboaccord/roboaccord").glob("*/__init__.py")
+    )
+    return sorted(f"roboaccord.{name}" for name in found if name not in ("robots", "testing"))
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_a_door_has_what_it_lists(room: str) -> None:
+    """Whatever was imported before: a module of that name hides none."""
+    module = importlib.import_module(room)
+    assert module.__all__
+    source = inspect.getsource(module)
+    for name in module.__all__:
+        if importlib.util.find_spec(f"{room}.{name}"):
+            importlib.import_module(f"{room}.{name}")
+        meant = f"from {room} import {name} as {name}" in source
+        assert inspect.ismodule(getattr(module, name)) == meant, f"{room}.{name}"
+
+
+def test_doors_import_nothing() -> None:
+    """All rooms but one together load no library: names are imported when they are asked for."""
+    light = [room for room in rooms() if room not in ("roboaccord.cdr",)]
+    code = f"import sys, {', '.join(light)}; print(*sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
+    )
+    heavy = {"numba", "pydantic", "yaml", "rich", "matplotlib", "scipy", "joblib", "mujoco"}
+    assert not heavy & {*done.stdout.split()}
+
+
+@pytest.mark.parametrize("name", ["run", "crosscheck", "view"])
+def test_a_room_is_the_function_of_its_name(name: str) -> None:
+    """Both are had by one name, whichever was imported first."""
+    room = importlib.import_module(f"roboaccord.{name}")
+    assert getattr(ra, name) is room
+    function = getattr(importlib.import_module("roboaccord.door"), name)
+    assert inspect.signature(room) == inspect.signature(function)
+
+
+def test_a_run_is_that_of_the_loop(run: ra.Run) -> None:
+    """Settings reach the scenario, and the motion is that of the loop without a bag."""
+    keys = [f"{key}={value}" for key, value in SHORT.items()]
+    setup = ra.Setup.of(ra.load_scenario("snake", "snake", "serpenoid", keys))
+    motion = ra.simulate(
+        simulator=ra.make_simulator(setup), controller=ra.make_controller(setup),
+        initial=setup.initial, duration=0.2, control_period=setup.scenario.control_period,
+        seed=setup.scenario.seed,
+    )  # fmt: skip
+    assert run.trajectory.sha256() == motion.sha256() == run.to_json()["trajectory_sha256"]
+    with pytest.raises(ra.AccordError, match=r"unknown key friction\.mu"):
+        ra.run("snake", "serpenoid", settings={"friction.mu": 1})
+
+
+def test_a_run_draws_its_signals(run: ra.Run, tmp_path: Path) -> None:
+    """The curve of a joint has its samples; a file is written; a wrong name is refused."""
+    (axes,) = run.plot("joint_01.q", out=tmp_path / "q.svg").axes
+    (line,) = axes.lines
+    assert np.array_equal(line.get_xydata()[:, 1], run.trajectory.q[:, 0])
+    assert axes.get_ylabel() == "joint position [rad]"
+    assert "<svg" in (tmp_path / "q.svg").read_text()
+    assert [a.get_ylabel() for a in ra.read_bag(run).figure("*.effort", "base.x").axes] == [
+        "joint effort [N m]", "x of base_link [m]",
+    ]  # fmt: skip
+    with pytest.raises(ra.AccordError, match=r"no run and no signal joint_1\.q"):
+        run.figure("joint_1.q")
+
+
+def test_recorded_runs_are_read_compared_and_checked(run: ra.Run) -> None:
+    """The same run differs by nothing; of the reference itself no step is off."""
+    bag = ra.read_bag(run)
+    assert bag.trajectory.sha256() == bag.to_json()["sha256"] == run.trajectory.sha256()
+    found = ra.compare(run, run.request.bag, signals=["q/*"])
+    assert found.verdict == "pass"
+    assert {each.max for each in found.pairs[0].signals.values()} == {0.0}
+    checked = ra.crosscheck(run)
+    assert isinstance(checked, ra.RecordedReport)
+    assert checked.ok
+    assert checked.compared == len(bag.trajectory) - 1
+    assert checked.max < 1e-9
+
+
+def test_a_crosscheck_has_verdict_page_and_figures(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Accelerations agree to round-off; files are those of the command."""
+    caplog.set_level(logging.INFO, "roboaccord")
+    report = ra.crosscheck(
+        "snake", "serpenoid", engines=["mujoco"], settings=SHORT, refine=2, out=tmp_path
+    )
+    assert isinstance(report, ra.Report)
+    assert report.levels.acceleration["mujoco"].outcome == "within"
+    assert json.loads((tmp_path / "summary.json").read_text())["verdict"] == report.verdict
+    assert "<html" in (tmp_path / "report.html").read_text()[:200]
+    steps = report.trajectory["mujoco"]
+    curves = report.figure("convergence").axes[0].containers
+    (dots,) = [c for c in curves if str(c.get_label()).startswith("mujoco")]
+    drawn = dots.lines[0].get_xydata()
+    assert drawn == pytest.approx(np.transpose([steps.dt, steps.error]), rel=1e-5)
+    with pytest.raises(ra.AccordError, match="unknown figure pathh"):
+        report.figure("pathh")
+
+
+def test_a_notebook_shows_what_the_command_prints(run: ra.Run) -> None:
+    """HTML with the figures, and nothing that could be markup of others."""
+    html = run._repr_html_()
+    assert html.startswith("<pre")
+    assert "snake serpenoid in reference over direct" in html
+    assert str(run.request.bag) in html.replace("\n", "")
+    assert "compared" in ra.crosscheck(run)._repr_html_()
+
+
+def test_a_script_without_a_guard_has_the_same_verdict(tmp_path: Path) -> None:
+    """Processes that are started do not run a user's script again."""
+    (tmp_path / "mine.py").write_text(
+        'import roboaccord as ra\nprint(ra.parity("arm.urdf", engines=["mujoco"]).verdict)\n'
+    )
+    (tmp_path / "arm.urdf").write_text("""<robot name="arm"><link name="a"/><link name="b">
+<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
+</inertial></link>
+<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="5" velocity="2"/></joint></robot>""")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True, check=True,
+        env=environment,
+    )  # fmt: skip
+    assert done.stdout == "pass\n", done.stderr
+
+
+@pytest.mark.thorough
+def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The code of docs/python.md, one block after the other."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert len(blocks) > 6
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "docs/python.md", "exec"), names)  # noqa: S102 - the page's own
+    assert {path.suffix for path in tmp_path.iterdir()} >= {".svg", ".gif"}
+    functions = "run crosscheck parity compare sweep read_bag view".split()
+    assert all(f"ra.{name}(" in page for name in functions)
