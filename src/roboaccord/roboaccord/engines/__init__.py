@@ -5,12 +5,12 @@ An engine is an `EngineSpec`, found by entry point group `roboaccord.engines`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.engines.spec import EngineSpec
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def spec(engine: Engine) -> EngineSpec:
     if isinstance(engine, EngineSpec):
         return engine
     name = name_of(engine)
-    check_known("unknown engine ", name, engine_names())
+    check_engine(name, engine_names())
     return specs()[name]
 
 
@@ -77,13 +77,16 @@ def simulator_names() -> tuple[str, ...]:
     return REFERENCE, *engine_names()
 
 
-def check_engine(name: str) -> None:
-    """Refuse what is neither an engine nor the reference.
+def check_engine(name: str, known: Collection[str] = ()) -> None:
+    """Refuse what is not among the known names, by default those of all simulators.
 
     Raises:
         AccordError: with a hint.
     """
-    check_known("unknown engine ", name, simulator_names())
+    known = known or simulator_names()
+    if name not in known:
+        meant = next((each.name for each in specs().values() if name.lower() in each.also), name)
+        raise AccordError(f"unknown engine {name}{did_you_mean(meant, known)}")
 
 
 def preset(
