@@ -157,6 +157,17 @@ def accord(
     return of
 
 
+def test_the_list_is_short_and_a_robots_list_has_its_scenarios(accord: Accord) -> None:
+    _, shown, _ = accord("list")
+    lines = shown.splitlines()
+    assert len(lines) <= 15
+    assert [line.split()[0] for line in lines[1 : 1 + len(robot_names())]] == robot_names()
+    assert "accord list ROBOT" in shown
+    _, shown, _ = accord("list", "snake")
+    firsts = {line.split()[0] for line in shown.splitlines() if line[:1].strip()}
+    assert {file.stem for file in (ROOT / "src/snake/scenarios").glob("*.yaml")} <= firsts
+
+
 def test_every_command_is_here(commands: dict[str, Any]) -> None:
     assert set(commands) - WITHOUT_FIGURES == set(CASES)
 

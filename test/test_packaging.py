@@ -97,7 +97,7 @@ def test_colcon_knows_the_packages(python: Path, tmp_path: Path) -> None:
 def test_colcon_install_works(built: Path, sourced: Shell) -> None:
     """`accord` is found, lists the snake and runs it."""
     assert Path(sourced("command -v accord").strip()).is_relative_to(built / "install")
-    assert "serpenoid" in sourced("accord list")
+    assert "serpenoid" in sourced("accord list snake")
     result = read_json(sourced(shlex.join(["accord", *SHORT_RUN])))
     assert result["steps"] == 20
     checked = read_json(sourced("accord check --json"))["files"]
@@ -166,7 +166,7 @@ def test_wheels_work(python: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     command = own.parent / "accord"
-    assert "serpenoid" in succeed(call([command, "list"], elsewhere))
+    assert "serpenoid" in succeed(call([command, "list", "snake"], elsewhere))
     result = read_json(succeed(call([command, *SHORT_RUN], elsewhere, INTERPRETED)))
     assert result["steps"] == 20
     ask = ASK_PLACES.replace("NAMES", repr(PACKAGES))

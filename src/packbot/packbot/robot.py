@@ -93,7 +93,7 @@ class Packbot(Robot):
     """An arm of seven joints on a chassis that stands still."""
 
     name = "packbot"
-    summary = "a tracked chassis with an arm of seven joints made of convex hulls"
+    summary = "a tracked chassis with a seven-joint arm made of convex hulls"
     parameters = PackbotParameters
     controllers = {
         "identify": IdentificationController,

@@ -24,7 +24,7 @@ from rich.text import Text
 
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, warn
-from roboaccord.cli.options import Changes, RobotName, ScenarioName, load_setup
+from roboaccord.cli.options import Changes, RobotName, ScenarioName, complete_robot, load_setup
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.extras import EXTRAS, missing
 from roboaccord.contract.results import Json, to_json
@@ -94,17 +94,39 @@ def found(module: str) -> bool:
     return True
 
 
-def list_command() -> Result:
-    """List robots, their scenarios and controllers.
+def list_command(
+    robot: Annotated[
+        str, typer.Argument(help="List its scenarios.", autocompletion=complete_robot)
+    ] = "",
+) -> Result:
+    """List the robots, or the scenarios of one.
 
-    Example:
+    Examples:
 
       accord list
+
+      accord list snake
     """
-    found = read_catalogue()
+    found = read_catalogue(robot)
     for name, reason in found.broken.items():
         warn(f"robot {name} is left out: {reason}")
-    return Result(found)
+    next_steps = {
+        "accord run {} SCENARIO": "run one and record it",
+        "accord crosscheck {} SCENARIO": "check the engines on it",
+        "accord {} --help": "its own commands",
+    }
+    if robot:
+        rows = {row.scenario: row.description for row in found.scenarios}
+        table = make_table("scenario", "what it shows", text=["what it shows"])
+    else:
+        rows = {row.robot: row.summary for row in found.scenarios}
+        table = make_table("robot", "what it is", text=["what it is"])
+        next_steps = {"accord list {}": "its scenarios", **next_steps}
+    for name, words in rows.items():
+        table.add_row(name, words)
+    lines = {line.format(robot or "ROBOT"): words for line, words in next_steps.items()}
+    width = max(map(len, lines)) + 2
+    return Result(found, [table, "", *(f"{line:<{width}}{lines[line]}" for line in lines)])
 
 
 def scenario_command(robot: RobotName, scenario: ScenarioName, changes: Changes = None) -> Result:

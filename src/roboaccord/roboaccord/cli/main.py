@@ -313,7 +313,7 @@ def _run(words: list[str]) -> int:
     except (Exception, SystemExit) as error:
         if TOLD:
             return INTERRUPTED
-        message = lack(error) or line_of(error)
+        message = lack(error) or hint_for_option(error, words) or line_of(error)
         if message is None:
             raise
         if shows_tracebacks():
@@ -331,6 +331,20 @@ def lack(error: BaseException | None) -> str:
             return "no more threads can be started: raise the limit by ulimit -u, or ulimit -v"
         error = error.__cause__ or error.__context__
     return ""
+
+
+def hint_for_option(error: BaseException, words: list[str]) -> str:
+    """Return the line for an option that is a key of the scenario; "" for any other error."""
+    option, ctx = getattr(error, "option_name", ""), getattr(error, "ctx", None)
+    key = option.removeprefix("--").replace("-", "_")
+    if ctx is None or not any("--set" in each.opts for each in ctx.command.params):
+        return ""
+    from roboaccord.scenario.files import data_keys
+
+    if key not in data_keys():
+        return ""
+    given = " ".join(words).partition(option)[2].lstrip(" =").partition(" ")[0]
+    return f"no option {option}: it is a key of the scenario; --set {key}={given or 'VALUE'}"
 
 
 def line_of(error: BaseException) -> str | None:

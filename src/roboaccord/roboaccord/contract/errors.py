@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Collection, Iterable
 
 MANY = 24  # names that a line of choices has at most
@@ -49,8 +50,14 @@ def check_switch(name: str, value: object) -> None:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a mistyped word, or what there is to choose from."""
     options = sorted(known)
-    close = difflib.get_close_matches(word, options, n=1)
+    same = [each for each in options if _plain(each) == _plain(word)]
+    close = same or difflib.get_close_matches(word, options, n=1)
     if close:
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
     return f"; there is {', '.join(options[:MANY]) or 'none'}{more}"
+
+
+def _plain(word: str) -> str:
+    """Return a word in small letters, its numbers without leading zeros."""
+    return re.sub(r"0+(?=\d)", "", word.lower())

@@ -5,12 +5,12 @@ An engine is an `EngineSpec`, found by entry point group `roboaccord.engines`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.engines.spec import EngineSpec, Missing
 from roboaccord.numerics.lazy import lazy_names
 
@@ -65,7 +65,7 @@ def spec(engine: Engine) -> EngineSpec:
     if isinstance(engine, EngineSpec):
         return engine
     name = name_of(engine)
-    check_known("unknown engine ", name, engine_names())
+    check_engine(name, engine_names())
     return specs()[name]
 
 
@@ -110,13 +110,16 @@ def simulator_names() -> tuple[str, ...]:
     return REFERENCE, *engine_names()
 
 
-def check_engine(name: str) -> None:
-    """Refuse what is neither an engine nor the reference.
+def check_engine(name: str, known: Collection[str] = ()) -> None:
+    """Refuse what is not among the known names, by default those of all simulators.
 
     Raises:
         AccordError: with a hint.
     """
-    check_known("unknown engine ", name, simulator_names())
+    known = known or simulator_names()
+    if name not in known:
+        meant = next((each.name for each in specs().values() if name.lower() in each.also), name)
+        raise AccordError(f"unknown engine {name}{did_you_mean(meant, known)}")
 
 
 def preset(
@@ -183,7 +186,6 @@ __all__ = [
     "TYPE_CHECKING",
     "cache",
     "check_engine",
-    "check_known",
     "default_names",
     "engine_names",
     "entry_points",

@@ -125,6 +125,7 @@ class EngineSpec:
         ground: returns a setup with the engine's own law of the ground, to be compared with.
         case: returns what the engine's twin is made of in a setup, where that depends on it.
         plain: name of an engine that is held to its expert settings; "" for one that is not.
+        also: what people type for its name, for hints.
     """
 
     name: str
@@ -144,6 +145,7 @@ class EngineSpec:
     ground: Callable[[Setup], Setup] | None = None
     case: Callable[[Setup], Case] | None = None
     plain: str = ""
+    also: tuple[str, ...] = ()
 
     @property
     def simulates(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Quantity, Word
-from roboaccord.description.parameters import parameter_set
+from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
@@ -104,7 +105,7 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         )
         key = ".".join(place)
         if "extra" in first["type"]:
-            raise AccordError(f"unknown key {key}{did_you_mean(key, data_keys())}") from None
+            raise AccordError(f"unknown key {key}{_hint(key, data)}") from None
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
     _check_numbers(scenario.data())  # again: pydantic makes numbers of texts, of nan, too
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
@@ -119,6 +120,17 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
     return scenario
+
+
+def _hint(key: str, data: Mapping[str, Any]) -> str:
+    """Return a hint for an unknown key: the one of this name in a section, or what is like it."""
+    sections = {**Scenario(robot="any").data(), **data}
+    with suppress(AccordError):
+        robot = find_robot(str(data.get("robot")))
+        sections["parameters"] = parameter_file(robot.package)
+    below = (s for s, keys in sections.items() if isinstance(keys, Mapping) and key in keys)
+    section = next(below, "")
+    return f"; did you mean {section}.{key}?" if section else did_you_mean(key, data_keys())
 
 
 def _check_numbers(data: Any, key: str = "") -> None:
@@ -220,8 +232,15 @@ class Catalogue:
     broken: dict[str, str]
 
 
-def read_catalogue() -> Catalogue:
-    """Return what is installed; a package that is broken hides no other."""
+def read_catalogue(robot: str = "") -> Catalogue:
+    """Return what is installed, of one robot or of all; a broken package hides no other.
+
+    Raises:
+        AccordError: if the robot that is named is unknown or broken.
+    """
+    if robot:
+        rows = _scenarios(robot)
+        return Catalogue([rows[0].robot] if rows else [], rows, {})
     found, broken = list[Row](), dict[str, str]()
     for name in robot_names():
         try:
@@ -241,5 +260,7 @@ def _scenarios(name: str) -> list[Row]:
     for scenario in scenario_names(robot.package):
         data = read_scenario(share(robot.package) / "scenarios" / f"{scenario}.yaml")
         controller = data.get("controller", {}).get("name", "none")
-        rows.append(Row(name, robot.summary, scenario, controller, data.get("description", "")))
+        rows.append(
+            Row(robot.name, robot.summary, scenario, controller, data.get("description", ""))
+        )
     return rows

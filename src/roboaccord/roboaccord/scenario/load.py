@@ -44,7 +44,7 @@ def load_setup(
     if not is_file(robot) and (base or packages or arguments):
         raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
     if not scenario and not is_file(robot):
-        raise AccordError(f"name a scenario of {found.name}: accord list")
+        raise AccordError(f"name a scenario of {found.name}: accord list {found.name}")
     every = [f"base={base}"] if base else []
     if packages:
         folders = {name: str(Path(path).absolute()) for name, path in packages.items()}

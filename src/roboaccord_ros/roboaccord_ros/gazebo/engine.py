@@ -76,4 +76,5 @@ SPEC = EngineSpec(
     settings=GazeboSettings,
     ground=_ground,
     case=_case,
+    also=("gazebo", "ignition"),
 )

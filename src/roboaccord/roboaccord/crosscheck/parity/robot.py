@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property, jointly
 from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare, lump
@@ -40,7 +40,7 @@ from roboaccord.description.traps import (
 )
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes, strip
-from roboaccord.engines import specs
+from roboaccord.engines import check_engine, specs
 from roboaccord.engines.reading import (
     Base,
     Question,
@@ -91,7 +91,7 @@ def version_of(engine: str) -> str:
 
 
 def _spec(engine: str) -> EngineSpec:
-    check_known("unknown engine ", engine, reader_names())
+    check_engine(engine, reader_names())
     return specs()[engine]
 
 
