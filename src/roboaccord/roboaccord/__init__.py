@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.contract import VERSION
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     )
     from roboaccord.contract.state import Array, Command, RobotState, Target
     from roboaccord.contract.trajectory import Event, Trajectory
+    from roboaccord.contract.version import __version__ as __version__
     from roboaccord.crosscheck.parity.result import Parity
     from roboaccord.crosscheck.recorded import RecordedReport
     from roboaccord.crosscheck.report import Report
@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from roboaccord.simulators.base import Simulator
     from roboaccord.simulators.reference import JointSpaceReference
 
-__version__ = VERSION
-
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
 __getattr__, __dir__, _ = lazy_names(__name__, {
     "bag.reader": ("BagRun",),
@@ -62,6 +60,7 @@ __getattr__, __dir__, _ = lazy_names(__name__, {
     ),
     "contract.state": ("Array", "Command", "RobotState", "Target"),
     "contract.trajectory": ("Event", "Trajectory"),
+    "contract.version": ("__version__",),
     "crosscheck.parity.result": ("Parity",),
     "crosscheck.recorded": ("RecordedReport",),
     "crosscheck.report": ("Report",),

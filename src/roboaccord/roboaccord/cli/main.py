@@ -20,7 +20,6 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from roboaccord.cli.endings import GRACE, TOLD, WORDS
-from roboaccord.contract import VERSION
 from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
 from roboaccord.contract.extras import missing, missing_behind, need
 from roboaccord.contract.shown import guard
@@ -211,6 +210,8 @@ def options(
 ) -> None:
     """Run the same robots in independent simulators, record, compare and explain."""
     if version:
+        from roboaccord.contract import VERSION
+
         typer.echo(f"roboaccord {VERSION}")
         raise typer.Exit
 

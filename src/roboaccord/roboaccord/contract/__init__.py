@@ -87,8 +87,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.state import Target as Target
     from roboaccord.contract.trajectory import Event as Event
     from roboaccord.contract.trajectory import Trajectory as Trajectory
-
-VERSION = "0.1.0"  # of the core
+    from roboaccord.contract.version import VERSION as VERSION
 
 __getattr__, __dir__, _lazy = lazy_names(__name__, {
     "aim": ("Aim",),
@@ -119,10 +118,10 @@ __getattr__, __dir__, _lazy = lazy_names(__name__, {
     "shown": ("guard", "visible"),
     "state": ("Array", "Command", "IDENTITY", "NO_SWITCHES", "ORIGIN", "RobotState", "Target"),
     "trajectory": ("Event", "Trajectory"),
+    "version": ("VERSION",),
 })  # fmt: skip
 
 __all__ = [
     *_lazy,
     "lazy_names",
-    "VERSION",
 ]
