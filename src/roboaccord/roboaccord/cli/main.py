@@ -49,7 +49,7 @@ COMMANDS = {
 NEEDS = {
     "run": ("bag",),
     "teleop": ("bag",),
-    "crosscheck": ("reference", "report", "bag"),
+    "crosscheck": ("reference", "bag"),
     "sensitivity": ("reference", "bag"),
     "sweep": ("reference", "report", "bag"),
     "compare": ("bag",),

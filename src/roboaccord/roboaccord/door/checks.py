@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack, overload
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.extras import missing
 from roboaccord.contract.files import check_inside, check_target
 from roboaccord.contract.interfaces import Engine
 from roboaccord.crosscheck.runs import QUIET, Progress
@@ -108,7 +109,6 @@ def crosscheck(
         run, changes = read_run(bag_of(robot_or_recording)), common.changes_of(settings)
         return check_recording(run, str(robot or ""), str(scenario or ""), changes, **options)
     from roboaccord.crosscheck.run import run_crosscheck
-    from roboaccord.report.page import render_report
 
     assert not isinstance(robot_or_recording, Run)
     setup = setup_of(robot_or_recording, scenario, settings, **options)
@@ -125,7 +125,12 @@ def crosscheck(
         changed=changed or bool(settings or options.get("faults")),
         progress=progress,
     )
-    write_text(place / "report.html", render_report(report))
+    if lacking := missing("report"):
+        common.tell(f"no report.html beside summary.json: it needs {lacking}")
+    else:
+        from roboaccord.report.page import render_report
+
+        write_text(place / "report.html", render_report(report))
     return report
 
 
