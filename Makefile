@@ -148,6 +148,11 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
 
+.PHONY: site
+site: $(VENV)/.site ## build the site of docs/, for any web server or none
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet -f .ci/site/mkdocs.yml
+	@echo "site: file://$(CURDIR)/site/index.html; search needs a server: python3 -m http.server -d site"
+
 .PHONY: shared
 shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the robots' descriptions
 	$(VENV)/bin/python -m roboaccord_ros.shared
@@ -165,9 +170,9 @@ lock: ## choose anew the versions in requirements/*.txt; UPGRADE= keeps those th
 	@# empy has no wheel, and only the generators of messages need it.
 	python3 -m venv .lock
 	.lock/bin/pip --quiet install $(UV)
-	cd requirements && for name in dev demo ros; do \
+	cd requirements && for name in dev demo ros site; do \
 	    options=; \
-	    if [ $$name = demo ]; then options="-c dev.txt"; fi; \
+	    case $$name in demo | site) options="-c dev.txt" ;; esac; \
 	    if [ $$name = ros ]; then options="--override ros.override"; fi; \
 	    ../$(COMPILE) --python-version 3.11 $$options $$name.in -o $$name.txt; \
 	    without="sys_platform == 'win32'"; \
@@ -198,6 +203,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
 $(VENV)/.fleet: requirements/fleet.txt | $(VENV)/.dev
 	@echo "installing the robots of requirements/fleet.txt (once, 131 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/fleet.txt
+	@touch $@
+
+$(VENV)/.site: requirements/site.txt | $(VENV)/.demo
+	@echo "installing the locked wheels of requirements/site.txt (once, 40 MB)"
+	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/site.txt
 	@touch $@
 
 $(VENV)/.speed: requirements/speed.txt | $(VENV)/.fleet
