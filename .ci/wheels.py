@@ -64,6 +64,11 @@ def main() -> None:
         snake = bare(top / "snake", str(wheels["roboaccord"]), str(wheels["roboaccord_snake"]))
         done = json.loads(run("accord run snake serpenoid --json", snake))
         print("trajectory", done["trajectory_sha256"])
+        cells = json.loads((ROOT / "examples/first_steps.ipynb").read_text())["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        (snake / "notebook.py").write_text("\n\n".join(code), encoding="utf-8")
+        run("pip install --quiet mujoco", snake)
+        run("python notebook.py", snake)
         run("accord new-robot machine --dir .", snake)
         run("pip install --quiet --no-deps ./machine", snake)
         run("accord run machine swing", snake)
