@@ -63,6 +63,7 @@ APART = {
 }
 """What no comparison mixes in: element and attribute of a joint."""
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
+GAZEBO_REFUSED = "gazebo refused"
 
 
 def reader_names() -> tuple[str, ...]:
@@ -237,8 +238,12 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
     remarks = [*_remarks(bench, outcome), *_of_the_file(bench, traps)]
     causes += [cause for cause in remarks if cause.cause not in names]
     status, beside = outcome.status, list(_beside(bench, engine))
+    if outcome.reading is None:  # which has its own causes
+        beside = [cause for cause in beside if cause.cause != GAZEBO_REFUSED]
     causes += beside
-    if status is Status.SAME and beside:
+    if any(cause.cause == GAZEBO_REFUSED for cause in beside):
+        status = Status.REFUSED
+    elif status is Status.SAME and beside:
         status = Status.DIFFER
     reading = outcome.reading
     ours = outcome if not reader(engine).has_settings else bench.ask(engine, "accord", urdf)
@@ -298,10 +303,16 @@ def _remarks(bench: Bench, outcome: Outcome) -> Iterator[Cause]:
 def _beside(bench: Bench, engine: str) -> Iterator[Cause]:
     """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
     text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
-    if "<gazebo" in text:
-        for cause, places in reader(engine).beside(text).items():
-            does, cure = SAID[cause.replace(" ", "-")]
-            yield Cause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
+    if "<gazebo" not in text:
+        return
+    try:
+        found = reader(engine).beside(text)
+    except AccordError as error:
+        yield Cause(GAZEBO_REFUSED, (), None, None, f"with <gazebo>, {error}")
+        return
+    for cause, places in found.items():
+        does, cure = SAID[cause.replace(" ", "-")]
+        yield Cause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
 
 
 def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[Cause]:
