@@ -25,7 +25,8 @@ from roboaccord.description.source import NUMBERS
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation: SDFormat takes less than 1e-6 kg for 0
+MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation
+NOTHING = 1e-6  # kg: SDFormat takes no more than that for 0
 REFUSED = 1e-14  # kg m^2: MuJoCo refuses smaller principal moments
 LEAST = 2.0 * REFUSED
 ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
@@ -352,6 +353,29 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
     yield Trap("robot of 0 kg", tuple(nothing[:1]), fix, fill, certain=False, needs=both)
 
 
+def _tiny(top: ET.Element) -> Iterator[Trap]:
+    """Yield roots, and links that move, that SDFormat takes for 0 kg with what is fixed to them."""
+    found, carried = _inertials(top), set[str]()
+    fixed = dict[str, list[str]]()
+    for joint in top.findall("joint"):
+        if joint.get("type") not in MOVING:
+            fixed.setdefault(_end(joint, "parent"), []).append(_end(joint, "child"))
+            carried.add(_end(joint, "child"))
+
+    def total(name: str) -> float:
+        own = found[name][0] if name in found else 0.0
+        return own + sum(map(total, fixed.get(name, ())))
+
+    names = tuple(n for n in found if n not in carried and 0.0 < total(n) <= NOTHING)
+
+    def repair(top: ET.Element, places: Collection[str]) -> None:
+        for link, name in _each(top, "link", places):
+            _write(link, MASS, found[name][1])
+
+    fix = "write its mass: SDFormat takes one up to 1e-6 kg for 0, and drops the link"
+    yield Trap("vanishing mass", names, fix, repair, certain=False, needs="mass")
+
+
 def _end(joint: ET.Element, tag: str) -> str:
     end = joint.find(tag)
     return "" if end is None else end.get("link", "")
@@ -555,7 +579,7 @@ def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
 
 FINDERS = (
     _undeclared_world, _several_degrees, _loops, _blanks, duplicates, _unphysical, _weightless,
-    _massless, _axes, _mimic, _limits, _nameless, _twice, _steep, _shared,
+    _massless, _tiny, _axes, _mimic, _limits, _nameless, _twice, _steep, _shared,
 )  # fmt: skip
 
 
