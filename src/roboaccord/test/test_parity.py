@@ -218,6 +218,28 @@ def test_refusal_is_explained(cause: str) -> None:
         assert [(c.cause, c.places) for c in found.causes] == [(cause, (place,))] * refused, engine
 
 
+def test_cause_behind_another_is_named() -> None:
+    """One hides the other: both stand at one joint, or the repair of one repairs the other too."""
+    need("dart")
+    text = change(arm(), "joint", "wrist", lambda joint: joint.remove(joint.find("limit")))
+    text = text.replace('<limit lower="-1.5" upper="1.2" effort="10" velocity="1" />',
+                        '<limit effort="0"/>', 1)  # fmt: skip
+    found = examine(bench(text), "dart")
+    assert {c.cause: c.where for c in found.causes} == {
+        "limit incomplete": ("shoulder",), "limits missing": ("shoulder", "wrist")
+    }  # fmt: skip
+    need("mujoco")
+    tip = '<link name="tip"/><joint name="grown" type="fixed"><parent link="hand"/>'
+    tip += '<child link="tip"/></joint><link name="end"/><joint name="last" type="fixed">'
+    tip += '<parent link="tip"/><child link="end"/></joint></robot>'
+    text = change(change(arm(), "link", "fore", weightless), "link", "hand", no_inertial)
+    found = examine(bench(text.replace("</robot>", tip)), "mujoco")
+    assert {(c.cause, c.where[-1]) for c in found.causes} == {
+        ("0 kg link in the middle", "fore"), ("missing inertial", "hand"),
+        ("0 kg link fixed to others", "end"),
+    }  # fmt: skip
+
+
 def test_mass_from_which_sdformat_takes_a_link() -> None:
     """More than 1e-6 kg, with what is fixed to it; at that it drops a link that moves."""
     need("sdformat")

@@ -46,6 +46,7 @@ TIMEOUT = 60.0  # s of processor time, of one robot in one engine
 WAITING = 20.0  # times that by the clock, for that time on a busy machine
 MOST_WORDS = 40  # lines that are kept of an engine
 PATTERNS = ("*.urdf", "*.urdf.xacro")
+NUMBERS = ("number-invalid", "number-count")  # rules of what no reader gets past
 FOREIGN = ("*.sdf", "*.xml")
 HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
@@ -253,6 +254,9 @@ def unread(
             found = findings(source if isinstance(source, UrdfFile) else source.read())
         if not any(each.severity == "error" for each in found):
             found.append(unreadable(source.path, reason))
+    numbers = [each.message for each in found if each.rule in NUMBERS]
+    if numbers:  # whose words name no link
+        reason = f"broken description {source.path.name}: {numbers[0]}"
     cause, shipped = Cause("not read", (), None, None, reason), Crash(reason, late=True)
     return RobotParity(
         name=source.path.name.partition(".")[0],

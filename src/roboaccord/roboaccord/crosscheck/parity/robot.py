@@ -223,17 +223,7 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
 
     version = version_of(engine)
     outcome, traps = ask(urdf), find_traps(given)
-    causes = ablate(
-        given, [t for t in traps if outcome.status is not Status.SAME or t.cause == MIMIC], ask
-    )
-    if outcome.status is not Status.SAME:
-        named = {(cause.cause, cause.where) for cause in causes}
-        found = by_property(_without(urdf, traps, causes, ask), traps)
-        causes += [cause for cause in found if (cause.cause, cause.where) not in named]
-        if all(cause.cause == MIMIC for cause in causes):
-            causes += jointly(given, [t for t in traps if t.cause != MIMIC], ask)
-        if all(cause.cause == MIMIC for cause in causes):
-            causes.append(_unexplained(outcome))
+    causes = _causes(given, urdf, traps, ask)
     names = {cause.cause for cause in causes}
     remarks = [*_remarks(bench, outcome), *_of_the_file(bench, traps)]
     causes += [cause for cause in remarks if cause.cause not in names]
@@ -263,17 +253,36 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
     )
 
 
+def _causes(given: str, urdf: str, traps: list[Trap], ask: Ask) -> list[Cause]:
+    """Return what is proven to make an engine differ or refuse a text, and what mimic does.
+
+    Args:
+        given: the text as the engine is given it.
+        urdf: without mimic.
+        traps: of the former.
+        ask: the engine.
+    """
+    outcome = ask(urdf)
+    if outcome.status is Status.SAME:
+        return ablate(given, [trap for trap in traps if trap.cause == MIMIC], ask)
+    causes = ablate(given, traps, ask)
+    named = {(cause.cause, cause.where) for cause in causes}
+    mine = [trap for trap in traps if trap.cause != MIMIC]
+    known = [trap for trap in mine if trap.cause in {cause.cause for cause in causes}]
+    left = ask(repaired(urdf, known) if known else urdf)
+    found = by_property(left, traps)
+    causes += [cause for cause in found if (cause.cause, cause.where) not in named]
+    if not found and left.status is not Status.SAME:
+        causes += jointly(urdf, mine, known, ask)
+    if all(cause.cause == MIMIC for cause in causes):
+        causes.append(_unexplained(outcome))
+    return causes
+
+
 def without_mimic(urdf: str) -> str:
     """Return a text in which no joint mimics another."""
     found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
     return repaired(urdf, found) if found else urdf
-
-
-def _without(urdf: str, traps: list[Trap], causes: list[Cause], ask: Ask) -> Outcome:
-    """Return the outcome of a text without the traps that have been found to be causes."""
-    named = {cause.cause for cause in causes}
-    known = [trap for trap in traps if trap.cause in named]
-    return ask(repaired(urdf, known) if known else urdf)
 
 
 def _unexplained(outcome: Outcome) -> Cause:
