@@ -490,7 +490,7 @@ def test_an_engine_that_does_not_answer_is_undecided(
     assert found["shipped"]["status"] == "undecided"
     assert data["counts"]["mujoco"] | {"undecided": 1, "refused": 0} == data["counts"]["mujoco"]
     assert [c["fix"] for c in found["causes"]] == ["no answer in 0 s"]
-    files = files_of(f"{DATA}/TwoDofs.urdf", {})
+    files = files_of(f"{DATA}/TwoDofs.urdf", {}, {}, print)
     assert causes_of(examine_all(files, {"mujoco": ""}, Options())[0]) == set()
     assert ET.parse(tmp_path / "j.xml").find("testsuite/testcase/skipped") is not None
 
@@ -562,7 +562,7 @@ def test_axis_without_a_direction_is_refused(
 
 def test_robot_of_ours() -> None:
     """An installed robot is named as in every command."""
-    snake = files_of("snake", {})[0]
+    snake = files_of("snake", {}, {}, print)[0]
     assert {examine(Bench(snake), engine).status for engine in installed()} == {Status.SAME}
 
 

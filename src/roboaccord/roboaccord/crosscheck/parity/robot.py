@@ -266,14 +266,18 @@ def _causes(given: str, urdf: str, traps: list[Trap], ask: Ask) -> list[Cause]:
     if outcome.status is Status.SAME:
         return ablate(given, [trap for trap in traps if trap.cause == MIMIC], ask)
     causes = ablate(given, traps, ask)
-    named = {(cause.cause, cause.where) for cause in causes}
     mine = [trap for trap in traps if trap.cause != MIMIC]
-    known = [trap for trap in mine if trap.cause in {cause.cause for cause in causes}]
-    left = ask(repaired(urdf, known) if known else urdf)
+
+    def without(causes: list[Cause]) -> tuple[list[Trap], Outcome]:
+        known = [trap for trap in mine if trap.cause in {cause.cause for cause in causes}]
+        return known, ask(repaired(urdf, known) if known else urdf)
+
+    known, left = without(causes)
     found = by_property(left, traps)
+    if without([*causes, *found])[1].status is not Status.SAME:
+        found = jointly(urdf, mine, known, ask) or found
+    named = {(cause.cause, cause.where) for cause in causes}
     causes += [cause for cause in found if (cause.cause, cause.where) not in named]
-    if not found and left.status is not Status.SAME:
-        causes += jointly(urdf, mine, known, ask)
     if all(cause.cause == MIMIC for cause in causes):
         causes.append(_unexplained(outcome))
     return causes
