@@ -272,10 +272,14 @@ def _causes(given: str, urdf: str, traps: list[Trap], ask: Ask) -> list[Cause]:
         known = [trap for trap in mine if trap.cause in {cause.cause for cause in causes}]
         return known, ask(repaired(urdf, known) if known else urdf)
 
-    known, left = without(causes)
-    found = by_property(left, traps)
+    found = by_property(without(causes)[1], traps)
     if without([*causes, *found])[1].status is not Status.SAME:
-        found = jointly(urdf, mine, known, ask) or found
+        hidden, more = list[Cause](), True
+        while more:
+            known, left = without([*causes, *hidden])
+            again = jointly(urdf, mine, known, ask) if left.status is not Status.SAME else []
+            hidden, more = [*hidden, *again], bool(again)
+        found = hidden or found
     named = {(cause.cause, cause.where) for cause in causes}
     causes += [cause for cause in found if (cause.cause, cause.where) not in named]
     if all(cause.cause == MIMIC for cause in causes):
