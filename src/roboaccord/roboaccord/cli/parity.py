@@ -54,7 +54,7 @@ def parity_command(
         str,
         typer.Argument(
             metavar="FILE|FOLDER|ROBOT",
-            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of URDFs, or see "
+            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
             "`accord list`.",
             autocompletion=complete_robot,
         ),

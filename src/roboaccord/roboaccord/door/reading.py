@@ -140,7 +140,11 @@ def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
     found = [out]
     if what.is_dir():
         inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
-        found = [out / path.with_name(path.name.removesuffix(".xacro")) for path in inside]
+        names = [path.with_name(path.name.removesuffix(".xacro")) for path in inside]
+        found = [
+            out / (name if name.suffix == ".urdf" else name.with_name(f"{name.name}.urdf"))
+            for name in names
+        ]
     for path in found:
         check_target(path, ".urdf")
         check_inside(out, path)
