@@ -14,6 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.description.tree import Joint
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.loop import Pace
 from roboaccord.scenario.setup import Setup
@@ -27,20 +28,23 @@ if TYPE_CHECKING:
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
 PATH_MOST = 4000  # points of it; then every second one is left out
+SLIDER_STEP, TURN, NO_LIMIT = 1e-3, 2.0 * np.pi, 1e3  # rad or m: of sliders
 STRONGEST, LONGEST = 1e3, 10.0  # N and s of a push
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
 _ROUND_OFF = 1e-9  # s
 
 
-def open_stage(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
+def open_stage(
+    setup: Setup, port: int = PORT, host: str = HOST, *, collision: bool = False
+) -> Stage:
     """Serve the robot of a setup in its surroundings and its initial state.
 
     Raises:
         AccordError: if the extra `view` is not installed, or it cannot listen on the address.
     """
-    stage = Stage(setup.urdf(), port, host, surroundings(setup))
+    stage = Stage(setup.urdf(), port, host, surroundings(setup), collision)
     pose = pose_of(setup, setup.initial)
-    stage.aim(*pose)
+    stage.aim(pose)
     stage.pose(*pose)
     return stage
 
@@ -185,23 +189,47 @@ class LiveView(Observer):
                 shown = state
 
 
-def view_robot(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
+def view_robot(
+    setup: Setup, port: int = PORT, host: str = HOST, *, collision: bool = False
+) -> Stage:
     """Serve a robot with a slider a joint, in its initial state."""
-    stage = open_stage(setup, port, host)
+    stage = open_stage(setup, port, host, collision=collision)
     angles, position, orientation = pose_of(setup, setup.initial)
+
+    followers = {joint.name: joint.mimic for joint in setup.tree.moving if joint.mimic}
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
+        for follower, (leader, factor, offset) in followers.items():
+            if leader == name:
+                angles[follower] = factor * value + offset
         stage.pose(angles, position, orientation)
 
     for joint in setup.tree.moving:
-        low, high = max(joint.lower, -np.pi), min(joint.upper, np.pi)
+        if joint.name in followers:
+            continue
+        low, high = slider_range(joint)
         unit = "m" if joint.kind == "prismatic" else "rad"
         first = angles[joint.name] = min(max(angles.get(joint.name, 0.0), low), high)
-        slider = stage.server.gui.add_slider(f"{joint.name} [{unit}]", low, high, 1e-3, first)
+        slider = stage.server.gui.add_slider(
+            f"{joint.name} [{unit}]", low, high, SLIDER_STEP, first
+        )
         slider.on_update(lambda event, name=joint.name: moved(name, float(event.target.value)))
     stage.pose(angles, position, orientation)
     return stage
+
+
+def slider_range(joint: Joint) -> tuple[float, float]:
+    """Return what a joint's slider goes through [rad or m]: its limits; a turn where it has none.
+
+    A limit of more than `NO_LIMIT`, as some files have it, counts as none.
+    """
+    ends = np.array([joint.lower, joint.upper])
+    low, high = np.where(np.abs(ends) < NO_LIMIT, ends, np.nan)
+    if joint.kind == "continuous" or np.isnan([low, high]).all():
+        return -np.pi, np.pi
+    low, high = (high - TURN if np.isnan(low) else low), (low + TURN if np.isnan(high) else high)
+    return float(low), float(max(high, low + SLIDER_STEP))
 
 
 def pose_of(setup: Setup, state: RobotState) -> tuple[dict[str, float], Array, Array]:

@@ -16,7 +16,7 @@ from roboaccord.contract.fault import REFUSED
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.annotations import Failure, failures, told
-from roboaccord.view.scene import Scene, path
+from roboaccord.view.scene import path, tip
 from roboaccord.view.stage import Figure, Stage
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ RATE = 30.0  # pictures a second
 SLOWEST, FASTEST = 0.05, 20.0  # of real time
 MOST_EVENTS, MOST_MARKS = 400, 40  # in the list, and on the time line
 PATH = 2000  # points of it
+AIMED = 100  # poses that the camera has in view
 STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
 NONE = "-"
 ROUND_OFF = 1e-9  # s
@@ -42,7 +43,7 @@ class Recording:
 
     def __init__(self, figure: Figure, trajectory: Trajectory, aim: Aim | None = None) -> None:
         self.figure, self.trajectory = figure, trajectory
-        self.path = path(Scene("", figure.tree, ()), trajectory, aim)
+        self.path = path(figure.parsed, trajectory, aim)
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""
@@ -108,6 +109,7 @@ class Player:
         findings: Sequence[Event] = (),
     ) -> None:
         self.stage, self._findings = stage, findings
+        aim = aim or tip(stage.robot.parsed, trajectory)
         self._main = Recording(stage.robot, trajectory, aim)
         self._contacts = contacts
         self._failures = failures(stage.robot.parsed, trajectory.events)
@@ -131,7 +133,8 @@ class Player:
             ]
         every = max(1, len(trajectory) // PATH)
         stage.draw_path(self._main.path[::every])
-        stage.aim(*self._main.pose(0))
+        some = np.unique(np.linspace(0, len(trajectory) - 1, AIMED).astype(int))
+        stage.aim(*(self._main.pose(int(i)) for i in some))
         self.show(start)
 
     def _add_controls(self, events: Sequence[Event], speed: float) -> None:
