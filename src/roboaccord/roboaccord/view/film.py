@@ -23,13 +23,14 @@ from roboaccord.numerics.jit import HAS_NUMBA
 from roboaccord.scenario.surroundings import EARTH
 from roboaccord.view import annotations as notes
 from roboaccord.view.camera import Camera
-from roboaccord.view.ground import GROUND, NEARLY, Relief, draw_ground, draw_path, shade_ground
+from roboaccord.view.ground import GROUND, Relief, draw_ground, draw_path, shade_ground
 from roboaccord.view.layers import Layers
-from roboaccord.view.raster import OVERSAMPLING, Canvas, Mesh, Picture, Solid
+from roboaccord.view.raster import OVERSAMPLING, Canvas, Mesh, Picture, Solid, hidden
 from roboaccord.view.scene import VISUAL, Scene, outlines, path, resample, speeds, tip
 from roboaccord.view.stance import (
-    AZIMUTH,
+    AZIMUTHS,
     ON_GROUND,
+    SMALL,
     VIEW,
     Bands,
     Stance,
@@ -42,8 +43,7 @@ SIZE = 720, 404  # pixels
 LEAST, MOST = 64, 4096  # pixels of a side
 PALE = 0.2  # of the contrast that is left of what is behind lines
 MOST_BAND = 0.3  # of a picture's height that is kept for writing, above or below
-AZIMUTHS = tuple(AZIMUTH + math.radians(turn) for turn in (0, -56, 56, 124, 180, -124))
-LOOKS, SMALL = 16, 200  # pictures, and their height, that show whether something is in the way
+LOOKS = 16  # pictures that are asked whether something is in the way
 INK, MUTED = (45, 52, 62), (110, 120, 132)
 
 Terrain = tuple[Array, Faces | Index]
@@ -158,14 +158,10 @@ class Film:
     def _hidden(self, stance: Stance) -> int:
         """Return how often what stands around hides the point whose path is shown."""
         mesh, found = Mesh.join(self._solids), 0
+        turn, size = stance.turn.T, (SMALL * self.size[0] // self.size[1], SMALL)
         for i in np.unique(np.linspace(0, len(self._path) - 1, LOOKS).astype(int)):
-            size = SMALL * self.size[0] // self.size[1], SMALL
             camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
-            canvas = Canvas(camera)
-            canvas.draw(mesh.at(mesh.points @ stance.turn.T))
-            place = self._path[i] @ stance.turn.T
-            x, y = np.clip(camera.project(place), 0, np.array(size) - 1).astype(int)
-            found += canvas.depths[y, x] * camera.local(place)[2] > NEARLY
+            found += hidden(camera, mesh.at(mesh.points @ turn), self._path[i : i + 1] @ turn)
         return found
 
     def _cut(self) -> Index:

@@ -23,6 +23,7 @@ AMBIENT = 0.62
 LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
 OVERSAMPLING = 3
 NEAR = 1e-3  # [m]
+BEHIND = 1.02  # relative depth from which a point is behind a face
 EMPTY = np.array([0, 0, 0, 0])
 
 Picture = NDArray[np.uint8]
@@ -121,6 +122,15 @@ class Canvas:
     def lay_over(self, picture: Picture) -> None:
         """Lay what was drawn over a picture of half the size, with smooth edges."""
         _lay_over(picture, self.owner, self.paint, self.box)
+
+
+def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
+    """Return how many points (m, 3) [m] a mesh hides."""
+    canvas = Canvas(camera)
+    canvas.draw(mesh)
+    last = np.array([camera.width, camera.height]) - 1
+    x, y = np.clip(camera.project(points), 0, last).astype(int).T
+    return int((canvas.depths[y, x] * camera.local(points)[:, 2] > BEHIND).sum())
 
 
 @kernel

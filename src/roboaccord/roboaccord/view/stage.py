@@ -22,10 +22,12 @@ from roboaccord.description.materials import RED
 from roboaccord.description.solids import BACKDROPS, GROUND, TERRAIN, WALL, Surface
 from roboaccord.numerics.rotations import matrix_quaternion
 from roboaccord.view.annotations import GREEN
+from roboaccord.view.camera import Camera
 from roboaccord.view.ground import GROUND as GROUND_COLOUR
 from roboaccord.view.ground import LINE, TRACE
+from roboaccord.view.raster import Mesh, hidden
 from roboaccord.view.scene import VISUAL, Scene
-from roboaccord.view.stance import ASIDE, AZIMUTH, ELEVATION, STEEP, VIEW, frame
+from roboaccord.view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame
 
 if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi, SceneNodeHandle
@@ -208,17 +210,28 @@ class Stage:
         Where the view follows the robot, that is where it is seen then.
         """
         self._shift = self._followed(poses[0][1])
-        points = [self.robot.points(*pose) - self._followed(pose[1]) for pose in poses]
-        points += [
-            s.vertices - self._shift for n, s in self._surfaces.items() if n not in BACKDROPS
+        robot = np.vstack([self.robot.points(*p) - self._followed(p[1]) for p in poses])
+        solids = [
+            (surface.vertices - self._shift, surface.faces, surface.colour)
+            for name, surface in self._surfaces.items()
+            if name not in BACKDROPS
         ]
-        direction = np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)])
+        points = np.vstack([robot, *(vertices for vertices, *_ in solids)])
+        turns = [(math.cos(a), math.sin(a), math.tan(ELEVATION)) for a in AZIMUTHS]
+        directions = [np.array(turn) for turn in turns]
         if TERRAIN in self._surfaces:
-            points = [self._surfaces[TERRAIN].vertices - self._shift]
-            direction = np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])
+            points = self._surfaces[TERRAIN].vertices - self._shift
+            directions = [np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])]
         elif WALL in self._surfaces:
-            direction = BEFORE_WALL
-        target, distance = frame(np.vstack(points), direction, 1.0)
+            directions = [BEFORE_WALL]
+
+        def in_the_way(direction: Array) -> int:
+            target, distance = frame(points, direction, 1.0)
+            seen = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
+            return hidden(seen, Mesh.join(solids), robot) if solids else 0
+
+        direction = min(directions, key=in_the_way)
+        target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
         camera.fov = VIEW
         camera.near = NEAREST * distance

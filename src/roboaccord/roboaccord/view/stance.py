@@ -14,6 +14,9 @@ from roboaccord.view.camera import Camera
 VIEW = math.radians(32.0)  # field of view
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera, over ground
 ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)  # over terrain, into whose hollows it looks
+# Where the camera goes until nothing is in its way.
+AZIMUTHS = tuple(AZIMUTH + math.radians(turn) for turn in (0, -56, 56, 124, 180, -124))
+SMALL = 200  # pixels of a picture that shows whether something is
 FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
 CLOSER = 2.5  # times nearer: then the camera follows, else it stands where it sees all
 FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
