@@ -22,14 +22,14 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.materials import BLUE
 from roboaccord.description.solids import box, cylinder, facets, sphere
-from roboaccord.description.tree import Joint
+from roboaccord.door.views import setup_to_pose
 from roboaccord.report import space
 from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
 from roboaccord.view.film import Film, parse_size
 from roboaccord.view.film_files import write_gif, write_mp4
 from roboaccord.view.ground import GROUND, LINE, TRACE, draw_ground
-from roboaccord.view.live import slider_range
+from roboaccord.view.live import slider_range, view_robot
 from roboaccord.view.raster import LIGHT, Canvas, Mesh
 from roboaccord.view.scene import VISUAL, Scene, Shape, resample, speeds
 from roboaccord.view.stage import Stage
@@ -487,28 +487,43 @@ def test_both_sides_of_a_face_are_drawn() -> None:
     assert (seen[0] == seen[1]).all() and seen[0].sum() > 100
 
 
-def joint(kind: str, lower: float, upper: float) -> Joint:
-    return Joint("j", kind, "a", "b", np.zeros(3), np.eye(3), np.ones(3), lower, upper)
-
-
 @pytest.mark.parametrize(
     ("given", "limits"),
     [
-        (joint("revolute", -6.28, 6.28), (-6.28, 6.28)),
-        (joint("revolute", 3.5, 4.0), (3.5, 4.0)),
-        (joint("prismatic", 0.0, 9.0), (0.0, 9.0)),
-        (joint("continuous", 0.0, 0.0), (-math.pi, math.pi)),
-        (joint("revolute", -math.inf, math.inf), (-math.pi, math.pi)),
-        (joint("revolute", -1e16, 1e16), (-math.pi, math.pi)),
-        (joint("revolute", 1.0, math.inf), (1.0, 1.0 + 2.0 * math.pi)),
-        (joint("revolute", 0.0, 0.0), (0.0, 1e-3)),
+        ((-6.28, 6.28), (-6.28, 6.28)),
+        ((3.5, 4.0), (3.5, 4.0)),
+        ((0.0, 9.0), (0.0, 9.0)),
+        ((-math.inf, math.inf), (-math.pi, math.pi)),
+        ((-1e16, 1e16), (-math.pi, math.pi)),
+        ((1.0, math.inf), (1.0, 1.0 + 2.0 * math.pi)),
+        ((0.0, 0.0), (0.0, 1e-3)),
     ],
 )
 def test_a_slider_goes_through_what_its_joint_may(
-    given: Joint, limits: tuple[float, float]
+    given: tuple[float, float], limits: tuple[float, float]
 ) -> None:
     """Its limits, also beyond half a turn; a turn where it has none. A slider needs a range."""
-    assert slider_range(given) == pytest.approx(limits)
+    assert slider_range(*given) == pytest.approx(limits)
+
+
+def test_sliders_have_the_limits_of_the_file(tmp_path: Path) -> None:
+    """Though the robot of a file is simulated without its stops."""
+    pytest.importorskip("viser")
+    other = """<joint name="second" type="continuous"><parent link="arm_link"/><child link="last"/>
+      <axis xyz="0 0 1"/><limit lower="0" upper="0" effort="1" velocity="1"/></joint>"""
+    mass = """<inertial><mass value="1"/>
+      <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>"""
+    path = tmp_path / "arm.urdf"
+    text = URDF.replace('<inertial><mass value="1"/></inertial>', mass)
+    text = text.replace('upper="3"', 'upper="5" effort="1" velocity="1"')
+    path.write_text(text.replace("</robot>", f"<link name='last'>{mass}</link>{other}</robot>"))
+    stage = view_robot(setup_to_pose(str(path)), 18560)
+    try:
+        controls = stage.server.gui._gui_input_handle_from_uuid.values()
+        found = {c.label: (c.min, c.max) for c in controls if hasattr(c, "max")}
+    finally:
+        stage.close()
+    assert found == {"elbow [rad]": (-3.0, 5.0), "second [rad]": pytest.approx((-math.pi, math.pi))}
 
 
 def test_triangles_in_a_plane_are_one_facet() -> None:

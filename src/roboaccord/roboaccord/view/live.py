@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -14,7 +15,6 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.description.tree import Joint
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.run.loop import Pace
 from roboaccord.scenario.setup import Setup
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
 PATH_MOST = 4000  # points of it; then every second one is left out
-SLIDER_STEP, TURN, NO_LIMIT = 1e-3, 2.0 * np.pi, 1e3  # rad or m: of sliders
+SLIDER_STEP, TURN, NO_LIMIT = 1e-3, 2.0 * math.pi, 1e3  # rad or m: of sliders
 STRONGEST, LONGEST = 1e3, 10.0  # N and s of a push
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
 _ROUND_OFF = 1e-9  # s
@@ -196,19 +196,14 @@ def view_robot(
     stage = open_stage(setup, port, host, collision=collision)
     angles, position, orientation = pose_of(setup, setup.initial)
 
-    followers = {joint.name: joint.mimic for joint in setup.tree.moving if joint.mimic}
+    ranges = setup.robot.ranges(setup)
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
-        for follower, (leader, factor, offset) in followers.items():
-            if leader == name:
-                angles[follower] = factor * value + offset
         stage.pose(angles, position, orientation)
 
     for joint in setup.tree.moving:
-        if joint.name in followers:
-            continue
-        low, high = slider_range(joint)
+        low, high = slider_range(*ranges.get(joint.name, (joint.lower, joint.upper)))
         unit = "m" if joint.kind == "prismatic" else "rad"
         first = angles[joint.name] = min(max(angles.get(joint.name, 0.0), low), high)
         slider = stage.server.gui.add_slider(
@@ -219,17 +214,19 @@ def view_robot(
     return stage
 
 
-def slider_range(joint: Joint) -> tuple[float, float]:
-    """Return what a joint's slider goes through [rad or m]: its limits; a turn where it has none.
+def slider_range(lower: float, upper: float) -> tuple[float, float]:
+    """Return what the slider of a joint goes through [rad or m]: its limits, or a turn without any.
 
     A limit of more than `NO_LIMIT`, as some files have it, counts as none.
     """
-    ends = np.array([joint.lower, joint.upper])
-    low, high = np.where(np.abs(ends) < NO_LIMIT, ends, np.nan)
-    if joint.kind == "continuous" or np.isnan([low, high]).all():
-        return -np.pi, np.pi
-    low, high = (high - TURN if np.isnan(low) else low), (low + TURN if np.isnan(high) else high)
-    return float(low), float(max(high, low + SLIDER_STEP))
+    low, high = (limit if abs(limit) < NO_LIMIT else math.nan for limit in (lower, upper))
+    if math.isnan(low) and math.isnan(high):
+        return -math.pi, math.pi
+    low, high = (
+        (high - TURN if math.isnan(low) else low),
+        (low + TURN if math.isnan(high) else high),
+    )
+    return low, max(high, low + SLIDER_STEP)
 
 
 def pose_of(setup: Setup, state: RobotState) -> tuple[dict[str, float], Array, Array]:

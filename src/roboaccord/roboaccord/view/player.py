@@ -29,6 +29,7 @@ PATH = 2000  # points of it
 AIMED = 100  # poses that the camera has in view
 STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
 NONE = "-"
+JUMP = 1.0  # s: the view does not glide after what is farther ahead, or back
 ROUND_OFF = 1e-9  # s
 
 
@@ -122,7 +123,7 @@ class Player:
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
         stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
         self._start, self._stop, self._now = start, stop, start
-        self._pictures = 0
+        self._pictures, self._shown = 0, start
         with stage.server.gui.add_folder("recording"):
             self._add_controls(
                 sorted([*trajectory.events, *findings], key=lambda event: event.time), speed
@@ -157,7 +158,9 @@ class Player:
     def show(self, moment: float) -> None:
         """Show the motion at a time [s]."""
         i = self._main.index(moment)
-        self.stage.pose(*self._main.pose(i))
+        jump = not 0.0 <= moment - self._shown <= JUMP
+        self._shown = moment
+        self.stage.pose(*self._main.pose(i), at_once=jump)
         self.stage.touch(self._arrows(moment))
         self._point_out(moment)
         self._pictures += 1

@@ -238,10 +238,22 @@ class Stage:
         camera.look_at = tuple(target)
         camera.position = tuple(target + distance * direction / np.linalg.norm(direction))
 
-    def pose(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
-        """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w."""
+    def pose(
+        self,
+        angles: Mapping[str, float],
+        position: Array,
+        orientation: Array,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w.
+
+        The view glides after it, or is there `at_once`.
+        """
         # The world moves instead of the camera, which stays in the hands of the onlooker.
-        self._shift = self._shift + FOLLOW * (self._followed(position) - self._shift)
+        self._shift = self._shift + (1.0 if at_once else FOLLOW) * (
+            self._followed(position) - self._shift
+        )
         with self.server.atomic():
             self._world.position = -self._shift
             self.robot.pose(angles, position, orientation)
