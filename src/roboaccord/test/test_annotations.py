@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from roboaccord.contract.state import Event
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.view.annotations import casing, failures, point_out, shown, told
 from roboaccord.view.film import Film
-from roboaccord.view.scene import Scene
+from roboaccord.view.scene import Scene, tip
 from test_view import URDF
 
 SIZE = 320, 180
@@ -92,10 +93,17 @@ def test_runs_of_one_engine_are_told_apart_by_their_controllers() -> None:
 
 
 def test_the_speed_is_that_of_what_the_caption_says() -> None:
-    """The tip at radius 1 and the centre of mass at 0, at 1 rad/s."""
+    """The tip at radius 1 and the centre of mass at 0, at 1 rad/s; of a fixed arm the box's corner.
+
+    Its base is no tip, and a robot whose base moves has none.
+    """
     run = turned(np.linspace(0.0, 1.0, 26))
     assert "speed of the tip 1.00 m/s" in Film(URDF, run, size=SIZE, aim=REACH)._caption(10)
-    assert "speed of the centre of mass 0.00 m/s" in Film(URDF, run, size=SIZE)._caption(10)
+    corner = f"speed of the tip of arm_link {np.hypot(1.0, 0.05):.2f} m/s"
+    assert corner in Film(URDF, run, size=SIZE)._caption(10)
+    moved = replace(run, position=run.position + 0.01 * run.q)
+    assert "speed of the centre of mass 0.00 m/s" in Film(URDF, moved, size=SIZE)._caption(10)
+    assert tip(Scene.parse(URDF), turned(np.zeros(26))) is None
 
 
 def test_waiting_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,3 +203,17 @@ def test_labels_do_not_cover_each_other_nor_what_they_name(monkeypatch: pytest.M
         assert not any(a[0] < x < a[2] and a[1] < y < a[3] for x, y in places)
         for b in boxes[:i]:
             assert a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def test_a_label_leaves_the_robot_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is to the right and left below is taken: it is written above on the left."""
+    places: list[tuple[float, float]] = []
+    monkeypatch.setattr(
+        ImageDraw.ImageDraw, "text", lambda pen, place, text, **given: places.append(place)
+    )
+    robot = np.zeros((180, 320), dtype=np.bool_)
+    robot[:, 160:] = robot[90:] = True
+    picture = np.full((180, 320, 3), 255, dtype=np.uint8)
+    point_out(picture, [(np.array([160.0, 90.0]), "elbow", (190, 20, 20), False)], robot)
+    ((x, y),) = places
+    assert x < 140.0 and y < 90.0

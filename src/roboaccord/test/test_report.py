@@ -176,6 +176,18 @@ def test_has_every_section_once(page: str) -> None:
     assert [name for name in parser.ids if name in SECTIONS] == SECTIONS
 
 
+def test_each_value_of_a_table_has_its_header_beside_it(page: str) -> None:
+    """So that narrow screens can show rows as lists; what is short is not broken."""
+    tables = re.findall(r'<div class="scroll"><table.*?</table>', page, re.DOTALL)
+    assert len(tables) > 3
+    for table in tables:
+        heads = [re.sub("<.*?>", "", head).strip() for head in re.findall(r"<th>(.*?)</th>", table)]
+        for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)[1:]:
+            found = re.findall(r'<td data-head="([^"]*)"', row)
+            assert found and found == heads[: len(found)]
+    assert re.search(r'<td data-head="states" data-short>\d+</td>', page)
+
+
 def test_loads_nothing_from_anywhere(page: str) -> None:
     parser = Loads()
     parser.feed(page)

@@ -122,6 +122,9 @@ def view_command(
     changes: Changes = None,
     base: Base = "",
     packages: Packages = None,
+    collision: Annotated[
+        bool, typer.Option("--collision", help="Draw collision shapes, not visual ones.")
+    ] = False,
     page: Page = PAGE,
 ) -> None:
     """Show runs, a simulation or a robot in the browser, or write a GIF or an MP4 of a run.
@@ -157,17 +160,19 @@ def view_command(
             option = "--gif" if film.gif else "--mp4"
             words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
             raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
-        write_files(_bags(path, others), film, speed)
+        write_files(_bags(path, others), film, speed, collision)
     elif is_bag:
-        view_runs(_bags(path, others), speed, *page.place, page.shown, log_line)
+        view_runs(
+            _bags(path, others), speed, *page.place, page.shown, log_line, collision=collision
+        )
     elif others:
         if len(others) > 1:
             raise AccordError(f"one scenario is simulated: leave out {' '.join(others[1:])}")
         setup = load_setup(what, others[0], changes, None, base, packages)
-        simulate_in_view(setup, engine, speed, *page.place, page.shown)
+        simulate_in_view(setup, engine, speed, *page.place, page.shown, collision=collision)
     else:
         setup = setup_to_pose(what, base=base, packages=read_packages(packages or ()))
-        pose_robot(setup, *page.place, page.shown)
+        pose_robot(setup, *page.place, page.shown, collision=collision)
 
 
 def _bags(first: Path, others: Sequence[str]) -> list[Path]:
@@ -177,7 +182,9 @@ def _bags(first: Path, others: Sequence[str]) -> list[Path]:
     return [first, *map(Path, others)]
 
 
-def write_files(bags: Sequence[Path], film: FilmOptions, speed: float = 1.0) -> None:
+def write_files(
+    bags: Sequence[Path], film: FilmOptions, speed: float = 1.0, collision: bool = False
+) -> None:
     """Write films of bags, with a progress bar."""
     with progress() as bar:
         task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
@@ -188,6 +195,7 @@ def write_files(bags: Sequence[Path], film: FilmOptions, speed: float = 1.0) -> 
             fps=film.fps,
             size=film.size,
             uncut=film.uncut,
+            collision=collision,
             speed=speed,
             drawn=lambda done, total: bar.update(
                 task, completed=done, total=total, description="drawing"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +17,11 @@ from roboaccord.contract.files import check_file, is_file
 from roboaccord.contract.state import Array
 from roboaccord.description.resources import share
 
+if TYPE_CHECKING:
+    from trimesh import Trimesh
+
 PACKAGE, FILE = "package://", "file://"
+MOST_COLOURS = 16  # of a part: one that has more, by vertex say, is drawn in their mean
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # none of them an archive
 
 
@@ -38,6 +44,10 @@ def mesh_path(name: str) -> Path:
     return check_file(path)
 
 
+Part = tuple[Array, Index, Array | None]
+"""Vertices (v, 3) [m], triangles (f, 3), and red, green and blue (3,) in 0..1, or None."""
+
+
 def read_mesh(path: Path) -> tuple[Array, Index]:
     """Return vertices (v, 3) [m] and triangles (f, 3) of a file.
 
@@ -46,34 +56,99 @@ def read_mesh(path: Path) -> tuple[Array, Index]:
     Raises:
         AccordError: if it cannot be read, or has no triangles in it.
     """
+    ((vertices, faces, _),) = _checked(path, _read_whole)
+    return vertices, faces
+
+
+def read_parts(path: Path) -> list[Part]:
+    """Return the parts of a file's mesh, each of one colour, or of none where the file has none.
+
+    The colour is that of the material, the mean of its texture where it has one.
+
+    Raises:
+        AccordError: as `read_mesh` does.
+    """
+    return _checked(path, _read_parts)
+
+
+def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
     if path.suffix.lower() not in FORMATS:
         raise AccordError(f"cannot read {path}: a mesh is one of {', '.join(FORMATS)}")
     check_file(path)
     try:
-        vertices, faces = _read_obj(path) if path.suffix.lower() == ".obj" else _read_other(path)
+        parts = read(path)
     except AccordError:
         raise
     except Exception as error:  # noqa: BLE001 - trimesh raises whatever its readers do
         said = getattr(error, "strerror", None) or str(error)
         reason = (said.splitlines() or [type(error).__name__])[0]
         raise AccordError(f"cannot read {path}: {reason}") from None
-    if not len(faces):
+    if not any(len(faces) for _, faces, _ in parts):
         raise AccordError(f"cannot read {path}: it holds no triangles")
-    if not np.isfinite(vertices).all():
-        raise AccordError(f"cannot read {path}: a vertex is not finite")
-    if faces.min() < 0 or faces.max() >= len(vertices):
-        raise AccordError(f"cannot read {path}: a face names a vertex that is not there")
-    return vertices, faces
+    for vertices, faces, _ in parts:
+        if not np.isfinite(vertices).all():
+            raise AccordError(f"cannot read {path}: a vertex is not finite")
+        if len(faces) and (faces.min() < 0 or faces.max() >= len(vertices)):
+            raise AccordError(f"cannot read {path}: a face names a vertex that is not there")
+    return parts
 
 
-def _read_other(path: Path) -> tuple[Array, Index]:
+def _read_whole(path: Path) -> list[Part]:
+    if path.suffix.lower() == ".obj":
+        return [(*_read_obj(path), None)]
+    mesh = _trimesh(path).load_mesh(path, process=False)
+    return [(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), None)]
+
+
+def _read_parts(path: Path) -> list[Part]:
+    if path.suffix.lower() == ".obj" and "\nmtllib " not in f"\n{path.read_text('utf-8')}":
+        return _read_whole(path)
+    scene = _trimesh(path).load_scene(path, process=True)  # which joins the vertices of STL
+    parts = list[Part]()
+    for node in scene.graph.nodes_geometry:
+        place, name = scene.graph[node]
+        mesh = scene.geometry[name]
+        vertices = np.array(mesh.vertices, float) @ place[:3, :3].T + place[:3, 3]
+        for triangles, colour in _by_colour(mesh):
+            used, corners = np.unique(triangles, return_inverse=True)
+            parts.append((vertices[used], corners.reshape(-1, 3), colour))
+    return parts
+
+
+def _by_colour(mesh: Trimesh) -> Iterator[tuple[Index, Array | None]]:
+    """Yield the triangles of a mesh of trimesh that have one colour, and the colour (3,)."""
+    faces = np.array(mesh.faces, np.int64)
+    look: Any = mesh.visual
+    if not look.defined:
+        yield faces, None
+        return
+    if look.kind == "texture":
+        material = look.material
+        textured = getattr(material, "image", getattr(material, "baseColorTexture", None))
+        plain = textured is None or look.uv is None
+        found = [material.main_color] if plain else look.to_color().vertex_colors
+        colours = np.mean(found, axis=0)[None, :3] / 255.0
+        index = np.zeros(len(faces), dtype=np.int64)
+    else:
+        colours, index = np.unique(look.face_colors[:, :3] / 255.0, axis=0, return_inverse=True)
+        if len(colours) > MOST_COLOURS:
+            colours, index = colours[index.ravel()].mean(axis=0)[None], 0 * index
+    for i, colour in enumerate(colours):
+        yield faces[index.ravel() == i], colour
+
+
+def _trimesh(path: Path) -> Any:
+    """Return trimesh.
+
+    Raises:
+        AccordError: if it is not installed.
+    """
     try:
         import trimesh
     except ImportError as error:
         raise AccordError(f"{path.name} needs {error.name}; run: pip install trimesh") from None
     logging.getLogger("trimesh").setLevel(logging.CRITICAL)  # it logs tracebacks
-    mesh = trimesh.load_mesh(path, process=False)
-    return np.array(mesh.vertices, float), np.array(mesh.faces, np.int64)
+    return trimesh
 
 
 def _read_obj(path: Path) -> tuple[Array, Index]:

@@ -12,8 +12,8 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.state import Array
 from roboaccord.numerics.rotations import rpy_matrix
 
-SIDES = 24  # of a cylinder, and meridians of a sphere: round at the sizes that are drawn
-PARALLELS = 10
+SIDES = 36  # of a cylinder, and meridians of a sphere: round at the sizes that are drawn
+PARALLELS = 18
 
 Faces = tuple[tuple[int, ...], ...]
 ALIKE = 6  # digits to which normals of triangles in one facet agree
@@ -87,12 +87,14 @@ class Surface:
 
     name: str
     vertices: Array
-    faces: tuple[tuple[int, ...], ...]
+    faces: Faces | Index
     colour: Array
 
     @property
     def triangles(self) -> Index:
         """The faces as triangles (f, 3)."""
+        if isinstance(self.faces, np.ndarray):
+            return self.faces
         fans = [(face[0], *pair) for face in self.faces for pair in pairwise(face[1:])]
         return np.array(fans, dtype=np.int64).reshape(-1, 3)
 

@@ -14,7 +14,7 @@ from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.second import SecondRun, beside, names_of, read_pair
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
-from roboaccord.description.solids import BACKDROPS, TERRAIN
+from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.door import arguments
 from roboaccord.door.arguments import Options, Recording, Settings, Subject, bag_of, setup_of
 from roboaccord.door.checks import is_recording
@@ -55,6 +55,7 @@ def view(
     fps: float | None = None,
     size: str | None = None,
     uncut: bool = False,
+    collision: bool = False,
     speed: float = 1.0,
     stay: float = math.inf,
     port: int = PORT,
@@ -73,6 +74,7 @@ def view(
         fps: pictures of a film [1/s].
         size: of its pictures [pixels], `WIDTH` or `WIDTHxHEIGHT`.
         uncut: show also the time in which nothing moves.
+        collision: draw the collision shapes, not the visual ones.
         speed: seconds of motion a second.
         stay: how long the page stays [s]; until interrupted where infinite.
         port, host: of the page.
@@ -85,18 +87,20 @@ def view(
         bags = [bag_of(each) for each in (what, *others)]
         if gif or mp4:
             files = [Path(each) if each else None for each in (gif, mp4)]
-            write_films(bags, *files, fps=fps, size=size, uncut=uncut, speed=speed)
+            write_films(
+                bags, *files, fps=fps, size=size, uncut=uncut, collision=collision, speed=speed
+            )
         else:
-            view_runs(bags, speed, stay, port, host)
+            view_runs(bags, speed, stay, port, host, collision=collision)
         return
     if gif or mp4 or others:
         raise AccordError("a film is made of recorded runs")
     if isinstance(what, Setup) or scenario:
         assert not isinstance(what, Run)
         setup = setup_of(what, scenario, settings, **options)
-        simulate_in_view(setup, engine, speed, stay, port, host)
+        simulate_in_view(setup, engine, speed, stay, port, host, collision=collision)
     else:
-        pose_robot(setup_to_pose(str(what), **options), stay, port, host)
+        pose_robot(setup_to_pose(str(what), **options), stay, port, host, collision=collision)
 
 
 def write_films(
@@ -107,6 +111,7 @@ def write_films(
     fps: float | None = None,
     size: str | None = None,
     uncut: bool = False,
+    collision: bool = False,
     speed: float = 1.0,
     drawn: Callable[[int, int], None] = lambda done, total: None,
     tell: Callable[[str], None] = arguments.tell,
@@ -115,7 +120,7 @@ def write_films(
 
     Args:
         bags: the first is drawn, the others beside it.
-        gif, mp4, fps, size, uncut, speed: as of `view`.
+        gif, mp4, fps, size, uncut, collision, speed: as of `view`.
         drawn: called with how many pictures are done, and of how many.
         tell: told of surroundings that cannot be drawn.
 
@@ -154,6 +159,8 @@ def write_films(
         aim=setup.robot.aim(setup) if setup else None,
         findings=run.findings,
         uncut=uncut,
+        collision=collision,
+        wall=any(s.name == WALL for s in surfaces),
     )
     if gif:
         write_gif(pictures, gif, drawn)
@@ -170,6 +177,8 @@ def view_runs(
     host: str = HOST,
     shows: Shows = shown,
     tell: Callable[[str], None] = arguments.tell,
+    *,
+    collision: bool = False,
 ) -> None:
     """Show a bag in the browser, and others or its reference translucent.
 
@@ -181,7 +190,7 @@ def view_runs(
 
     run, urdf, others, _ = _read(bags)
     setup = recorded_setup(run, tell)
-    stage = Stage(urdf, port, host, surroundings(setup) if setup else [])
+    stage = Stage(urdf, port, host, surroundings(setup) if setup else [], collision)
     arrows, aim = read_arrows(run.contacts), setup.robot.aim(setup) if setup else None
     player = Player(stage, run.trajectory, speed, arrows, others, aim, run.findings)
     with shows(stage):
@@ -196,6 +205,8 @@ def simulate_in_view(
     port: int = PORT,
     host: str = HOST,
     shows: Shows = shown,
+    *,
+    collision: bool = False,
 ) -> None:
     """Simulate in the browser without recording, from when the page is open; then replay.
 
@@ -208,7 +219,7 @@ def simulate_in_view(
 
     check_engine(engine)
     simulator, controller = make_simulator(setup, engine), make_controller(setup)
-    stage = open_stage(setup, port, host)
+    stage = open_stage(setup, port, host, collision=collision)
     with shows(stage):
         stage.wait_for_page(stay)
         live = LiveView(setup, stage, speed)
@@ -231,11 +242,13 @@ def pose_robot(
     port: int = PORT,
     host: str = HOST,
     shows: Shows = shown,
+    *,
+    collision: bool = False,
 ) -> None:
     """Show a robot with a slider a joint, until interrupted."""
     from roboaccord.view.live import view_robot
 
-    with shows(view_robot(setup, port, host)):
+    with shows(view_robot(setup, port, host, collision=collision)):
         threading.Event().wait(None if math.isinf(stay) else stay)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
@@ -19,6 +20,12 @@ from roboaccord.run.output import write_columns
 
 if TYPE_CHECKING:
     from roboaccord.run.sweep import Study
+
+
+SHORT = 24  # letters
+TABLE = re.compile(r'<div class="scroll"><table.*?</table>', re.DOTALL)
+ROW, HEAD = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<th>(.*?)</th>", re.DOTALL)
+CELL, TAG = re.compile(r"<td( [^>]*)?>(.*?)</td>", re.DOTALL), re.compile(r"<[^>]*>")
 
 
 def render_page(template: str, **values: Any) -> str:
@@ -39,11 +46,31 @@ def render_page(template: str, **values: Any) -> str:
     )
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":"), "allow_nan": False}
     plotly = files("plotly").joinpath("package_data/plotly.min.js")
-    return environment.get_template(template).render(
+    page = environment.get_template(template).render(
         style=here.joinpath("report.css").read_text(encoding="utf-8"),
         plotly=plotly.read_text(encoding="utf-8"),
         **values,
     )
+    return TABLE.sub(lambda table: _with_heads(table[0]), page)
+
+
+def _with_heads(table: str) -> str:
+    """Give each cell the header of its column, beside which narrow screens show it.
+
+    Cells of `SHORT` texts are marked, which are not to be broken.
+    """
+    heads = [TAG.sub("", head).strip() for head in HEAD.findall(table)]
+
+    def row(match: re.Match[str]) -> str:
+        names = iter(heads)
+        return CELL.sub(lambda cell: _labelled(cell[1] or "", cell[2], next(names, "")), match[0])
+
+    return ROW.sub(row, table)
+
+
+def _labelled(attributes: str, content: str, head: str) -> str:
+    brief = " data-short" if len(TAG.sub("", content).strip()) <= SHORT else ""
+    return f'<td data-head="{head}"{brief}{attributes}>{content}</td>'
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ The two know each other, and nothing else in the workspace knows a robot by name
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -225,6 +226,15 @@ class Robot(ABC):
         None, the default, has every joint drawn within its limits, and the base where it can go.
         """
         return None
+
+    def ranges(self, setup: Setup) -> dict[str, tuple[float, float]]:
+        """Return the limits of the moving joints [rad or m]; infinite where there are none."""
+        return {
+            joint.name: (-math.inf, math.inf)
+            if joint.kind == "continuous"
+            else (joint.lower, joint.upper)
+            for joint in setup.tree.moving
+        }
 
     def aim(self, setup: Setup) -> Aim | None:
         """Return the point whose speed and path pictures show, with its target.

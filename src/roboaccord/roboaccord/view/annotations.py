@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,9 +23,13 @@ Ink = tuple[int, int, int]
 Mark = tuple[Array, str, Ink, bool]
 """Place (2,) [pixels], text, colour, and whether a ring is drawn around it."""
 
+Box = tuple[float, float, float, float]
+"""Left, top, right and bottom [pixels]."""
+
 HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # of letters
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
 INSIDE = 2e-3  # m by which a joint may lie outside the shape that is taken for its casing
+LITTLE = 0.15  # of a text's area
 STILL, SWAY = 0.05, 0.2  # rad, or parts of the robot's size, up to which nothing moves, or sways
 SPELL = 1.0  # s in which that is looked at
 REST = 0.4  # s of film for which what stands is shown all the same, before and after
@@ -80,8 +85,10 @@ def casing(scene: Scene, joint: str) -> int:
     def rank(index: int) -> tuple[bool, float, float]:
         shape = scene.shapes[index]
         place = (origins[ends[1]] - origins[shape.link]) @ turns[shape.link]
+        if shape.link not in ends:
+            return True, math.inf, math.inf
         away = max(_height(place, shape.vertices[list(face)]) for face in shape.faces)
-        return shape.link not in ends, max(away, INSIDE), float(np.prod(np.ptp(shape.vertices, 0)))
+        return False, max(away, INSIDE), float(np.prod(np.ptp(shape.vertices, 0)))
 
     return min(range(len(scene.shapes)), key=rank)
 
@@ -161,9 +168,9 @@ def shown(moving: NDArray[np.bool_], rest: int, least: int) -> Index:
     return np.flatnonzero(keep)
 
 
-def letters(picture: Picture) -> int:
-    """Return the height of the letters in a picture [pixels]."""
-    return max(10, int(picture.shape[1]) // 40)
+def letters(width: int) -> int:
+    """Return the height of the letters in a picture of so many pixels [pixels]."""
+    return max(10, width // 40)
 
 
 @cache
@@ -172,15 +179,20 @@ def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size)
 
 
-def point_out(picture: Picture, marks: Sequence[Mark]) -> None:
+def point_out(
+    picture: Picture, marks: Sequence[Mark], robot: NDArray[np.bool_] | None = None
+) -> None:
     """Write beside places in a picture what they are, one clear of the other.
 
     Args:
         picture: is written on.
         marks: places, and what is written.
+        robot: where in the picture the robot is (height, width), to be covered as little as can be.
     """
+    if not marks:
+        return
     height, width, _ = picture.shape
-    size = letters(picture)
+    size = letters(width)
     sheet = Image.fromarray(picture)
     pen = ImageDraw.Draw(sheet)
     clear = 0.7 * size
@@ -190,17 +202,23 @@ def point_out(picture: Picture, marks: Sequence[Mark]) -> None:
             for radius in (0.15 * size, 0.5 * size):
                 pen.ellipse((x - radius, y - radius, x + radius, y + radius), outline=ink, width=2)
         wide = pen.textlength(text, font=font(size))
-        for across, down in ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5)):
+        places = list[tuple[tuple[bool, int], Box]]()
+        for across, down in ((1, -1), (1, 1), (-1, -1), (-1, 1), (1, -2.5), (1, 2.5), (-1, -2.5)):
             left = x + across * size if across > 0 else x - size - wide
             top = y + down * size - 0.5 * size
             box = (left - 2, top - 2, left + wide + 2, top + size + 2)
             inside = min(box[:2]) > 0 and box[2] < width and box[3] < height - 2 * size
-            if inside and not any(_meet(box, other) for other in taken):
-                break
+            first, above, last, below = np.maximum(np.array(box), 0).astype(int)
+            share = 0.0 if robot is None else robot[above:below, first:last].sum() / (wide * size)
+            covered = int(share / LITTLE)  # a little does not make the text jump about
+            bad = not inside or any(_meet(box, other) for other in taken)
+            places.append(((bad, covered), box))
+        box = min(places, key=lambda each: each[0])[1]
+        left, top = box[0] + 2, box[1] + 2
         taken.append(box)
         pen.text((left, top), text, fill=ink, font=font(size), **HALO)
     picture[:] = np.asarray(sheet)
 
 
-def _meet(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+def _meet(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]

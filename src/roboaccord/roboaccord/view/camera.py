@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array
 from roboaccord.scenario.setup import Setup
@@ -70,7 +71,7 @@ class Camera:
         middle = np.array([0.5 * self.width, 0.5 * self.height])
         return np.asarray(middle + self.focal * seen[..., :2] / seen[..., 2:])
 
-    def places(self, inverse: Array) -> Array:
+    def places(self, inverse: NDArray[np.floating]) -> Array:
         """Return the points (height, width, 3) [m] that have 1 / depth `inverse`; nan where 0."""
         x = (np.arange(self.width) + 0.5 - 0.5 * self.width) / self.focal
         y = (np.arange(self.height) + 0.5 - 0.5 * self.height) / self.focal
@@ -137,7 +138,7 @@ def _distance(points: Array, target: Array, direction: Array, half: float) -> fl
 
 def start_points(setup: Setup) -> Array:
     """Return the vertices of a robot's shapes where its scenario starts (m, 3) [m]."""
-    scene, state = Scene.parse(setup.urdf(), convex=False), setup.initial
+    scene, state = Scene.parse(setup.urdf()), setup.initial
     pose = (setup.joints, state.q, state.position, state.orientation)
     origins, turns = scene.tree.forward(*pose)
     return np.concatenate([origins[s.link] + s.vertices @ turns[s.link].T for s in scene.shapes])

@@ -25,17 +25,28 @@ from roboaccord.view import annotations as notes
 from roboaccord.view.camera import Camera
 from roboaccord.view.ground import GROUND, Relief, draw_ground, draw_path, shade_ground
 from roboaccord.view.layers import Layers
-from roboaccord.view.raster import OVERSAMPLING, Canvas, Mesh, Picture
-from roboaccord.view.scene import Scene, path, resample, speeds
-from roboaccord.view.stance import VIEW, over_terrain, stance_of
+from roboaccord.view.raster import OVERSAMPLING, Canvas, Mesh, Picture, Solid, hidden
+from roboaccord.view.scene import VISUAL, Scene, outlines, path, resample, speeds, tip
+from roboaccord.view.stance import (
+    AZIMUTHS,
+    ON_GROUND,
+    SMALL,
+    VIEW,
+    Bands,
+    Stance,
+    over_terrain,
+    stance_of,
+)
 
 FPS = 25
 SIZE = 720, 404  # pixels
 LEAST, MOST = 64, 4096  # pixels of a side
 PALE = 0.2  # of the contrast that is left of what is behind lines
+MOST_BAND = 0.3  # of a picture's height that is kept for writing, above or below
+LOOKS = 16  # pictures that are asked whether something is in the way
 INK, MUTED = (45, 52, 62), (110, 120, 132)
 
-Terrain = tuple[Array, Faces]
+Terrain = tuple[Array, Faces | Index]
 Progress = Callable[[int, int], None]
 
 
@@ -53,9 +64,12 @@ class Film:
         beside: robots that are drawn translucent beside it; of several, or of one without a
             line of its own, it is written how far they are from the robot, or from its target.
         name: of what made the motion, where there are others.
-        aim: the point whose speed and path are shown; by default the centre of mass.
+        aim: the point whose speed and path are shown; by default `scene.tip`, or else the centre
+            of mass.
         findings: what the controller found out about the robot.
         uncut: whether time in which nothing moves is shown, too.
+        collision: whether the robot's collision shapes are drawn, not the visual ones.
+        wall: whether the robot is on a wall, even where its motion does not show it.
 
     Raises:
         AccordError: for figures out of range, or what cannot be drawn.
@@ -76,6 +90,8 @@ class Film:
         aim: Aim | None = None,
         findings: Sequence[Event] = (),
         uncut: bool = False,
+        collision: bool = False,
+        wall: bool = False,
     ) -> None:
         check(fps, size, speed)
         if not len(trajectory):
@@ -83,32 +99,44 @@ class Film:
         if not HAS_NUMBA:
             raise AccordError("moving pictures need numba; run: pip install numba")
         self.fps, self.size, self.speed = fps, size, speed
-        self._scene, self._motion = Scene.parse(urdf), resample(trajectory, speed / fps)
-        self._rates = speeds(self._scene, self._motion, aim)
-        bodies, looks, centre = _bodies(self._scene, self._motion, surroundings)
-        self._path = centre if aim is None else path(self._scene, self._motion, aim)
-        count, aspect = len(self._motion), size[0] / size[1]
-        others = [Layers(each, speed / fps, count, aim) for each in beside]
-        target = aim.target if aim else None
-        if terrain is None:
-            more = [] if target is None else [np.tile(target, (count, 1, 1))]
-            self._stance = stance_of([*bodies, *more], centre, fps, aspect)
-        else:
-            self._stance = over_terrain(terrain[0], count, aspect)
-        turn = self._stance.turn.T
-        self._mesh = Mesh.join([(b[0], *look) for b, look in zip(bodies, looks, strict=True)])
-        self._points, self._trace = np.concatenate(bodies, axis=1) @ turn, self._path @ turn
-        self._owners = np.repeat(np.arange(len(looks)), [len(faces) for faces, _ in looks])
-        self._name, self._aim, self._layers = name, aim, others
+        self._scene = Scene.parse(urdf, collision=collision)
+        self._motion = motion = resample(trajectory, speed / fps)
+        aim = aim or tip(self._scene, motion)
+        self._rates = speeds(self._scene, motion, aim)
+        self._origins, self._turns = self._scene.motion(motion)
+        centre = self._scene.tree.centres(self._origins, self._turns)
+        self._path = centre if aim is None else path(self._scene, motion, aim)
+        count, aspect = len(motion), size[0] / size[1]
+        self._name, self._aim, self._step = name, aim, speed / fps
+        self._layers = [Layers(each, speed / fps, count, aim) for each in beside]
         self._failures = notes.failures(self._scene, trajectory.events)
-        self._findings, self._origins = findings, self._scene.motion(self._motion)[0]
-        self._step = speed / fps
+        self._findings = findings
+        self._outline = outlines(self._scene, self._origins, self._turns)
         self._shown = np.arange(count) if uncut else self._cut()
+        self._solids: list[Solid] = [(vertices, faces, EARTH) for vertices, faces in surroundings]
+        shapes = self._scene.shapes
+        self._mesh = Mesh.join([*((s.vertices, s.faces, s.colour) for s in shapes), *self._solids])
+        self._points = self._mesh.points.copy()
+        sizes = [len(s.faces) for s in shapes] + [len(faces) for _, faces, _ in self._solids]
+        self._owners = np.repeat(np.arange(len(sizes)), sizes)
+        bands = self._bands(size)
+        if terrain is None:
+            fixed = [vertices for vertices, _ in surroundings]
+            fixed += [] if aim is None or aim.target is None else [aim.target[None]]
+            points = np.concatenate(
+                [self._outline, *(np.tile(each, (count, 1, 1)) for each in fixed)], axis=1
+            )
+            stances = (stance_of(points, centre, fps, aspect, bands, way, wall) for way in AZIMUTHS)
+            self._stance = min(stances, key=self._hidden) if self._solids else next(stances)
+        else:
+            self._stance = over_terrain(terrain[0], count, aspect, bands)
+        self._trace = self._path @ self._stance.turn.T
         self._relief: Relief | None = None
         self._still: tuple[Array, Picture] | None = None
         self._canvas = Canvas(self._camera(0).scaled(OVERSAMPLING))
         self._spare = Canvas(self._camera(0))  # for shadows, whose edges are soft anyway
-        if terrain is None and aim is None:
+        level = float(np.ptp(centre[:, 2])) < float(np.ptp(self._outline[0], axis=0).max())
+        if terrain is None and aim is None and (level or self._stance.turn is not ON_GROUND):
             self._trace[:, 2] = self._stance.floor
         elif terrain is not None:
             ground = self._backdrop(self._camera(0))
@@ -116,10 +144,29 @@ class Film:
             self._trace = self._relief.under(self._trace)
             self._canvas = Canvas(self._canvas.camera, self._relief.hidden)
 
+    def _bands(self, size: tuple[int, int]) -> Bands:
+        """Return the parts of a picture above and below that are kept for what is written."""
+        letters = notes.letters(size[0])
+        last = float(self._motion.time[-1])
+        rows = len(self._legend(0)) + sum(
+            1 for _ in notes.told(self._failures, self._findings, last)
+        )
+        rows += (len(self._shown) < len(self._motion)) + (self._scene.kind != VISUAL)
+        above, below = (letters * (1.0 + 1.25 * rows), 2.5 * letters)
+        return min(above / size[1], MOST_BAND), min(below / size[1], MOST_BAND)
+
+    def _hidden(self, stance: Stance) -> int:
+        """Return how often what stands around hides the point whose path is shown."""
+        mesh, found = Mesh.join(self._solids), 0
+        turn, size = stance.turn.T, (SMALL * self.size[0] // self.size[1], SMALL)
+        for i in np.unique(np.linspace(0, len(self._path) - 1, LOOKS).astype(int)):
+            camera = Camera.aim(stance.target[i], stance.direction, stance.distance, VIEW, size)
+            found += hidden(camera, mesh.at(mesh.points @ turn), self._path[i : i + 1] @ turn)
+        return found
+
     def _cut(self) -> Index:
         """Return the samples of the motion that are shown, without those of waiting."""
-        own = sum(len(shape.vertices) for shape in self._scene.shapes)
-        moving = notes.moves(self._motion, self._points[:, :own], self._step)
+        moving = notes.moves(self._motion, self._outline, self._step)
         for each in self._layers:
             moving |= each.moving
         happened = [*(each.time for each in self._failures), *(f.time for f in self._findings)]
@@ -149,7 +196,7 @@ class Film:
     def _drawn(self, i: int, cut: int) -> Picture:
         """Draw what is at a sample of the motion, before which so many were left out."""
         camera, now = self._camera(i), float(self._motion.time[i])
-        mesh = self._mesh.at(self._points[i])
+        mesh = self._mesh.at(self._placed(i))
         failed = [each for each in self._failures if each.time <= now]
         red = np.isin(self._owners, [each.shape for each in failed])[:, None]
         mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
@@ -164,15 +211,28 @@ class Film:
         self._canvas.lay_over(picture)
         turn = self._stance.turn.T
         lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
-        notes.point_out(picture, self._marks(camera, i, failed))
+        robot = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
+        notes.point_out(picture, self._marks(camera, i, failed), robot)
         line = next(filter(None, lines), "")
         rows = [(line, notes.WARNING)] if line else self._legend(i)
         rows += [(line, notes.WARNING) for line in notes.told(self._failures, self._findings, now)]
+        if self._scene.kind != VISUAL:
+            rows.append((self._scene.kind, MUTED))
         if cut:
             rows.append((f"{cut * self._step:.1f} s of waiting left out", MUTED))
         _headed(picture, rows)
-        grid = f"{self._scene.name}   grid {self._stance.grid:g} m"
-        return _captioned(picture, self._caption(i), grid)
+        grid = f"grid {self._stance.grid:g} m"
+        return _captioned(picture, self._caption(i), [f"{self._scene.name}   {grid}", grid])
+
+    def _placed(self, i: int) -> Array:
+        """Return where all vertices are at a sample, in the axes of the picture (v, 3) [m]."""
+        first = 0
+        for shape in self._scene.shapes:
+            last = first + len(shape.vertices)
+            turn, origin = self._turns[i, shape.link], self._origins[i, shape.link]
+            self._points[first:last] = shape.vertices @ turn.T + origin
+            first = last
+        return self._points @ self._stance.turn.T
 
     def _caption(self, i: int) -> str:
         """Return what is written below: time, and the speed of what."""
@@ -261,23 +321,9 @@ def parse_size(text: str) -> tuple[int, int]:
     return int(width), int(height) if x else 2 * round(int(width) * 9 / 32)
 
 
-def _bodies(
-    scene: Scene, motion: Trajectory, surroundings: Sequence[Terrain]
-) -> tuple[list[Array], list[tuple[Faces, Array]], Array]:
-    """Return all that stands and moves: vertices (t, v, 3), looks, centre of mass (t, 3) [m]."""
-    origins, rotations = scene.motion(motion)
-    bodies = [
-        np.einsum("tij,vj->tvi", rotations[:, s.link], s.vertices) + origins[:, None, s.link]
-        for s in scene.shapes
-    ]
-    bodies += [np.tile(vertices, (len(motion), 1, 1)) for vertices, _ in surroundings]
-    looks = [(s.faces, s.colour) for s in scene.shapes] + [(f, EARTH) for _, f in surroundings]
-    return bodies, looks, scene.tree.centres(origins, rotations)
-
-
 def _headed(picture: Picture, lines: Sequence[tuple[str, notes.Ink]]) -> None:
     """Write lines at the upper edge of a picture, each in its colour and in as many as it takes."""
-    size = notes.letters(picture)
+    size = notes.letters(picture.shape[1])
     wide = 2 * picture.shape[1] // size - 8
     rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, wide)]
     if rows:
@@ -291,17 +337,20 @@ def _headed(picture: Picture, lines: Sequence[tuple[str, notes.Ink]]) -> None:
         picture[:] = np.asarray(sheet)
 
 
-def _captioned(picture: Picture, left: str, right: str) -> Picture:
-    """Write a line at the lower edge of a picture, and on the right another where there is room."""
+def _captioned(picture: Picture, left: str, right: Sequence[str]) -> Picture:
+    """Write a line at the lower edge of a picture, and on the right the first that has room."""
     height, width, _ = picture.shape
-    size = notes.letters(picture)
-    strip = Image.fromarray(picture[height - 3 * size :])
-    pen = ImageDraw.Draw(strip)
+    size = notes.letters(width)
+    font, top = notes.font(size), height - 9 * size // 4
+    free = width - 4 * size - font.getlength(left)
     ends = [(size, left, INK, "ls")]
-    if pen.textlength(f"{left}    {right}", font=notes.font(size)) < width - 2 * size:
-        ends.append((width - size, right, MUTED, "rs"))
+    ends += [(width - size, text, MUTED, "rs") for text in right if font.getlength(text) < free][:1]
     for x, text, ink, anchor in ends:
-        where = (x, 2 * size)
-        pen.text(where, text, fill=ink, font=notes.font(size), anchor=anchor, **notes.HALO)
-    picture[height - 3 * size :] = np.asarray(strip)
+        wide = round(font.getlength(text)) + size
+        first = max(x - size // 2 if anchor == "ls" else x + size // 2 - wide, 0)
+        ground = picture[top : top + 7 * size // 4, first : first + wide]
+        ground[:] = GROUND + (ground - GROUND) * PALE
+        strip = Image.fromarray(np.ascontiguousarray(ground))
+        ImageDraw.Draw(strip).text((x - first, 5 * size // 4), text, ink, font, anchor)
+        ground[:] = np.asarray(strip)
     return picture

@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import writing
+from roboaccord.numerics.jit import kernel
 from roboaccord.view.film import Film, Progress
 from roboaccord.view.ground import TRACE
 from roboaccord.view.raster import Picture
@@ -143,7 +144,23 @@ def _nearest(picture: Picture, colours: Picture, known: Picture) -> Picture:
         colours: of the palette (n, 3), fewer than 255.
         known: 1 + the nearest colour of each of the 2**24 that was met, else 0; filled in.
     """
-    numbers = _numbers(picture)
-    new = np.unique(numbers[known[numbers] == 0])
-    known[new] = 1 + cdist(_colours(new), colours, "sqeuclidean").argmin(axis=1)
-    return np.asarray(known[numbers] - 1)
+    found = np.empty(picture.shape[:2], dtype=np.uint8)
+    if _look_up(picture, known, found):
+        numbers = _numbers(picture)
+        new = np.unique(numbers[known[numbers] == 0])
+        known[new] = 1 + cdist(_colours(new), colours, "sqeuclidean").argmin(axis=1)
+        _look_up(picture, known, found)
+    return found
+
+
+@kernel
+def _look_up(picture: Picture, known: Picture, found: Picture) -> bool:
+    """Set the colour of each pixel that is known; return whether one is not."""
+    strange = False
+    for y in range(picture.shape[0]):
+        for x in range(picture.shape[1]):
+            red, green, blue = picture[y, x]
+            number = known[np.int64(red) << 16 | np.int64(green) << 8 | np.int64(blue)]
+            strange = strange or number == 0
+            found[y, x] = number - 1
+    return strange

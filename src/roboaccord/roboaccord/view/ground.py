@@ -11,7 +11,7 @@ from PIL import Image, ImageFilter
 from roboaccord.contract.state import Array
 from roboaccord.numerics.jit import kernel
 from roboaccord.view.camera import Camera
-from roboaccord.view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Mesh, Picture
+from roboaccord.view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture
 
 GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
@@ -82,7 +82,7 @@ def _rule(
                 picture[y, x, c] = int(tones[y, c] + (LINE[c] - tones[y, c]) * cover)
 
 
-def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Array) -> None:
+def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) -> None:
     """Draw a path over a picture, but for what is behind something.
 
     Args:
@@ -101,7 +101,7 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Array) -> 
 
 @kernel
 def _stroke(
-    picture: Picture, cover: NDArray[np.float32], flat: Array, inverse: Array, hidden: Array
+    picture: Picture, cover: NDArray[np.float32], flat: Array, inverse: Array, hidden: Depths
 ) -> None:
     """Mix lines through points (m, 2) [pixels] into a picture by how much of a pixel they cover."""
     height, width = cover.shape
@@ -214,7 +214,7 @@ class Relief:
 
 
 @kernel
-def _hidden(depths: Array, flat: Array, inverse: Array) -> Picture:
+def _hidden(depths: Depths, flat: Array, inverse: Array) -> Picture:
     """Return how much of what is around a pixel lies behind a depth map, 0 to 255.
 
     Args:

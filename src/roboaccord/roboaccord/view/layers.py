@@ -9,9 +9,8 @@ import numpy as np
 from roboaccord.bag.second import SecondRun
 from roboaccord.contract.aim import Aim
 from roboaccord.contract.state import Array
-from roboaccord.description.solids import Faces
 from roboaccord.view.annotations import moves
-from roboaccord.view.raster import Canvas, Mesh, Picture
+from roboaccord.view.raster import Canvas, Mesh, Picture, Solid
 from roboaccord.view.scene import Scene, Shape, path, resample
 
 CLEAR = 1.005  # relative depth by which a robot that is alike has to be nearer to be seen
@@ -52,14 +51,14 @@ class Layers:
         shapes = self._parsed(self.second.painted(look)).shapes
         for opacity in sorted({shape.opacity for shape in shapes}):
             layer = [shape for shape in shapes if shape.opacity == opacity]
-            over = Canvas(canvas.camera, canvas.depths * (1.0 if look.link else CLEAR))
+            over = Canvas(canvas.camera, canvas.depths * np.float32(1.0 if look.link else CLEAR))
             over.draw(Mesh.join([self._placed(shape, k, turn) for shape in layer]))
             before = picture.astype(float)
             over.lay_over(picture)
             picture[:] = np.rint(before + opacity * (picture - before))
         return look.line
 
-    def _placed(self, shape: Shape, k: int, turn: Array) -> tuple[Array, Faces, Array]:
+    def _placed(self, shape: Shape, k: int, turn: Array) -> Solid:
         origins, rotations = (part[k, shape.link] for part in self._poses)
         vertices = (shape.vertices @ rotations.T + origins) @ turn
         return vertices, shape.faces, shape.colour

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -27,20 +28,23 @@ if TYPE_CHECKING:
 
 PATH_PERIOD = 0.5  # s of wall time between drawings of the path so far
 PATH_MOST = 4000  # points of it; then every second one is left out
+SLIDER_STEP, TURN, NO_LIMIT = 1e-3, 2.0 * math.pi, 1e3  # rad or m: of sliders
 STRONGEST, LONGEST = 1e3, 10.0  # N and s of a push
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
 _ROUND_OFF = 1e-9  # s
 
 
-def open_stage(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
+def open_stage(
+    setup: Setup, port: int = PORT, host: str = HOST, *, collision: bool = False
+) -> Stage:
     """Serve the robot of a setup in its surroundings and its initial state.
 
     Raises:
         AccordError: if the extra `view` is not installed, or it cannot listen on the address.
     """
-    stage = Stage(setup.urdf(), port, host, surroundings(setup))
+    stage = Stage(setup.urdf(), port, host, surroundings(setup), collision)
     pose = pose_of(setup, setup.initial)
-    stage.aim(*pose)
+    stage.aim(pose)
     stage.pose(*pose)
     return stage
 
@@ -185,23 +189,44 @@ class LiveView(Observer):
                 shown = state
 
 
-def view_robot(setup: Setup, port: int = PORT, host: str = HOST) -> Stage:
+def view_robot(
+    setup: Setup, port: int = PORT, host: str = HOST, *, collision: bool = False
+) -> Stage:
     """Serve a robot with a slider a joint, in its initial state."""
-    stage = open_stage(setup, port, host)
+    stage = open_stage(setup, port, host, collision=collision)
     angles, position, orientation = pose_of(setup, setup.initial)
+
+    ranges = setup.robot.ranges(setup)
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
         stage.pose(angles, position, orientation)
 
     for joint in setup.tree.moving:
-        low, high = max(joint.lower, -np.pi), min(joint.upper, np.pi)
+        low, high = slider_range(*ranges.get(joint.name, (joint.lower, joint.upper)))
         unit = "m" if joint.kind == "prismatic" else "rad"
         first = angles[joint.name] = min(max(angles.get(joint.name, 0.0), low), high)
-        slider = stage.server.gui.add_slider(f"{joint.name} [{unit}]", low, high, 1e-3, first)
+        slider = stage.server.gui.add_slider(
+            f"{joint.name} [{unit}]", low, high, SLIDER_STEP, first
+        )
         slider.on_update(lambda event, name=joint.name: moved(name, float(event.target.value)))
     stage.pose(angles, position, orientation)
     return stage
+
+
+def slider_range(lower: float, upper: float) -> tuple[float, float]:
+    """Return what the slider of a joint goes through [rad or m]: its limits, or a turn without any.
+
+    A limit of more than `NO_LIMIT`, as some files have it, counts as none.
+    """
+    low, high = (limit if abs(limit) < NO_LIMIT else math.nan for limit in (lower, upper))
+    if math.isnan(low) and math.isnan(high):
+        return -math.pi, math.pi
+    low, high = (
+        (high - TURN if math.isnan(low) else low),
+        (low + TURN if math.isnan(high) else high),
+    )
+    return low, max(high, low + SLIDER_STEP)
 
 
 def pose_of(setup: Setup, state: RobotState) -> tuple[dict[str, float], Array, Array]:

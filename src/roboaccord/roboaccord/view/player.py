@@ -16,7 +16,7 @@ from roboaccord.contract.fault import REFUSED
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.annotations import Failure, failures, told
-from roboaccord.view.scene import Scene, path
+from roboaccord.view.scene import path, tip
 from roboaccord.view.stage import Figure, Stage
 
 if TYPE_CHECKING:
@@ -26,8 +26,10 @@ RATE = 30.0  # pictures a second
 SLOWEST, FASTEST = 0.05, 20.0  # of real time
 MOST_EVENTS, MOST_MARKS = 400, 40  # in the list, and on the time line
 PATH = 2000  # points of it
+AIMED = 100  # poses that the camera has in view
 STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
 NONE = "-"
+JUMP = 1.0  # s: the view does not glide after what is farther ahead, or back
 ROUND_OFF = 1e-9  # s
 
 
@@ -42,7 +44,7 @@ class Recording:
 
     def __init__(self, figure: Figure, trajectory: Trajectory, aim: Aim | None = None) -> None:
         self.figure, self.trajectory = figure, trajectory
-        self.path = path(Scene("", figure.tree, ()), trajectory, aim)
+        self.path = path(figure.parsed, trajectory, aim)
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""
@@ -108,6 +110,7 @@ class Player:
         findings: Sequence[Event] = (),
     ) -> None:
         self.stage, self._findings = stage, findings
+        aim = aim or tip(stage.robot.parsed, trajectory)
         self._main = Recording(stage.robot, trajectory, aim)
         self._contacts = contacts
         self._failures = failures(stage.robot.parsed, trajectory.events)
@@ -120,7 +123,7 @@ class Player:
         start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
         stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
         self._start, self._stop, self._now = start, stop, start
-        self._pictures = 0
+        self._pictures, self._shown = 0, start
         with stage.server.gui.add_folder("recording"):
             self._add_controls(
                 sorted([*trajectory.events, *findings], key=lambda event: event.time), speed
@@ -131,7 +134,8 @@ class Player:
             ]
         every = max(1, len(trajectory) // PATH)
         stage.draw_path(self._main.path[::every])
-        stage.aim(*self._main.pose(0))
+        some = np.unique(np.linspace(0, len(trajectory) - 1, AIMED).astype(int))
+        stage.aim(*(self._main.pose(int(i)) for i in some))
         self.show(start)
 
     def _add_controls(self, events: Sequence[Event], speed: float) -> None:
@@ -154,7 +158,9 @@ class Player:
     def show(self, moment: float) -> None:
         """Show the motion at a time [s]."""
         i = self._main.index(moment)
-        self.stage.pose(*self._main.pose(i))
+        jump = not 0.0 <= moment - self._shown <= JUMP
+        self._shown = moment
+        self.stage.pose(*self._main.pose(i), at_once=jump)
         self.stage.touch(self._arrows(moment))
         self._point_out(moment)
         self._pictures += 1

@@ -1,13 +1,14 @@
-"""Rasterise the faces of solids with a depth buffer, at twice the picture's resolution.
+"""Rasterise faces with a depth buffer, at a multiple of the picture's resolution.
 
-Faces turned away are left out; between the others each pixel keeps the nearest. 1/depth of a plane
-is affine in the picture, which makes that exact.
+Faces are seen from both sides, for meshes need not be closed. Each pixel keeps the nearest.
+1/depth of a plane is affine in the picture, which makes that exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +21,27 @@ from roboaccord.view.camera import Camera
 
 AMBIENT = 0.62
 LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
-OVERSAMPLING = 2
+OVERSAMPLING = 3
 NEAR = 1e-3  # [m]
+BEHIND = 1.02  # relative depth from which a point is behind a face
 EMPTY = np.array([0, 0, 0, 0])
 
 Picture = NDArray[np.uint8]
 """Red, green and blue (height, width, 3)."""
 
+Depths = NDArray[np.float32]
+"""1 / depth (height, width) [1/m]; 0 is infinitely far."""
+
 Owners = NDArray[np.int32]
 """Index of the face that is seen in each pixel (height, width), -1 for none."""
 
-Solid = tuple[Array, Faces, Array]
+Solid = tuple[Array, Faces | Index, Array]
 """Vertices in the world (v, 3) [m], faces, and colour (3,) in 0..1."""
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Hold polygons that face outwards.
+    """Hold convex polygons.
 
     Args:
         points: in the world (v, 3) [m].
@@ -53,15 +58,19 @@ class Mesh:
     @classmethod
     def join(cls, solids: Sequence[Solid]) -> Mesh:
         """Return the faces of all solids as one mesh."""
-        offsets = np.cumsum([0, *(len(vertices) for vertices, _, _ in solids)])
-        rings = [
-            np.array(f) + o for o, (_, fs, _) in zip(offsets, solids, strict=False) for f in fs
-        ]
+        corners, counts, first = list[Index](), list[Index](), 0
+        for vertices, faces, _ in solids:
+            sizes = np.array([len(face) for face in faces], dtype=np.int64)
+            ring = np.fromiter(chain.from_iterable(faces), dtype=np.int64, count=sizes.sum())
+            corners.append(ring + first)
+            counts.append(sizes)
+            first += len(vertices)
+        colours = [np.tile(colour, (len(faces), 1)) for _, faces, colour in solids]
         return cls(
             np.concatenate([vertices for vertices, _, _ in solids]).astype(float),
-            np.concatenate(rings).astype(np.int64),
-            np.cumsum([0, *map(len, rings)]).astype(np.int64),
-            np.array([colour for _, faces, colour in solids for _ in faces], dtype=float),
+            np.concatenate(corners),
+            np.concatenate([[0], np.cumsum(np.concatenate(counts))]),
+            np.concatenate(colours).astype(float),
         )
 
     def at(self, points: Array) -> Mesh:
@@ -74,13 +83,13 @@ class Canvas:
 
     Args:
         camera: whose picture it is; its size is that of the canvas.
-        hidden: 1 / depth (height, width) of what stands there already [1/m]; 0 is infinitely far.
+        hidden: of what stands there already.
     """
 
-    def __init__(self, camera: Camera, hidden: Array | None = None) -> None:
+    def __init__(self, camera: Camera, hidden: Depths | None = None) -> None:
         size = camera.height, camera.width
         self.camera = camera
-        self.hidden = np.zeros(size) if hidden is None else hidden
+        self.hidden = np.zeros(size, np.float32) if hidden is None else hidden
         self.depths = self.hidden.copy()
         self.owner = np.full(size, -1, dtype=np.int32)
         self.paint = np.zeros((0, 3), dtype=np.uint8)
@@ -89,13 +98,23 @@ class Canvas:
     def draw(self, mesh: Mesh) -> None:
         """Clear the canvas and draw a mesh: `owner`, `depths` [1/m], `paint` and `box` tell it."""
         camera = self.camera
-        _clear(self.owner, self.depths, self.hidden, self.box)
+        left, top, right, bottom = self.box
+        self.owner[top:bottom, left:right] = -1
+        self.depths[top:bottom, left:right] = self.hidden[top:bottom, left:right]
         seen = np.ascontiguousarray(camera.local(mesh.points))
         shades = np.empty(len(mesh.colours))
         lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
         light = camera.axes @ LIGHT
         self.box = _fill(
-            seen, mesh.corners, mesh.starts, lens, light, self.depths, self.owner, shades
+            seen,
+            np.empty((len(seen), 2)),
+            mesh.corners,
+            mesh.starts,
+            lens,
+            light,
+            self.depths,
+            self.owner,
+            shades,
         )
         shades = AMBIENT + (1.0 - AMBIENT) * shades
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
@@ -105,38 +124,25 @@ class Canvas:
         _lay_over(picture, self.owner, self.paint, self.box)
 
 
-@kernel
-def _clear(owner: Owners, depths: Array, hidden: Array, box: Index) -> None:
-    """Put the pixels of a box (x, y, past x, past y) back to what they were without a mesh."""
-    for y in range(box[1], box[3]):
-        for x in range(box[0], box[2]):
-            owner[y, x] = -1
-            depths[y, x] = hidden[y, x]
-
-
-@kernel
-def _plane(seen: Array, ring: Index) -> tuple[float, float, float, float]:
-    """Return the normal of a polygon by Newell's sum, and its plane's distance along it."""
-    a, b, c = 0.0, 0.0, 0.0
-    middle = np.zeros(3)
-    for i in range(len(ring)):
-        p, q = seen[ring[i]], seen[ring[i - 1]]
-        a += q[1] * p[2] - q[2] * p[1]
-        b += q[2] * p[0] - q[0] * p[2]
-        c += q[0] * p[1] - q[1] * p[0]
-        middle += p
-    return a, b, c, (a * middle[0] + b * middle[1] + c * middle[2]) / len(ring)
+def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
+    """Return how many points (m, 3) [m] a mesh hides."""
+    canvas = Canvas(camera)
+    canvas.draw(mesh)
+    last = np.array([camera.width, camera.height]) - 1
+    x, y = np.clip(camera.project(points), 0, last).astype(int).T
+    return int((canvas.depths[y, x] * camera.local(points)[:, 2] > BEHIND).sum())
 
 
 @kernel
 def _fill(
-    seen: Array, corners: Index, starts: Index, lens: Array, light: Array,
-    depths: Array, owner: Owners, shades: Array,
+    seen: Array, flat: Array, corners: Index, starts: Index, lens: Array, light: Array,
+    depths: Depths, owner: Owners, shades: Array,
 ) -> Index:  # fmt: skip
     """Fill all faces where they are nearest, and return the box that was touched.
 
     Args:
         seen: points in the camera's axes (v, 3) [m].
+        flat: in the picture (v, 2) [pixels]; set.
         corners, starts: of the faces.
         lens: focal length and middle [pixels].
         light: direction to it in the camera's axes (3,).
@@ -146,42 +152,61 @@ def _fill(
     height, width = depths.shape
     focal, middle_x, middle_y = lens
     box = np.array([width, height, 0, 0])
+    for v in range(len(seen)):
+        scale = focal / max(seen[v, 2], NEAR)
+        flat[v, 0], flat[v, 1] = middle_x + scale * seen[v, 0], middle_y + scale * seen[v, 1]
     for face in range(len(starts) - 1):
-        ring = corners[starts[face] : starts[face + 1]]
-        a, b, c, distance = _plane(seen, ring)
+        begin, end = starts[face], starts[face + 1]
+        a, b, c, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # normal by Newell's sum, and middle
+        nearest, low, high = np.inf, np.inf, -np.inf
+        p = corners[end - 1]
+        for k in range(begin, end):
+            q = corners[k]
+            a += seen[p, 1] * seen[q, 2] - seen[p, 2] * seen[q, 1]
+            b += seen[p, 2] * seen[q, 0] - seen[p, 0] * seen[q, 2]
+            c += seen[p, 0] * seen[q, 1] - seen[p, 1] * seen[q, 0]
+            x, y, z = x + seen[q, 0], y + seen[q, 1], z + seen[q, 2]
+            nearest = min(nearest, seen[q, 2])
+            low, high = min(low, flat[q, 1]), max(high, flat[q, 1])
+            p = q
         shades[face] = 0.0
-        if not distance < 0.0 or seen[ring, 2].min() < NEAR:
+        distance = (a * x + b * y + c * z) / (end - begin)
+        if distance == 0.0 or nearest < NEAR:
             continue
-        turned = (a * light[0] + b * light[1] + c * light[2]) / np.sqrt(a * a + b * b + c * c)
+        side = 1.0 if distance < 0.0 else -1.0  # that is seen, the outer or the inner one
+        turned = (
+            side * (a * light[0] + b * light[1] + c * light[2]) / np.sqrt(a * a + b * b + c * c)
+        )
         shades[face] = max(turned, 0.0)
-        flat_x = middle_x + focal * seen[ring, 0] / seen[ring, 2]
-        flat_y = middle_y + focal * seen[ring, 1] / seen[ring, 2]
-        top = max(int(np.ceil(flat_y.min() - 0.5)), 0)
-        bottom = min(int(np.floor(flat_y.max() - 0.5)) + 1, height)
-        for y in range(top, bottom):
+        top = max(int(np.ceil(low - 0.5)), 0)
+        bottom = min(int(np.floor(high - 0.5)) + 1, height)
+        for row in range(top, bottom):
             left, right = -0.5, width - 0.5
-            for i in range(len(ring)):
+            p = corners[end - 1]
+            for k in range(begin, end):
+                q = corners[k]
                 # Outward faces run clockwise on the picture, whose y points downwards.
-                rise = flat_y[i] - flat_y[i - 1]
+                rise = flat[q, 1] - flat[p, 1]
                 if rise != 0.0:
-                    way = (y + 0.5 - flat_y[i - 1]) / rise
-                    cut = flat_x[i - 1] + way * (flat_x[i] - flat_x[i - 1]) - 0.5
-                    if rise > 0.0:
+                    way = (row + 0.5 - flat[p, 1]) / rise
+                    cut = flat[p, 0] + way * (flat[q, 0] - flat[p, 0]) - 0.5
+                    if rise * side > 0.0:
                         left = max(left, cut)
                     else:
                         right = min(right, cut)
+                p = q
             first, last = max(int(np.ceil(left)), 0), min(int(np.floor(right)) + 1, width)
             if last <= first:
                 continue
             box[0], box[2] = min(box[0], first), max(box[2], last)
-            box[1], box[3] = min(box[1], y), max(box[3], y + 1)
-            row = (b * (y + 0.5 - middle_y) / focal + c) / distance
+            box[1], box[3] = min(box[1], row), max(box[3], row + 1)
             slope = a / (focal * distance)
-            for x in range(first, last):
-                inverse = row + slope * (x + 0.5 - middle_x)
-                if inverse > depths[y, x]:
-                    depths[y, x] = inverse
-                    owner[y, x] = face
+            start = (b * (row + 0.5 - middle_y) / focal + c) / distance
+            for i in range(first, last):
+                inverse = start + slope * (i + 0.5 - middle_x)
+                if inverse > depths[row, i]:
+                    depths[row, i] = inverse
+                    owner[row, i] = face
     return np.maximum(box, 0) if box[2] > box[0] else np.zeros(4, dtype=np.int64)
 
 

@@ -1,8 +1,7 @@
-"""Scene graph: the visual shapes of a URDF as convex solids, and their motion.
+"""Scene graph: the visual or the collision shapes of a URDF, and their motion.
 
-Boxes, cylinders, spheres and convex meshes are drawn, in the browser other meshes too. Where a
-link's visual is a mesh that is not drawn, or not there, its collision shapes stand in for it, and
-where it has none that can be drawn, the convex hulls of its meshes.
+Boxes, cylinders, spheres and meshes are drawn, these in the colours of their files. Where a visual
+cannot be read the collision shapes of its link stand in for it.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -21,60 +20,66 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.state import STATE_ARRAYS, Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.meshes import mesh_path, read_mesh
-from roboaccord.description.solids import (
-    Faces,
-    Geometry,
-    box,
-    cylinder,
-    facets,
-    read_geometry,
-    sphere,
-)
+from roboaccord.description.meshes import Part, mesh_path, read_parts
+from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.rotations import quaternion_matrix, quaternion_product, turn_quaternion
 
 GREY = (0.55, 0.60, 0.66, 1.0)
-FLAT = 1e-5  # of a mesh's size: how far a vertex may be outside a face of a convex one
-MOST = 10_000_000  # vertices times triangles of a mesh that may be asked whether it is convex
+VISUAL, COLLISION = "visual shapes", "collision shapes"
+MIXED = "visual and collision shapes"
+DIRECTIONS, GOLDEN = 192, math.pi * (3.0 - math.sqrt(5.0))  # of outlines, on Fibonacci's sphere
+SAMPLES = 300  # at least, of a motion whose paths are compared
 MOMENT = 1e-6  # s: of the difference that makes a speed of velocities
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Hold a convex solid fixed to a link.
+    """Hold what is drawn of a link in one colour.
 
     Args:
         link: index of the link in the tree.
         vertices: in the link's frame (v, 3) [m].
-        faces: indices of vertices, counter-clockwise seen from outside.
+        faces: convex polygons as indices of vertices.
         colour: red, green, blue in 0..1 (3,).
         opacity: 0..1.
     """
 
     link: int
     vertices: Array
-    faces: Faces
+    faces: Faces | Index
     colour: Array
     opacity: float = 1.0
+
+    @cached_property
+    def outline(self) -> Array:
+        """The vertices that are outermost in some direction (k, 3): those of the convex hull."""
+        if len(self.vertices) <= DIRECTIONS:
+            return self.vertices
+        k = np.arange(DIRECTIONS)
+        z, turn = 1.0 - (2.0 * k + 1.0) / DIRECTIONS, GOLDEN * k
+        flat = np.sqrt(1.0 - z * z)
+        outwards = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), z])
+        return np.asarray(self.vertices[np.unique((self.vertices @ outwards.T).argmax(axis=0))])
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Hold a robot's name, kinematic tree and shapes."""
+    """Hold a robot's name, kinematic tree and shapes, and which these are."""
 
     name: str
     tree: Tree
     shapes: tuple[Shape, ...]
+    kind: str = VISUAL
 
     @classmethod
-    def parse(cls, urdf: str, *, convex: bool = True) -> Scene:
+    def parse(cls, urdf: str, *, collision: bool = False) -> Scene:
         """Read the tree and the shapes of a URDF.
 
         Args:
             urdf: description of the robot.
-            convex: leave out meshes that are not convex.
+            collision: take the collision shapes, not the visual ones.
 
         Raises:
             AccordError: if the URDF is broken, or has nothing that can be drawn.
@@ -83,14 +88,20 @@ class Scene:
         root = ET.fromstring(urdf)
         palette = {m.get("name", ""): _colour(m, {}) for m in root.findall("material")}
         elements = {e.get("name"): e for e in root.findall("link")}
-        shapes: list[Shape] = []
-        for index, link in enumerate(tree.links):
-            shapes += _link_shapes(elements[link.name], index, palette, convex)
-        name = root.get("name", "robot")
+        found = [
+            _link_shapes(elements[link.name], index, palette, collision)
+            for index, link in enumerate(tree.links)
+        ]
+        shapes, name = (
+            tuple(shape for each, _ in found for shape in each),
+            root.get("name", "robot"),
+        )
+        if not shapes and not collision:
+            return cls.parse(urdf, collision=True)
         if not shapes:
-            mesh = "convex mesh" if convex else "mesh"
-            raise AccordError(f"{name} has no box, cylinder, sphere or {mesh} to draw")
-        return cls(name, tree, tuple(shapes))
+            raise AccordError(f"{name} has no box, cylinder, sphere or mesh to draw")
+        kind = COLLISION if collision else MIXED if any(mixed for _, mixed in found) else VISUAL
+        return cls(name, tree, shapes, kind)
 
     def motion(self, trajectory: Trajectory) -> tuple[Array, Array]:
         """Return origins (t, k, 3) [m] and rotations (t, k, 3, 3) of the links in a motion.
@@ -106,24 +117,28 @@ class Scene:
 
 
 def _link_shapes(
-    element: ET.Element, link: int, palette: Mapping[str, Array], convex: bool
-) -> list[Shape]:
-    visuals = element.findall("visual")
+    element: ET.Element, link: int, palette: Mapping[str, Array], collision: bool
+) -> tuple[list[Shape], bool]:
+    """Return the shapes of a link, and whether collision shapes are among them."""
+    visuals, solids = element.findall("visual"), element.findall("collision")
     colour = next((_colour(v.find("material"), palette) for v in visuals), np.array(GREY))
-    shapes = [_shape(v, link, _colour(v.find("material"), palette), convex) for v in visuals]
-    if None in shapes:
-        shapes += [_shape(c, link, colour, convex) for c in element.findall("collision")]
-    if convex and not any(shapes):
-        shapes = [_hull(_shape(v, link, colour, convex=False)) for v in visuals]
-    return [shape for shape in shapes if shape is not None]
+    shapes = list[Shape]()
+    if not collision:
+        drawn = [_shapes(v, link, _colour(v.find("material"), palette)) for v in visuals]
+        shapes, collision = [shape for each in drawn for shape in each], not all(drawn)
+    if collision:
+        shapes += [shape for each in solids for shape in _shapes(each, link, colour)]
+    return shapes, collision and bool(solids)
 
 
-def _shape(element: ET.Element, link: int, colour: Array, convex: bool) -> Shape | None:
-    """Return what can be drawn of an element, None where nothing can."""
+def _shapes(element: ET.Element, link: int, colour: Array) -> list[Shape]:
+    """Return what can be drawn of an element: of a mesh, a shape of each colour."""
     try:
         form = read_geometry(element)
     except ValueError:
-        return None
+        return []
+    if form.form == "mesh":
+        return _mesh(form, link, colour)
     if form.form == "box":
         vertices, faces = box(form.size)
     elif form.form == "cylinder":
@@ -131,61 +146,36 @@ def _shape(element: ET.Element, link: int, colour: Array, convex: bool) -> Shape
     elif form.form == "sphere":
         vertices, faces = sphere(form.radius)
     else:
-        mesh = _mesh(form, convex) if form.form == "mesh" else None
-        if mesh is None:
-            return None
-        vertices, faces = mesh
-    return Shape(link, form.placed(vertices), faces, colour[:3], float(colour[3]))
+        return []
+    return [Shape(link, form.placed(vertices), faces, colour[:3], float(colour[3]))]
 
 
-def _hull(shape: Shape | None) -> Shape | None:
-    """Return the convex hull of a shape, None where it has no volume."""
-    if shape is None:
-        return None
-    from scipy.spatial import (  # which takes long to load, and is rarely needed
-        ConvexHull,
-        QhullError,
-    )
+def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
+    """Return the shapes of a mesh in the colours of its file, or else in that of the URDF.
 
+    What is translucent is painted, and has that colour throughout.
+    """
     try:
-        hull = ConvexHull(shape.vertices)
-    except QhullError:
-        return None
-    a, b, c = np.moveaxis(shape.vertices[hull.simplices], 1, 0)
-    inward = np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) < 0.0
-    faces = np.where(inward[:, None], hull.simplices[:, ::-1], hull.simplices)
-    used, corners = np.unique(faces, return_inverse=True)
-    return replace(
-        shape,
-        vertices=shape.vertices[used],
-        faces=tuple(map(tuple, corners.reshape(faces.shape).tolist())),
-    )
-
-
-def _mesh(form: Geometry, convex: bool) -> tuple[Array, Faces] | None:
-    """Return a mesh that is at hand, and convex where that is asked for; else None."""
-    try:
-        vertices, triangles = _read(form.file)
+        parts = _read(form.file)
     except AccordError as error:
         _log.warning("a mesh is left out: %s", error)
-        return None
-    vertices = vertices * form.scale
-    if not convex:
-        return vertices, tuple(map(tuple, triangles.tolist()))
-    if len(vertices) * len(triangles) > MOST:
-        return None
-    corners = vertices[triangles]
-    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    heights = (vertices - corners[:, :1]) @ normals[:, :, None]
-    size = float(np.ptp(vertices, axis=0).max())
-    if float(heights.max()) > FLAT * size**3:
-        return None
-    return vertices, facets(vertices, triangles)
+        return []
+    opacity = float(colour[3])
+    return [
+        Shape(
+            link,
+            form.placed(vertices * form.scale),
+            triangles,
+            colour[:3] if own is None or opacity < 1.0 else own,
+            opacity,
+        )
+        for vertices, triangles, own in parts
+    ]
 
 
 @cache
-def _read(name: str) -> tuple[Array, Index]:
-    return read_mesh(mesh_path(name))
+def _read(name: str) -> list[Part]:
+    return read_parts(mesh_path(name))
 
 
 def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
@@ -213,6 +203,48 @@ def resample(trajectory: Trajectory, step: float) -> Trajectory:
     turns = arrays["orientation"] = at(turns)
     turns /= np.linalg.norm(turns, axis=1, keepdims=True)
     return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]
+
+
+def outlines(scene: Scene, origins: Array, rotations: Array) -> Array:
+    """Return the outermost vertices of all shapes in a motion of the links (t, k, 3) [m]."""
+    return np.concatenate(
+        [
+            np.einsum("tij,vj->tvi", rotations[:, s.link], s.outline) + origins[:, None, s.link]
+            for s in scene.shapes
+        ],
+        axis=1,
+    )
+
+
+def tip(scene: Scene, motion: Trajectory) -> Aim | None:
+    """Return the point of a robot on a fixed base that goes the longest path; None of another.
+
+    The centre of mass of an arm says little of its motion.
+    """
+    if motion.twist.any() or np.ptp(motion.position, axis=0).any() or not motion.qd.any():
+        return None
+    every = max(1, len(motion) // SAMPLES)
+    pose = (motion.q[::every], motion.position[::every], motion.orientation[::every])
+    origins, rotations = scene.tree.forward(motion.joints, *pose)
+    points = outlines(scene, origins, rotations)
+    links = np.repeat([s.link for s in scene.shapes], [len(s.outline) for s in scene.shapes])
+    ways = np.linalg.norm(np.diff(points, axis=0), axis=2).sum(axis=0)
+    ways[~np.isin(links, _last_links(scene.tree))] = 0.0
+    best = int(ways.argmax())
+    link = int(links[best])
+    offset = (points[0, best] - origins[0, link]) @ rotations[0, link]
+    name = scene.tree.links[link].name
+    return Aim(f"tip of {name}", name, offset)
+
+
+def _last_links(tree: Tree) -> list[int]:
+    """Return the links that a joint moves, and beyond which none moves any."""
+    moving = {joint.name for joint in tree.moving}
+    body = {link.name: "" for link in tree.links}  # by the link that a joint moves with it
+    for joint in tree.joints:  # parents first
+        body[joint.child] = joint.child if joint.name in moving else body[joint.parent]
+    inner = {"", *(body[joint.parent] for joint in tree.moving)}
+    return [i for i, link in enumerate(tree.links) if body[link.name] not in inner]
 
 
 def path(scene: Scene, motion: Trajectory, aim: Aim | None = None) -> Array:

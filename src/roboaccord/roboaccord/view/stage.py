@@ -22,10 +22,12 @@ from roboaccord.description.materials import RED
 from roboaccord.description.solids import BACKDROPS, GROUND, TERRAIN, WALL, Surface
 from roboaccord.numerics.rotations import matrix_quaternion
 from roboaccord.view.annotations import GREEN
+from roboaccord.view.camera import Camera
 from roboaccord.view.ground import GROUND as GROUND_COLOUR
 from roboaccord.view.ground import LINE, TRACE
-from roboaccord.view.scene import Scene
-from roboaccord.view.stance import ASIDE, AZIMUTH, ELEVATION, STEEP, VIEW
+from roboaccord.view.raster import Mesh, hidden
+from roboaccord.view.scene import VISUAL, Scene
+from roboaccord.view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame
 
 if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi, SceneNodeHandle
@@ -41,13 +43,18 @@ MARK = 0.02  # m: radius of a place that is marked
 NO_ARROWS = np.zeros((1, 2, 3))  # viser draws no empty list
 
 
+Pose = tuple[Mapping[str, float], Array, Array]
+"""Joints by name [rad], base (3,) [m] and its quaternion x y z w (4,)."""
+
+
 class Figure:
-    """Show the visual geometry of a description, link by link.
+    """Show the visual geometry of a description, or what it collides by, link by link.
 
     Args:
         scene: viser's.
         path: name of its node in the scene.
         urdf: description of the robot.
+        collision: whether the collision shapes are shown.
 
     Attributes:
         parsed, tree: the description, and its tree.
@@ -58,9 +65,9 @@ class Figure:
         AccordError: if the description is broken, or has nothing that can be drawn.
     """
 
-    def __init__(self, scene: SceneApi, path: str, urdf: str) -> None:
-        self._scene, self._path = scene, path
-        self.parsed = parsed = Scene.parse(urdf, convex=False)
+    def __init__(self, scene: SceneApi, path: str, urdf: str, collision: bool = False) -> None:
+        self._scene, self._path, self._collision = scene, path, collision
+        self.parsed = parsed = Scene.parse(urdf, collision=collision)
         self.tree = parsed.tree
         self.meshes: list[tuple[int, Array, Index]] = []
         self._joints = tuple(joint.name for joint in self.tree.moving)
@@ -76,7 +83,7 @@ class Figure:
 
     def paint(self, urdf: str) -> None:
         """Take the colours of another description of the same shapes."""
-        shapes = Scene.parse(urdf, convex=False).shapes
+        shapes = Scene.parse(urdf, collision=self._collision).shapes
         for handle, shape in zip(self._handles, shapes, strict=True):
             handle.color, handle.opacity = _bytes(shape.colour), shape.opacity
 
@@ -100,14 +107,15 @@ class Figure:
     def pose(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
         """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w."""
         origins, rotations = self.forward(angles, position, orientation)
-        for i, frame in self.frames.items():
-            frame.position = origins[i]
-            frame.wxyz = np.roll(matrix_quaternion(rotations[i]), 1)
+        for i, node in self.frames.items():
+            node.position = origins[i]
+            node.wxyz = np.roll(matrix_quaternion(rotations[i]), 1)
 
     def points(self, angles: Mapping[str, float], position: Array, orientation: Array) -> Array:
-        """Return all vertices (v, 3) [m] in a pose."""
-        origins, rotations = self.forward(angles, position, orientation)
-        return np.concatenate([v @ rotations[i].T + origins[i] for i, v, _ in self.meshes])
+        """Return the outermost vertices (v, 3) [m] in a pose."""
+        origins, turns = self.forward(angles, position, orientation)
+        shapes = self.parsed.shapes
+        return np.concatenate([s.outline @ turns[s.link].T + origins[s.link] for s in shapes])
 
 
 def add_surface(scene: SceneApi, path: str, surface: Surface, opacity: float = 1.0) -> MeshHandle:
@@ -132,6 +140,7 @@ class Stage:
         port: to listen on; the next free one where it is taken.
         host: address to listen on.
         surfaces: what stands around; level ground where there is nothing.
+        collision: whether robots are shown by their collision shapes.
 
     Attributes:
         server: viser's.
@@ -143,7 +152,12 @@ class Stage:
     """
 
     def __init__(
-        self, urdf: str, port: int = PORT, host: str = HOST, surfaces: Sequence[Surface] = ()
+        self,
+        urdf: str,
+        port: int = PORT,
+        host: str = HOST,
+        surfaces: Sequence[Surface] = (),
+        collision: bool = False,
     ) -> None:
         _check_host(host)
         try:
@@ -152,7 +166,7 @@ class Stage:
             self.server = open_server(host, port)
         except ImportError:
             raise AccordError(INSTALL) from None
-        self._host = host
+        self._host, self._collision = host, collision
         scene = self.server.scene
         scene.set_up_direction("+z")
         scene.configure_environment_map("warehouse", environment_intensity=DIM)
@@ -175,8 +189,10 @@ class Stage:
         self._follow = self.server.gui.add_checkbox(
             "follow the robot", TERRAIN not in self._surfaces
         )
+        if self.robot.parsed.kind != VISUAL:
+            self.server.gui.add_text("drawn", self.robot.parsed.kind, disabled=True)
         self._shift = np.zeros(3)
-        self.aim({}, ORIGIN, IDENTITY)
+        self.aim(({}, ORIGIN, IDENTITY))
 
     @property
     def url(self) -> str:
@@ -186,33 +202,58 @@ class Stage:
 
     def add_robot(self, urdf: str, name: str = "robot") -> Figure:
         """Add a robot."""
-        return Figure(self.server.scene, f"/world/{name}", urdf)
+        return Figure(self.server.scene, f"/world/{name}", urdf, self._collision)
 
-    def aim(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
-        """Point the camera of pages that open at the robot in a pose, or at all of the terrain."""
-        solids = [s.vertices for name, s in self._surfaces.items() if name not in BACKDROPS]
-        points = np.vstack([self.robot.points(angles, position, orientation), *solids])
-        direction = np.array([math.cos(AZIMUTH), math.sin(AZIMUTH), math.tan(ELEVATION)])
+    def aim(self, *poses: Pose) -> None:
+        """Point the camera of pages that open at the robot in all poses, or at all of the terrain.
+
+        Where the view follows the robot, that is where it is seen then.
+        """
+        self._shift = self._followed(poses[0][1])
+        robot = np.vstack([self.robot.points(*p) - self._followed(p[1]) for p in poses])
+        solids = [
+            (surface.vertices - self._shift, surface.faces, surface.colour)
+            for name, surface in self._surfaces.items()
+            if name not in BACKDROPS
+        ]
+        points = np.vstack([robot, *(vertices for vertices, *_ in solids)])
+        turns = [(math.cos(a), math.sin(a), math.tan(ELEVATION)) for a in AZIMUTHS]
+        directions = [np.array(turn) for turn in turns]
         if TERRAIN in self._surfaces:
-            points = self._surfaces[TERRAIN].vertices
-            direction = np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])
+            points = self._surfaces[TERRAIN].vertices - self._shift
+            directions = [np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])]
         elif WALL in self._surfaces:
-            direction = BEFORE_WALL
-        self._shift = self._followed(position)
-        middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
-        radius = float(np.linalg.norm(points - middle, axis=1).max())
-        distance = 1.15 * radius / math.sin(0.5 * VIEW)
+            directions = [BEFORE_WALL]
+
+        def in_the_way(direction: Array) -> int:
+            target, distance = frame(points, direction, 1.0)
+            seen = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
+            return hidden(seen, Mesh.join(solids), robot) if solids else 0
+
+        direction = min(directions, key=in_the_way)
+        target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
         camera.fov = VIEW
         camera.near = NEAREST * distance
-        camera.look_at = tuple(middle - self._shift)
-        place = middle - self._shift + distance * direction / np.linalg.norm(direction)
-        camera.position = tuple(place)
+        camera.look_at = tuple(target)
+        camera.position = tuple(target + distance * direction / np.linalg.norm(direction))
 
-    def pose(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
-        """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w."""
+    def pose(
+        self,
+        angles: Mapping[str, float],
+        position: Array,
+        orientation: Array,
+        *,
+        at_once: bool = False,
+    ) -> None:
+        """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w.
+
+        The view glides after it, or is there `at_once`.
+        """
         # The world moves instead of the camera, which stays in the hands of the onlooker.
-        self._shift = self._shift + FOLLOW * (self._followed(position) - self._shift)
+        self._shift = self._shift + (1.0 if at_once else FOLLOW) * (
+            self._followed(position) - self._shift
+        )
         with self.server.atomic():
             self._world.position = -self._shift
             self.robot.pose(angles, position, orientation)

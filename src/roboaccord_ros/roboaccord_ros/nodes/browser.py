@@ -105,7 +105,7 @@ class BrowserShell(Shell):
         if is_new:
             self._display.note(state)
         if is_opened:
-            self.stage.aim(*pose_of(self._setup, state))
+            self.stage.aim(pose_of(self._setup, state))
         if is_opened or (is_new and watched):
             if found := newest(self._contacts):
                 self._arrows = read_arrows([found])[1][-1]
