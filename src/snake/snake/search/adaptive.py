@@ -11,8 +11,7 @@ import numpy as np
 from roboaccord.contract import BESIDE, Array, Command, Quantity, RobotState, Target
 from roboaccord.scenario import Setup
 
-from snake.controllers.gaits import VariableSerpenoid
-from snake.controllers.serpenoid import BANDWIDTH, Tracker
+from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
 from snake.model.coordinates import PlanarSnake
 from snake.search.ground_estimate import GroundEstimator
 from snake.search.ideal import Gait, IdealModel
