@@ -13,8 +13,8 @@ from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, make_scenario
 
 from roller_sphere.dribbling.dynamics import scratch, spread
-from roller_sphere.dribbling.limits import ball_acceleration, grip_shares
-from roller_sphere.dribbling.place import ball_spin, geometry, hold_of, spins
+from roller_sphere.dribbling.statics import ball_acceleration, grip_shares
+from roller_sphere.model.ball import ball_spin, geometry, hold_of, spins
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters

@@ -31,7 +31,7 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference
 
 from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
-from roller_sphere.dribbling.place import geometry, holds, offsets
+from roller_sphere.model.ball import geometry, holds, offsets
 from roller_sphere.model.contact import Friction
 from roller_sphere.model.parameters import RollerSphereParameters
 

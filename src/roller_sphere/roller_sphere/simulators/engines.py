@@ -8,7 +8,7 @@ from roboaccord.engines import EngineModel, EngineSimulator, preset, simulate_mo
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Proxy, Simulator
 
-from roller_sphere.model.odometry import RollingOdometry
+from roller_sphere.model.ball import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
 PRESSES = ("press_1", "press_2")

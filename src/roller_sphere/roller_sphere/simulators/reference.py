@@ -21,8 +21,8 @@ from roboaccord.numerics import kernel, quaternion_matrix, quaternion_product, t
 from roboaccord.scenario import Setup
 from roboaccord.simulators import LOCK_INERTIA, Reference
 
+from roller_sphere.model.ball import RollingOdometry
 from roller_sphere.model.contact import Friction, rub
-from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
 NEAR_ZERO = 1e-4  # below which phi_1 and phi_2 are taken from their series

@@ -12,7 +12,7 @@ from roboaccord.contract import AccordError, Array, Command, RobotState, Target,
 from roboaccord.scenario import Setup
 
 from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
-from roller_sphere.dribbling.place import offsets, turned_back
+from roller_sphere.model.ball import offsets, turned_back
 from roller_sphere.model.parameters import RollerSphereParameters
 
 # Time [s] to forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
