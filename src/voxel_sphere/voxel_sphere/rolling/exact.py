@@ -10,7 +10,7 @@ import math
 
 from roboaccord.numerics import kernel
 
-from voxel_sphere.rolling.sampling import sample, turning
+from voxel_sphere.rolling.field import sample, turning
 
 EXACT, LOCAL_PLANE = range(2)
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)

@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.numerics import cross, kernel
 
 from voxel_sphere.rolling.exact import hits, turn
-from voxel_sphere.rolling.sampling import sample, turning
+from voxel_sphere.rolling.field import sample, turning
 
 ROLL, SLIDE, FLIGHT = range(3)
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)

@@ -16,7 +16,7 @@ from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Reference
 
-from voxel_sphere.model.contact import BALL, GROUND
+from voxel_sphere.model import BALL, GROUND
 from voxel_sphere.rolling.field import Scene
 from voxel_sphere.rolling.heavy import HeavyParameters, HeavyRoller
 from voxel_sphere.rolling.motion import Roller

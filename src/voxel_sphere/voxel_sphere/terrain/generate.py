@@ -13,10 +13,17 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError, Json, check_folder, check_inside
 
-from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
-from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere
-from voxel_sphere.terrain.slices import Done, Volume, nothing, write_volume
-from voxel_sphere.terrain.surfaces import Surface
+from voxel_sphere.terrain.slices import (
+    SIZE_WORKSPACE,
+    VOXEL_SIZE,
+    Done,
+    Settings,
+    Volume,
+    nothing,
+    write_settings,
+    write_volume,
+)
+from voxel_sphere.terrain.surfaces import Surface, fill_below, fill_inside, sphere
 from voxel_sphere.terrain.workspace import (
     LARGEST,
     ROBOT,

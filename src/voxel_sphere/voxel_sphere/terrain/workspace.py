@@ -14,8 +14,17 @@ import numpy as np
 from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain.recipes import distance_of, union
-from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
-from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing, read_volume, refuse_pictures
+from voxel_sphere.terrain.slices import (
+    SIZE_WORKSPACE,
+    SOLID,
+    Done,
+    Settings,
+    Volume,
+    nothing,
+    read_settings,
+    read_volume,
+    refuse_pictures,
+)
 from voxel_sphere.terrain.surfaces import Distance
 
 ROBOT = "Sphere_robot"
