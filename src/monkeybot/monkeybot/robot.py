@@ -95,11 +95,8 @@ class MonkeyBot(Robot):
     effort_topics = {"elbow_effort": "elbow"}
     switches = {MAGNET_A: True, MAGNET_B: False}
     cli = commands_of("monkeybot", {
-        "gait": "gait minimise periodic collisionless repeat figures",
-        "stable": "stable gaits",
-        "families": "find continue",
-        "maps": "landscape stability design",
-        "walks": "basin robust lqr",
+        "gaits": "gait minimise periodic collisionless repeat figures stable gaits find continue",
+        "maps": "landscape stability design basin robust lqr",
     })  # fmt: skip
     hidden = (
         "minimise", "periodic", "collisionless", "repeat", "stable", "landscape", "design",

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from monkeybot.gaits.gait import ENSEMBLE, evaluate
 from monkeybot.gaits.kinds import shipped_gait
-from monkeybot.stability.basin import Draws, basin, share_of
-from monkeybot.stability.robustness import Disturbance, changed, robustness
+from monkeybot.stability.basin import Disturbance, Draws, basin, changed, robustness, share_of
 from monkeybot.stability.rollouts import walk
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError

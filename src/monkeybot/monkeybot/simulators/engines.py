@@ -15,8 +15,7 @@ from roboaccord.engines import EngineModel, EngineSimulator, simulate_model
 from roboaccord.scenario import Setup
 from roboaccord.simulators import CHANNELS, IMPACTS, LOCK_INERTIA, JointFriction, Simulator
 
-from monkeybot.model.arm import RATES, Arm
-from monkeybot.model.coordinates import MAGNETS, MOVING, Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import MAGNETS, MOVING, RATES, Arm, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 
 HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}

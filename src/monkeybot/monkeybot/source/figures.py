@@ -25,7 +25,7 @@ from monkeybot.controllers import other_hand
 from monkeybot.gaits.gait import distance, evaluate, full_starts, horizontal
 from monkeybot.gaits.landscape import LIMIT as FIRST_SWING
 from monkeybot.gaits.landscape import Landscape, Lowest, landscape, save_map
-from monkeybot.gaits.repeat import CLOCKS, Repetition, repeat
+from monkeybot.gaits.search import CLOCKS, Repetition, repeat
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import LIMIT
 from monkeybot.model.motion import Motion

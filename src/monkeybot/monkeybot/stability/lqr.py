@@ -178,7 +178,7 @@ class Held:
     ]
 
 
-def held(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
+def held_by_feedback(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
     """Return the feedback of a gait, and what it changes; arguments and errors as of `time_law`."""
     law = time_law(orbit, parameters, sample=sample)
     A, B = linearise(orbit, parameters)
