@@ -7,13 +7,13 @@ import pinocchio as pin
 import pytest
 from drawn_figures import keep_figures
 from packbot.cli.detect import _draw
+from packbot.contact.gaps import Touching
 from packbot.controllers.reach import ReachController
 from packbot.detection.detector import Detector, Noise, detections
 from packbot.detection.filters import Balance
 from packbot.detection.probing import Prober
-from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty, effort_basis
-from packbot.identification.drawing import drawn_setup
+from packbot.identification.unknowns import drawn_setup
 from packbot.model.arm import Arm, Kinematics
 from packbot.simulators.reference import PackbotReference
 from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge, judge_arm

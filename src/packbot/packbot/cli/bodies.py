@@ -33,8 +33,8 @@ from roboaccord.description import share
 from roboaccord.report import BLUE, INK, legend, picture
 from roboaccord.run import write_columns
 
-from packbot.hulls.bodies import Body, complaints, make_bodies, read_shapes, write_bodies
-from packbot.hulls.solids import write_shapes
+from packbot.contact.hulls import Body, complaints, make_bodies, read_shapes, write_bodies
+from packbot.contact.solids import write_shapes
 from packbot.model.reduced import (
     Inertia,
     MergedLinks,

@@ -45,7 +45,7 @@ from roboaccord.contract import (
     to_json,
 )
 
-from packbot.cli.options import Pitch, ScenarioName, Target, draws, point
+from packbot.cli.poses import Pitch, ScenarioName, Target, draws, point
 from packbot.detection.uncertainty import LARGEST
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, pose
@@ -53,8 +53,13 @@ from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
-from packbot.source.equilibria import KINDS, draw_equilibria, find_equilibria
-from packbot.source.equilibrium_map import draw_map, map_equilibria
+from packbot.source.equilibria import (
+    KINDS,
+    draw_equilibria,
+    draw_map,
+    find_equilibria,
+    map_equilibria,
+)
 from packbot.source.reaching import LONGEST, clear_start, run_reach
 
 CONTROLLERS = ("recover", "ignore")

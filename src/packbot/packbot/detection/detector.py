@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from roboaccord.contract import Array, Fault, Quantity, clip_efforts
 from roboaccord.scenario import Setup
 
+from packbot.contact.gaps import Touching
 from packbot.detection.filters import FROZEN, HEALTHY, LOOSE, Balance, N, advance
-from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 

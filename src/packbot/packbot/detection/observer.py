@@ -11,9 +11,9 @@ import numpy as np
 from roboaccord.contract import Array, clip_efforts
 from roboaccord.scenario import Setup
 
+from packbot.contact.gaps import Touching
 from packbot.detection.detector import BLIND, SIGMAS, SLOW, Detection, Noise, Verdict
 from packbot.detection.filters import Balance, N
-from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 

@@ -22,8 +22,7 @@ from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 from scipy.interpolate import BSpline
 
-from packbot.identification.base import State
-from packbot.identification.unknowns import PLACES, SIZE, N, Prior, Unknowns
+from packbot.identification.unknowns import PLACES, SIZE, N, Prior, State, Unknowns
 
 BAND = 2.0  # Hz
 KNOTS, DEGREE = 0.1, 5  # s between the knots of the splines

@@ -13,7 +13,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 from roboaccord.scenario import Setup
 
-from packbot.identification.base import BaseParameters, State, random_states
+from packbot.identification.unknowns import BaseParameters, State, random_states
 from packbot.model.arm import Arm
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time

@@ -12,9 +12,8 @@ from roboaccord.scenario import Setup
 from scipy.stats import norm
 
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
-from packbot.identification.base import BaseParameters
 from packbot.identification.estimate import Estimate, Motion, estimate
-from packbot.identification.unknowns import PLACES, SIZE, STEP, N, Prior, Unknowns
+from packbot.identification.unknowns import PLACES, SIZE, STEP, BaseParameters, N, Prior, Unknowns
 from packbot.model.parameters import JOINTS
 
 SIGMAS = float(norm.ppf(0.975))  # of a 95 % interval

@@ -16,8 +16,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from packbot.model.parameters import check_limits
-from packbot.planning.failed_arm import GAP, FailedArm
-from packbot.planning.goals import NEAR, Goals
+from packbot.planning.failed_arm import GAP, NEAR, FailedArm, Goals
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 

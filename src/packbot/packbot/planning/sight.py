@@ -17,7 +17,7 @@ from roboaccord.contract import AccordError, Array, Quantity
 from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import TOLERANCE, Clearance, convex
-from packbot.hulls.solids import Hull
+from packbot.contact.solids import Hull
 from packbot.model.parameters import LENS
 
 CAMERA = "pan_link"

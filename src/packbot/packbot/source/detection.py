@@ -25,7 +25,7 @@ from packbot.detection.detector import Detector, Watcher, detections
 from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.observer import MomentumObserver
 from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.drawing import Draw, with_friction
+from packbot.identification.unknowns import Draw, with_friction
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner

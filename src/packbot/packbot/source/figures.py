@@ -33,8 +33,8 @@ from roboaccord.scenario import Setup
 from roboaccord.view import Scene as Stage
 
 from packbot.contact.clearance import convex
-from packbot.hulls.collisions import read_collisions, stand_around
-from packbot.hulls.solids import Hull, prism_corners
+from packbot.contact.collisions import read_collisions, stand_around
+from packbot.contact.solids import Hull, prism_corners
 from packbot.model.arm import Arm
 from packbot.model.parameters import pose
 from packbot.source.collapse import PITCHES, Collapse, energies
