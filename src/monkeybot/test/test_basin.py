@@ -6,7 +6,7 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import ENSEMBLE, evaluate
-from monkeybot.gaits.kinds import shipped_gait
+from monkeybot.gaits.orbits import shipped_gait
 from monkeybot.stability.basin import Disturbance, Draws, basin, changed, robustness, share_of
 from monkeybot.stability.rollouts import walk
 from monkeybots import REPORT, oracle

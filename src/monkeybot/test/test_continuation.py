@@ -18,8 +18,7 @@ from monkeybot.gaits.continuation import (
 )
 from monkeybot.gaits.find import find_gaits, same
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import CLOCKED, PASSIVE, clocked_gait, shipped_gait
-from monkeybot.gaits.orbits import find_orbit, gait_of
+from monkeybot.gaits.orbits import CLOCKED, PASSIVE, clocked_gait, find_orbit, gait_of, shipped_gait
 from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE

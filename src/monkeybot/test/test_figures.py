@@ -13,8 +13,7 @@ from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.gaits.search import repeat
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.diagrams import POSE, skeleton, stages
-from monkeybot.source.figures import FIRST, SECOND, STEPS
+from monkeybot.source.figures import FIRST, POSE, SECOND, STEPS, skeleton, stages
 from monkeybots import REPORT
 from roboaccord.description.parameters import load_parameters
 from roboaccord.report.colours import RED

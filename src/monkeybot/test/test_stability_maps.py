@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from monkeybot.gaits.clocked import Setting, follow, shipped_level, shipped_step
-from monkeybot.gaits.kinds import CLOCKED
-from monkeybot.gaits.orbits import describe, find_orbit
+from monkeybot.gaits.orbits import CLOCKED, describe, find_orbit
 from monkeybot.stability.maps import (
     Shape,
     better_robot,

@@ -13,8 +13,7 @@ import rigid_bodies as oracle
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
-from packbot.identification.estimate import Motion
-from packbot.identification.excitation import Regressor, condition, exciting
+from packbot.identification.estimate import Motion, Regressor, condition, exciting
 from packbot.identification.known import KnownArm
 from packbot.identification.report import Quantities, identify
 from packbot.identification.unknowns import (

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.rolling.contacts import contacts, linked
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller, Rolling, roll
+from voxel_sphere.rolling.motion import Roller, Rolling, contacts, linked, roll
 from voxel_sphere.rolling.walls import WallLaw, reflected, spin_for, split, tangent
 from voxel_sphere.source.accuracy import HEADINGS, bounces
 from voxel_sphere.terrain.generate import Part, place

@@ -66,8 +66,7 @@ from monkeybot.gaits.continuation import (
 )
 from monkeybot.gaits.find import asymmetry, find_gaits
 from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
-from monkeybot.gaits.kinds import clocked_gait, shipped_data, shipped_gait
-from monkeybot.gaits.orbits import Orbit, find_orbit
+from monkeybot.gaits.orbits import Orbit, clocked_gait, find_orbit, shipped_data, shipped_gait
 from monkeybot.gaits.search import FINE, find_collisionless, minimise, missed, refine, repeat
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.figures import RANGES, draw_all

@@ -50,8 +50,8 @@ from monkeybot.cli.options import (
 )
 from monkeybot.gaits.clocked import shipped_level
 from monkeybot.gaits.gait import Gait, evaluate, horizontal
-from monkeybot.gaits.kinds import shipped_gait
 from monkeybot.gaits.landscape import LIMIT, Landscape, Lowest, landscape, save_map, span
+from monkeybot.gaits.orbits import shipped_gait
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.basin import Basin, Disturbance, Draws, Robustness, basin, robustness

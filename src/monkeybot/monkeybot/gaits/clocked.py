@@ -17,7 +17,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array, Quantity
 
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import clocked, shipped_gait
+from monkeybot.gaits.orbits import clocked, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 
 TOLERANCE = 1e-10  # of the integrator

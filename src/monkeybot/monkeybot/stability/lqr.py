@@ -19,8 +19,7 @@ import scipy
 from roboaccord.contract import INLINE, AccordError, Array, Quantity
 
 from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
-from monkeybot.gaits.kinds import REPORT, shipped_gait
-from monkeybot.gaits.orbits import FINE, Orbit, gait_of
+from monkeybot.gaits.orbits import FINE, REPORT, Orbit, gait_of, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.rollouts import Feedback
 

@@ -282,7 +282,7 @@ class IdentificationController:
     def reset(self, seed: int) -> None:
         """Choose the motion; `seed` is that of its poses."""
         with compiled("the controller identify"):
-            from packbot.identification.excitation import exciting
+            from packbot.identification.estimate import exciting
         if seed not in self._motions:
             self._motions[seed] = exciting(
                 self._setup, seed, speed=self._speed, margin=self._margin, tries=self._tries
