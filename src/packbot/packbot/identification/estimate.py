@@ -11,9 +11,9 @@ the sines.
 Noise of sensors, filtered by the arm, makes residuals whose spectrum is estimated from them
 [Zellner 1962; Hannan 1963]; with it and the prior, x is found by Gauss and Newton.
 
-The motion is straight lines in joint space from pose to pose, each chosen among random ones as that after which
-the regressor of base parameters and friction is best conditioned [Armstrong 1989; Gautier and
-Khalil 1992].
+The motion is straight lines in joint space from pose to pose, each chosen among random ones as that
+after which the regressor of base parameters and friction is best conditioned [Armstrong 1989;
+Gautier and Khalil 1992].
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract import AccordError, Array
-from roboaccord.scenario import Setup
+from roboaccord.bag import BagRun
+from roboaccord.contract import AccordError, Array, clip_efforts, fault_of
+from roboaccord.scenario import Setup, make_scenario
 from scipy.interpolate import BSpline
 
+from packbot.contact.clearance import Clearance
 from packbot.identification.unknowns import (
     PLACES,
     SIZE,
@@ -305,3 +307,57 @@ def _line(
     raise AccordError(
         f"no straight line leads from the start that keeps {1e3 * planner.margin:g} mm"
     )
+
+
+SHORTEST = 5.0  # s
+LOOKED_AT = 10  # ticks between the poses at which contact is looked for
+TOUCHING = 2e-3  # m
+
+
+def setup_of(run: BagRun) -> Setup:
+    """Return the setup of a recorded run.
+
+    Raises:
+        AccordError: if it is of no run of the Packbot.
+    """
+    if run.robot != "packbot" or not run.scenario:
+        raise AccordError("the bag is of no run of the Packbot")
+    return Setup.of(make_scenario(run.scenario))
+
+
+def efforts_in_force(run: BagRun) -> Array:
+    """Return the effort commanded up to each state (k, 7) [N m], 0 before the first command.
+
+    Raises:
+        AccordError: if the bag has no commands.
+    """
+    time, effort = run.commands
+    if not len(time):
+        raise AccordError("the bag holds no commands, without which nothing can be missing")
+    last = np.searchsorted(time, run.trajectory.time - 1e-7) - 1
+    return np.where((last >= 0)[:, None], effort[np.maximum(last, 0)], 0.0)
+
+
+def recorded_motion(setup: Setup, run: BagRun) -> Motion:
+    """Return what was measured and commanded.
+
+    Raises:
+        AccordError: for a motion from which nothing can be identified.
+    """
+    motion = run.trajectory
+    if failed := [fault.joint for fault in map(fault_of, motion.events) if fault]:
+        raise AccordError(f"{failed[0]} fails in the bag: identify takes a healthy arm")
+    if motion.time[-1] - motion.time[0] < SHORTEST:
+        raise AccordError(
+            f"the motion is shorter than {SHORTEST:g} s, too short to identify the arm"
+        )
+    clearance = Clearance.of(setup)
+    for time, q in zip(motion.time[::LOOKED_AT], motion.q[::LOOKED_AT], strict=True):
+        pair, distance = clearance.closest(q)
+        if distance < TOUCHING:
+            a, b = clearance.pair_names(pair)
+            raise AccordError(
+                f"{a} touches {b} at {time:g} s: identify takes motion without contact"
+            )
+    efforts = clip_efforts(efforts_in_force(run), setup.effort_limits)
+    return Motion(motion.time, motion.q, motion.qd, np.asarray(efforts))
