@@ -58,8 +58,8 @@ def write_steering(folder: Path, changes: Sequence[str] = ()) -> Path:
 
     path = folder / "steer.svg"
     setup, turn = _ran("steer", ("duration=14", *changes))
-    way, slalom = _ran("waypoints", changes)
-    spec = way.scenario.controller
+    course, slalom = _ran("waypoints", changes)
+    spec = course.scenario.controller
     with picture(path, (7.5, 6.4), "ab;cc") as axes:
         _draw_path(axes["a"], setup, turn, (0.0, 2.0, 4.0, 6.0, 8.5))
         axes["a"].set(title="a quarter turn, from above")
@@ -67,7 +67,7 @@ def write_steering(folder: Path, changes: Sequence[str] = ()) -> Path:
         for point in spec["waypoints"]:
             circle = Circle(point, spec["acceptance"], facecolor="#d8efec", edgecolor=GREEN)
             axes["c"].add_patch(circle)
-        _draw_path(axes["c"], way, slalom, (0.0, 7.0, 20.0))
+        _draw_path(axes["c"], course, slalom, (0.0, 7.0, 20.0))
         axes["c"].set(title="waypoints, and how near counts as reached")
     return path
 
@@ -165,7 +165,7 @@ def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
 
 
 def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence[float]) -> None:
-    """Draw the way of the centre of mass from above, and the body at some times [s]."""
+    """Draw the path of the centre of mass from above, and the body at some times [s]."""
     centre, _ = body_motion(setup, trajectory)
     axes.plot(*centre[trajectory.time <= times[-1]][::20].T, color=RED, lw=1.0)
     heads, bodies = [], PlanarSnake(setup.parameters).middles(trajectory)

@@ -320,7 +320,7 @@ class Stretch:
 
 
 def between(family: Family, a: Point, b: Point, part: float) -> Point:
-    """Return the orbit at a part, 0 to 1, of the way between two neighbours."""
+    """Return the orbit at a part, 0 to 1, of the distance between two neighbours."""
     if part in (0.0, 1.0):
         return a if part == 0.0 else b
     across = (b.y - a.y) / family.scale
@@ -384,9 +384,11 @@ def _merged(branch: Branch, found: list[Crossing]) -> list[Point]:
     """Return the branch's points with the crossings at their places."""
     rest, merged = list(found), branch.points[:1]
     for a, b in itertools.pairwise(branch.points):
-        way = b.y - a.y
+        change = b.y - a.y
         while (
-            rest and outside(a) != outside(b) and 0.0 <= (rest[0].point.y - a.y) @ way <= way @ way
+            rest
+            and outside(a) != outside(b)
+            and 0.0 <= (rest[0].point.y - a.y) @ change <= change @ change
         ):
             merged.append(rest.pop(0).point)
         merged.append(b)
@@ -394,7 +396,7 @@ def _merged(branch: Branch, found: list[Crossing]) -> list[Point]:
 
 
 def _part(family: Family, a: Point, b: Point, k: int) -> float:
-    """Return the part of the way at which the multiplier of rank k (0: largest) has size 1."""
+    """Return the part of the distance at which the multiplier of rank k (0: largest) has size 1."""
 
     def excess(part: float) -> float:
         sizes = np.abs(between(family, a, b, part).orbit.multipliers)

@@ -227,7 +227,7 @@ def multipliers(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Mu
 def all_multipliers(
     gait: Gait, parameters: MonkeyBotParameters, start: Array
 ) -> dict[str, Multipliers]:
-    """Return the multipliers of a gait under three ways of control.
+    """Return the multipliers of a gait under three modes of control.
 
     `state_triggered`: by its events; `timed`: by the clock, which starts again at its last event;
     `clock`: by the clock alone, four multipliers of (th1, th2, w1, w2). With the first, energy is

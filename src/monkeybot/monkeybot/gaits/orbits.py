@@ -194,7 +194,7 @@ def describe(
 def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Array) -> float:
     """Return the integral of |torque x w2| over a cycle [J].
 
-    Under a constant torque it is the torque times the way of th2 between its turning points.
+    Under a constant torque it is the torque times the travel of th2 between its turning points.
     """
     motion = Motion(parameters, np.concatenate([start, np.zeros(4)]))
     work = 0.0

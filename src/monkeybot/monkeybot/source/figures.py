@@ -40,7 +40,7 @@ POSE = (-0.6, 1.45)  # rad: th1 and th2 of figure 1
 LINK_A, LINK_B = BLUE, GREEN
 SHORT = 0.15  # m: a length with its words beside it
 APART = 1.15  # m, between the stages
-FRAMES = 40  # of the way of the free hand, a stage
+FRAMES = 40  # of the path of the free hand, a stage
 STAGES = (
     "1  start: both\nhang straight", "2  swing up:\nA holds", "3  level: B grips,\nA lets go",
     "4  torque, until the\nenergy is restored", "5  end: both\nhang straight",
@@ -51,8 +51,8 @@ def skeleton(parameters: MonkeyBotParameters, u: Array) -> Array:
     """Return hand A, elbow and hand B (3, 2) [m] of a state (8,) seen from hand A."""
     angles = np.array([u[0], u[0] + u[1]])
     lengths = np.array([parameters.length_a, parameters.length_b])
-    ways = lengths[:, None] * np.column_stack([np.sin(angles), -np.cos(angles)])
-    return np.asarray(u[4:6] + np.vstack([np.zeros(2), np.cumsum(ways, axis=0)]))
+    links = lengths[:, None] * np.column_stack([np.sin(angles), -np.cos(angles)])
+    return np.asarray(u[4:6] + np.vstack([np.zeros(2), np.cumsum(links, axis=0)]))
 
 
 def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
@@ -117,11 +117,11 @@ def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list
     for duration, push in ((0.5 * swing, 0.0), (0.5 * swing, 0.0), (motor, torque), (coast, 0.0)):
         if len(found) == 3:
             motion.hold(Mode.SWING_B)
-        way = [skeleton(parameters, motion.u)]
+        path = [skeleton(parameters, motion.u)]
         for _ in range(FRAMES):
             motion.advance(duration / FRAMES, push)
-            way.append(skeleton(parameters, motion.u))
-        found.append((np.array(way), motion.hand))
+            path.append(skeleton(parameters, motion.u))
+        found.append((np.array(path), motion.hand))
     return found
 
 
@@ -150,9 +150,9 @@ def _angle(axes: Axes, at: Array, start: float, turn: float, radius: float, name
 
 
 def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> None:
-    """Draw a length between two points, so far to the left of the way [m]."""
-    way = (end - start) / np.linalg.norm(end - start)
-    off = aside * np.array([-way[1], way[0]])
+    """Draw a length between two points, so far to the left of the line [m]."""
+    line = (end - start) / np.linalg.norm(end - start)
+    off = aside * np.array([-line[1], line[0]])
     look = {"arrowstyle": "|-|,widthA=.25,widthB=.25", "color": SOFT, "lw": 0.9, "shrinkA": 0,
             "shrinkB": 0}  # fmt: skip
     axes.annotate("", tuple(end + off), tuple(start + off), arrowprops=look)
@@ -160,7 +160,7 @@ def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> Non
     if np.linalg.norm(end - start) < SHORT:
         axes.text(middle[0] + 0.3 * off[0], middle[1] + 0.3 * off[1], words, ha="left", va="center")
         return
-    turn = np.degrees(np.arctan(way[1] / way[0]))
+    turn = np.degrees(np.arctan(line[1] / line[0]))
     axes.text(middle[0], middle[1], words, rotation=turn, ha="center", va="center",
               bbox={"facecolor": PAGE, "edgecolor": "none", "pad": 1.5})  # fmt: skip
 

@@ -68,7 +68,7 @@ class Basin(Share):
     """Hold the share of disturbed starts that converge to the orbit.
 
     Args:
-        height_sd: standard deviation of the survivors' height over the orbit's way at the end;
+        height_sd: standard deviation of the survivors' height over the orbit's path at the end;
             None without survivors.
         starts: (th1, th2, w1, w2) (samples, 4).
         walks: what they came to.
@@ -122,8 +122,8 @@ def basin(
     cycles = cycles_of(orbit, draws.steps)
     calls = ((orbit, parameters, part, cycles, feedback) for part in parts)
     walks = run_walks(walk, calls, done)
-    cycles_walked, way = walks.cycles[walks.survived], walks.way[walks.survived, 1]
-    height = way + orbit.drop * orbit.changes * cycles_walked
+    cycles_walked, rise = walks.cycles[walks.survived], walks.displacement[walks.survived, 1]
+    height = rise + orbit.drop * orbit.changes * cycles_walked
     share = share_of(walks.survived.tolist())
     spread = float(np.std(height)) if len(height) else None
     return Basin(share.survived, share.low, share.high, spread, starts, walks)
@@ -286,7 +286,7 @@ def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParamete
 def _figures(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
     steps = orbit.changes * walks.cycles
     lost = steps[~walks.survived]
-    height = (walks.way[:, 1] + orbit.drop * steps)[walks.survived]
+    height = (walks.displacement[:, 1] + orbit.drop * steps)[walks.survived]
     kept = steps[walks.survived]
     return Robustness(
         disturbance,

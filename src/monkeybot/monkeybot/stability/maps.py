@@ -4,8 +4,8 @@ Each pair of period and torque has a gait that repeats, but for its height: one 
 with every step. The horizontal gaits are the line on the sheet where the drop is 0.
 
 Over the mass distribution both links are alike. In units of their mass m, their length L and the
-time sqrt(L / g) a robot without friction is two numbers: the way from the hand to the centre of
-gravity, c = r1 / L, and the inertia about it, k = I / (m L^2). Mass, length and gravity change
+time sqrt(L / g) a robot without friction is two numbers: the distance from the hand to the centre
+of gravity, c = r1 / L, and the inertia about it, k = I / (m L^2). Mass, length and gravity change
 neither orbits nor multipliers: periods go with sqrt(L / g), torques with m g L. So a map over
 (c, k) says it all.
 """

@@ -192,7 +192,7 @@ class ReachController:
     """Plan a path at the start, and track it by computed torque (Controller).
 
     Args:
-        setup: robot and scenario; the way starts at its initial state, and keeps clear of its
+        setup: robot and scenario; the path starts at its initial state, and keeps clear of its
             terrain.
         target: where the finger tips shall be, x, y, z [m]; or
         pose: a named pose to go to.
@@ -200,7 +200,7 @@ class ReachController:
         look: whether the camera is turned to the target on the way.
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
-        margin: that the way keeps from touching [m].
+        margin: that the path keeps from touching [m].
         uncertainty: with it, empty or not, friction is compensated with care, and what is left of
             the error integrated; see above.
         identified: file of `accord identify packbot BAG --json`: planning and control take the

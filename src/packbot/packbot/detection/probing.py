@@ -83,9 +83,9 @@ class Prober:
         for size in SIZES:
             for mover in movers:
                 for direction in (1, -1):
-                    way = direction * size * np.eye(len(q))[mover]
-                    tells = healthy or self._gives(q + way, joint)
-                    if tells and self._safe(q, way):
+                    move = direction * size * np.eye(len(q))[mover]
+                    tells = healthy or self._gives(q + move, joint)
+                    if tells and self._safe(q, move):
                         return Probe(JOINTS[mover], direction, size)
         return None
 
@@ -97,11 +97,11 @@ class Prober:
         lag = inertia / viscous
         return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > GIVES)
 
-    def _safe(self, q: Array, way: Array) -> bool:
+    def _safe(self, q: Array, move: Array) -> bool:
         lower, upper = self._limits
         return all(
-            (lower <= q + s * way).all()
-            and (q + s * way <= upper).all()
-            and not self._clearance.touches(q + s * way, MARGIN)
+            (lower <= q + s * move).all()
+            and (q + s * move <= upper).all()
+            and not self._clearance.touches(q + s * move, MARGIN)
             for s in np.linspace(0.0, 1.0, 11)[1:]
         )

@@ -1,4 +1,4 @@
-"""Equilibria of an arm with loose joints, and the ways between them.
+"""Equilibria of an arm with loose joints, and the paths between them.
 
 With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
 one, and could be balanced at the other, half a turn away. It also rests on a contact or a stop that
@@ -37,7 +37,7 @@ class Equilibria:
         stable: poses (7,) [rad] in which loose joints hang.
         unstable: in which they would be balanced.
         propped: in which they rest on a contact.
-        linked: number of stable and propped ones to which there is a way from the present rest.
+        linked: number of stable and propped ones to which there is a path from the present rest.
         tree: of the rests that can be come to from there; None if gravity moves no loose joint.
     """
 
@@ -87,7 +87,7 @@ def _balanced(arm: FailedArm, q: Array) -> Array | None:
 
 
 def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
-    """Draw the finger tips of equilibria from the side, and the ways from rest to rest."""
+    """Draw the finger tips of equilibria from the side, and the paths from rest to rest."""
     tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
 
     def side(q: Array) -> tuple[float, float]:

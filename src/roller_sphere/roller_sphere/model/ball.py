@@ -25,7 +25,7 @@ from roller_sphere.model.parameters import RollerSphereParameters
 class RollingOdometry:
     """Roll the ball of a bearing over the plane by its turning: V = r omega x z (13), (15).
 
-    The way between two states follows from the turn between them, so it is as exact as the
+    The path between two states follows from the turn between them, so it is as exact as the
     simulator's own integration.
 
     Args:

@@ -269,9 +269,9 @@ def fixed_masses(parameters: RollerSphereParameters) -> Array:
     """Return the part of M (8, 8) that does not depend on where anything is."""
     p = parameters
     rolling = p.ball_inertia + p.ball_mass * p.radius**2
-    ways = [p.carrier_mass + 2.0 * STAGE_MASS, p.carrier_mass + STAGE_MASS]
+    carrier = [p.carrier_mass + 2.0 * STAGE_MASS, p.carrier_mass + STAGE_MASS]
     yaw = p.carrier_inertia + 2.0 * (p.roller_inertia + HOLDER_INERTIA)
-    return np.diag([rolling, rolling, p.ball_inertia, *[p.roller_inertia] * 2, *ways, yaw])
+    return np.diag([rolling, rolling, p.ball_inertia, *[p.roller_inertia] * 2, *carrier, yaw])
 
 
 def untouched(

@@ -118,7 +118,7 @@ def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     ):
         least = min((sign * _towards(case)[part]).min() for case in found[1:])
         claim = f"3d: zeta1 and zeta2 are {words}"
-        yield _sentence(claim, f"{least:.2g} m/s that way at least", bool(least > 0.0))
+        yield _sentence(claim, f"{least:.2g} m/s in that direction at least", bool(least > 0.0))
     most = "{:.1e} m/s at most"
     yield _zero("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), most, "0")
     largest = np.abs(slip).max(axis=1)
@@ -187,9 +187,9 @@ def _normal(case: Case) -> Array:
 def _towards(case: Case) -> Array:
     """Return how fast each contact slips towards the other (m, 2) [m/s]."""
     first, second = case.kinematics.rig.contacts
-    way = (second - first) / np.linalg.norm(second - first)
+    apart = (second - first) / np.linalg.norm(second - first)
     zeta = case.kinematics.zeta(case.motion.nu)
-    return np.column_stack([zeta[:, 0] @ way, -zeta[:, 1] @ way])
+    return np.column_stack([zeta[:, 0] @ apart, -zeta[:, 1] @ apart])
 
 
 HEADINGS = np.arange(361.0)  # degrees

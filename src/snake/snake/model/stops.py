@@ -177,10 +177,10 @@ def first_violation(y0, y1, h, limit, side):
 def excess(y, limit, sides, beyond):
     """Fill the sides (n,) of all joints that are not frozen, and headings (N,).
 
-    The differences of the headings are the way beyond the stops.
+    The differences of the headings are the angles beyond the stops.
 
     Returns:
-        the largest way of a joint beyond its stop [rad].
+        the largest angle of a joint beyond its stop [rad].
     """
     n = y.shape[0] // 2 - 2
     worst = -limit

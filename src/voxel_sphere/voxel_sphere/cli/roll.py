@@ -284,7 +284,7 @@ def shown_of(found: Accuracy, schemes: list[str]) -> list[RenderableType]:
     table = make_table("n", "case", *schemes, title="largest errors [r]", words=["case"])
     for row in found.paths:
         table.add_row(str(row.n), row.case, *(f"{row.errors[name]:.4f}" for name in schemes))
-    explained = Text("errors of the contact on the way; nan: the scheme did not finish the run")
+    explained = Text("errors of the contact on the path; nan: the scheme did not finish the run")
     if not found.walls:
         return [table, explained]
     return [table, explained, "", *tables_of(found.walls, title="bounces off walls")]

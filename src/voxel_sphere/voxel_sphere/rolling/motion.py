@@ -78,7 +78,7 @@ def linked(points: Array, reach: float) -> Array:
 
 
 def _normal(surface: Surfels, centre: Array, pieces: Array, weight: Array) -> Array:
-    """Return the mean normal (3,) of pieces of a surface, or the way from them to the centre."""
+    """Return the mean normal (3,) of pieces of a surface, or the line from them to the centre."""
     mean = weight @ surface.normals[pieces]
     if np.linalg.norm(mean) < 0.1 * weight.sum():
         mean = weight @ (centre - surface.points[pieces])
@@ -225,11 +225,11 @@ class Roller(Ball):
         if self.law.after == "parallel":
             self._reach = self.travel + self.law.move * r
         kind = "wall" if len(normals) == 1 else "corner"
-        way = math.degrees(math.atan2(*normals[0][1::-1]))
-        self._say(kind, f"the wall faces {way:.1f} deg in plan")
+        facing = math.degrees(math.atan2(*normals[0][1::-1]))
+        self._say(kind, f"the wall faces {facing:.1f} deg in plan")
 
     def _turn_parallel(self) -> None:
-        """Turn parallel to the wall, after the way off it."""
+        """Turn parallel to the wall, after the distance off it."""
         assert self._wall is not None
         n = self.normal
         v = self.field.radius * np.cross(self.omega, n)

@@ -92,10 +92,10 @@ def on_wave(
     reach = 2.0 * (abs(r * w[1]) * times[-1] + r)
 
     def contact_at(time: float) -> float:
-        way = r * w[1] * time
+        distance = r * w[1] * time
         return float(
             scipy.optimize.brentq(
-                lambda x: gone(x) - way, contact - reach, contact + reach, xtol=1e-11
+                lambda x: gone(x) - distance, contact - reach, contact + reach, xtol=1e-11
             )
         )
 
@@ -140,9 +140,9 @@ class Case:
 
 
 def _incline() -> Case:
-    angle, way, w = np.radians(10.0), np.radians(30.0), np.array([-0.4, 1.0, 0.0])
+    angle, yaw, w = np.radians(10.0), np.radians(30.0), np.array([-0.4, 1.0, 0.0])
     normal = np.array([
-        -np.sin(angle) * np.cos(way), -np.sin(angle) * np.sin(way), np.cos(angle)
+        -np.sin(angle) * np.cos(yaw), -np.sin(angle) * np.sin(yaw), np.cos(angle)
     ])  # fmt: skip
     return Case(
         name="incline",
@@ -192,8 +192,8 @@ def _level_loops() -> Case:
     duration, rounds = 52.7, 4.0  # on the slope |w x n| is less than 1
 
     def w(time: float) -> Array:
-        way = 2 * np.pi * rounds * time / duration
-        return np.array([np.cos(way), np.sin(way), 0.0])
+        turned = 2 * np.pi * rounds * time / duration
+        return np.array([np.cos(turned), np.sin(turned), 0.0])
 
     return _bowl("level loops", (-1.87, 0.0), w, duration)
 
@@ -218,13 +218,13 @@ def _cylinder() -> Case:
 
 
 def _sinusoid() -> Case:
-    way, w = np.radians(20.0), np.array([-0.1, 1.0, 0.0])
+    yaw, w = np.radians(20.0), np.array([-0.1, 1.0, 0.0])
     turn = np.array([
-        [np.cos(way), np.sin(way), 0.0], [-np.sin(way), np.cos(way), 0.0], [0.0, 0.0, 1.0]
+        [np.cos(yaw), np.sin(yaw), 0.0], [-np.sin(yaw), np.cos(yaw), 0.0], [0.0, 0.0, 1.0]
     ])  # fmt: skip
 
     def exact(n: int, r: float) -> Field:
-        return Field.wave(2 * r, 0.3 * r, 5 * r, way, radius=r, size=n)
+        return Field.wave(2 * r, 0.3 * r, 5 * r, yaw, radius=r, size=n)
 
     def reference(times: Array, start: Array, n: int, r: float) -> Array:
         k = 2 * np.pi / (5 * r)
@@ -359,9 +359,9 @@ def _one(
     n = ground.size
     start = np.array([n / 2 + 0.3 * r, n / 2 - 0.2 * r])
     roller = Roller(ground, centre=ground.place(*start), walls=walls, law=WallLaw(after="parallel"))
-    way = np.array([np.cos(heading), np.sin(heading)])
-    omega = SPEED * np.array([-way[1], way[0], 0.0])
-    place, expected = _first_hit(start, way, n, r, turn)
+    direction = np.array([np.cos(heading), np.sin(heading)])
+    omega = SPEED * np.array([-direction[1], direction[0], 0.0])
+    place, expected = _first_hit(start, direction, n, r, turn)
     tick = 0.01 / SPEED
     while roller.status == "done" and not roller.events and roller.time < 20.0:
         roller.advance(omega, tick)
@@ -381,15 +381,15 @@ def _one(
 
 
 def _first_hit(
-    start: Array, way: Array, n: float, r: float, turn: float
+    start: Array, direction: Array, n: float, r: float, turn: float
 ) -> tuple[Array, Array]:  # fmt: skip
     """Return where the centre is at the first hit (2,), and its direction after it (2,)."""
     c, s = np.cos(np.deg2rad(turn)), np.sin(np.deg2rad(turn))
     frame = np.array([[c, s], [-s, c]])
-    at, along = frame @ (start - n / 2), frame @ way
+    at, along = frame @ (start - n / 2), frame @ direction
     limit = (HALF_WIDTH - 1.0) * r
     times = (np.sign(along) * limit - at) / along
     axis = int(np.argmin(times))
     after = along.copy()
     after[axis] = -after[axis]
-    return start + times[axis] * way, frame.T @ after
+    return start + times[axis] * direction, frame.T @ after
