@@ -242,7 +242,7 @@ class TimedController:
             turns.
         motor: instead of motor_t and power, intervals (start, stop, torque) after each change.
         flight: how long before each change the held hand lets go [s].
-        before: instead of what the clock says, intervals (start, stop, torque) until the first
+        before: instead of the clock, intervals (start, stop, torque) until the first
             change, from t = 0 on: how the robot comes from rest into its gait.
         clock: `pure`; or `reset`, with which it starts again whenever the held link passes the
             vertical, and changes hands initial_t later.
@@ -341,7 +341,7 @@ HOLDS = {"a": Mode.SWING_A, "b": Mode.SWING_B, "none": Mode.FLIGHT, "both": Mode
 
 
 class ScheduleController:
-    """Do what a list says: magnets and elbow effort from given times on.
+    """Follow a list: magnets and elbow effort from given times on.
 
     Args:
         setup: robot and scenario.
@@ -353,7 +353,7 @@ class ScheduleController:
         self._steps = sorted((_checked(step) for step in steps), key=lambda step: step[0])
 
     def reset(self, seed: int) -> None:
-        """Do nothing: the time alone says what is due."""
+        """Do nothing: the time alone determines what is due."""
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return what is due."""

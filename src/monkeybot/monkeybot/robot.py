@@ -133,7 +133,7 @@ class MonkeyBot(Robot):
         u = pack(state)
         if mode is not Mode.FLIGHT and any(given.twist[:3]):
             raise AccordError(
-                "initial.twist: a hand is held, so the rates of the angles say it all"
+                "initial.twist: a hand is held, so the rates of the angles determine it"
             )
         if mode is Mode.FIXED:
             u[2:4] = 0.0

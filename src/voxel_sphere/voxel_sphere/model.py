@@ -1,6 +1,6 @@
 """Parameters of the ball, and its contact laws as named by a scenario's `friction.law`.
 
-rolling   it rolls without slipping whatever happens, and is told its angular velocity: the
+rolling   it rolls without slipping whatever happens, and is given its angular velocity: the
           kinematic ball, of the reference alone
 contact   it has weight, lies loose on the ground, and grips by dry friction: the heavy ball, of
           every simulator
@@ -38,7 +38,7 @@ def is_kinematic(setup: Setup) -> bool:
     """Return whether the ball is kinematic (commanded by its angular velocity).
 
     Raises:
-        AccordError: where nothing is said of the contact.
+        AccordError: where nothing is stated of the contact.
     """
     contact = setup.contact
     if contact is None:

@@ -88,7 +88,7 @@ class VoxelSphere(Robot):
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Lower the ball onto the ground at its x and y, rolling with the spin that is given.
 
-        A height z other than 0 says on which floor, where there are several.
+        A height z other than 0 selects the floor, where there are several.
 
         Raises:
             AccordError: for a linear velocity, which follows from the angular one.

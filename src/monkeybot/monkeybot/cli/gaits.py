@@ -153,7 +153,7 @@ def minimise_command(
 def periodic_command(
     rates: Rates = (0.63, 11.21), torque: Torque = 10.0, changes: Changes = None
 ) -> Result:
-    """Refine a gait to one that repeats exactly, and tell whether it is stable.
+    """Refine a gait to one that repeats exactly, and report whether it is stable.
 
     A gait is stable if all its multipliers, the eigenvalues of its return map, are below 1.
 
@@ -368,7 +368,7 @@ def continue_command(
     ] = None,
     changes: Changes = None,
 ) -> Result:
-    """Follow a family of gaits, round its turning points, and tell where it is stable.
+    """Follow a family of gaits, round its turning points, and report where it is stable.
 
     It goes both ways from a gait, until the family leaves the range or ends. Multipliers cross the
     unit circle at 1 (fold), at -1 (flip) or as a pair (Neimark-Sacker); crossings are located.
@@ -512,7 +512,7 @@ def gaits_command(
 
 @dataclass(frozen=True)
 class Shipped:
-    """Hold what is to be said of a shipped gait; its multipliers are those with its feedback."""
+    """Hold the figures of a shipped gait; its multipliers are those with its feedback."""
 
     name: Annotated[str, Quantity("", name="gait")]
     description: Annotated[str, Quantity("", name="what it is", form="text")]
@@ -547,7 +547,7 @@ class Shipped:
 
 
 def shipped(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped:
-    """Return what is to be said of a shipped gait."""
+    """Return the figures of a shipped gait."""
     orbit, feedback = held_gait(name, parameters)
     share = None
     if samples:

@@ -361,7 +361,7 @@ def basin_command(
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
-    """Walk from starts beside a gait's orbit, normally distributed, and tell how many survive.
+    """Walk from starts beside a gait's orbit, normally distributed, and report how many survive.
 
     A walk has fallen out of its gait in the first cycle in which it misses an event, in which its
     elbow goes round, or which does not lead forwards. One that lasts survives if at its end it is
@@ -403,12 +403,12 @@ def robust_command(
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
-    """Walk on a gait's orbit with disturbances, and tell how many walks survive.
+    """Walk on a gait's orbit with disturbances, and report how many walks survive.
 
     Without one it goes through a list of them, one at a time; those that are given act together.
     Times and torque stay those of the robot without errors. What survives is as in
-    `accord monkeybot basin`: the robot still walks near its orbit; at which height is told beside.
-    A gait that changes hands by its state has no times to jitter.
+    `accord monkeybot basin`: the robot still walks near its orbit; at which height is reported
+    beside. A gait that changes hands by its state has no times to jitter.
 
     Examples:
 

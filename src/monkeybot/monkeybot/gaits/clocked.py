@@ -32,7 +32,7 @@ AWAY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # what P(x) - x has beside the deriva
 
 @dataclass(frozen=True)
 class Setting:
-    """Say whose gait it is, and what its controls are.
+    """Specify whose gait it is, and its controls.
 
     Args:
         parameters: of the robot.
@@ -182,7 +182,7 @@ def pieces_of(*changes: tuple[float, float]) -> int:
 
 
 def _same(one: Step, other: Step, setting: Setting) -> bool:
-    """Tell whether two gaits are on the same side of a fold."""
+    """Return whether two gaits are on the same side of a fold."""
     return one.sides[setting.unknowns - 4] == other.sides[setting.unknowns - 4]
 
 

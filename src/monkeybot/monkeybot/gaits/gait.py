@@ -1,8 +1,8 @@
 """Gaits: phases, error and stopping event in one object.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
-and an error that says how far its end is from its start. Searches, landscapes and return maps take
-any of them.
+and an error that measures how far its end is from its start. Searches, landscapes and return maps
+take any of them.
 
 Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
 

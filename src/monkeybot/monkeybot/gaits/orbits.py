@@ -2,7 +2,7 @@
 
 A cycle starts right after an impact, from x = (th1, th2, w1, w2) seen from the hand that holds. The
 return map P takes x through the gait's phases to the same instant of the next cycle; x = P(x) makes
-it an orbit, and the eigenvalues of dP/dx, the multipliers, say whether disturbances fade.
+it an orbit, and the eigenvalues of dP/dx, the multipliers, show whether disturbances fade.
 """
 
 from __future__ import annotations
@@ -330,7 +330,7 @@ STEP = 0.002  # s: of the period along the branch, small enough for Newton's met
 
 @cache
 def shipped_data() -> dict[str, dict[str, Any]]:
-    """Return what config/gaits.yaml says, by name."""
+    """Return what config/gaits.yaml states, by name."""
     return read_yaml(share("monkeybot") / "config" / "gaits.yaml")
 
 

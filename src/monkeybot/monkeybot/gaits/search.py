@@ -72,7 +72,7 @@ def minimise(
 
 
 def missed(rates: Array) -> str:
-    """Return the line that says that a start comes to nothing."""
+    """Return the message for a start that comes to nothing."""
     w1, w2 = (float(rate) for rate in rates)
     return (
         f"from rates {w1:g} and {w2:g} rad/s the free hand never rises to the line, or no further"

@@ -165,7 +165,7 @@ class EngineMonkeyBot(Simulator):
         return u
 
     def _switch(self, switches: Mapping[str, bool]) -> None:
-        """Release and grip as a command says, at once; a hand that grips comes to rest."""
+        """Release and grip as a command asks, at once; a hand that grips comes to rest."""
         check_known("unknown switch ", switches, MAGNETS)
         before = self._mode.switches
         after = {**before, **switches}

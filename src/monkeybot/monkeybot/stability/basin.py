@@ -132,7 +132,7 @@ def basin(
 def share_of(survived: Sequence[bool]) -> Share:
     """Return the share of successes, and its 95 % confidence interval by Wilson.
 
-    Wilson, Journal of the American Statistical Association 22, 1927: it says something even of
+    Wilson, Journal of the American Statistical Association 22, 1927: it holds even for
     a share of 0 or 1.
     """
     found = scipy.stats.binomtest(sum(survived), len(survived)).proportion_ci(0.95, method="wilson")

@@ -7,7 +7,7 @@ Over the mass distribution both links are alike. In units of their mass m, their
 time sqrt(L / g) a robot without friction is two numbers: the distance from the hand to the centre
 of gravity, c = r1 / L, and the inertia about it, k = I / (m L^2). Mass, length and gravity change
 neither orbits nor multipliers: periods go with sqrt(L / g), torques with m g L. So a map over
-(c, k) says it all.
+(c, k) covers all.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ Ts = TypeVarTuple("Ts")
 
 @kernel
 def _lost(u, target, before, forwards):
-    """Tell whether a walk has lost its gait in the cycle that began at a place x of the hand."""
+    """Return whether a walk has lost its gait in the cycle that began at a place x of the hand."""
     for i in range(4):
         if not math.isfinite(u[i]):
             return True

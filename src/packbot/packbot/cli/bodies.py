@@ -168,7 +168,7 @@ def hulls_command(
 
     One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
     hull is a polyhedron inside it; of each connected part of a mesh. Files are in the frame of the
-    link. A warning tells which mesh is far from convex. STL, DAE and others need trimesh.
+    link. A warning names each mesh that is far from convex. STL, DAE and others need trimesh.
 
     Examples:
 

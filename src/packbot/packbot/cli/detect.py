@@ -68,7 +68,7 @@ def detect_command(
 
     Of a bag: which joints failed, how, when that was noticed, and how long after the failure: the
     recorded one, or else as estimated. What cannot be told apart at the end is named, with the
-    small safe motion that would tell. With --study: failures of arms that are not their model,
+    small safe motion that would decide. With --study: failures of arms that are not their model,
     drawn within the stated uncertainties; how many are named rightly, how late, and false alarms;
     beside an observer of the momentum and an oracle that knows friction and payload. Counts are
     of failures that move the finger tips by 50 mm within 3 s. A study that was ended goes on in the

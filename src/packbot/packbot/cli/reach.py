@@ -150,8 +150,9 @@ def reach_command(
 
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
     model and plans a new path: free of collision, within the limits of effort, loose joints hanging
-    or lying on something. Where there is none it says why, and goes to the nearest point that has
-    one. A start that a frozen joint brings into collision gives way to the nearest that is clear.
+    or lying on something. Where there is none it reports why, and goes to the nearest point that
+    has one. A start that a frozen joint brings into collision gives way to the nearest that is
+    clear.
 
     Examples:
 

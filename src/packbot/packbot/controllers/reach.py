@@ -411,7 +411,7 @@ class TransitionController:
     """Take a loose joint over its unstable equilibrium to the stable one beyond (Controller).
 
     The arm starts at rest, the loose joint leaning on something. At the end the other joints are
-    where they were, and link 3 hangs. That elbow 2 is loose, the scenario says.
+    where they were, and link 3 hangs. The scenario states that elbow 2 is loose.
 
     Args:
         setup: robot and scenario; its initial state is the first equilibrium.

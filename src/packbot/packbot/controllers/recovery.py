@@ -59,7 +59,7 @@ class RecoveryController:
     given up: one that is sound after all shows it. Then the model is swapped, a path is planned for
     the joints that are left, and tracked. At its end the tips are drawn to the target by what is
     measured: loose joints lie as they do. Where there is no path, the arm goes to the nearest point
-    that has one. As long as a kind is open the arm goes on, which tells.
+    that has one. As long as a kind is open the arm goes on, which decides it.
 
     Args:
         setup: robot and scenario; the path starts at its initial state.

@@ -1,4 +1,4 @@
-"""Failures that cannot be told apart yet, and the small safe motion that would tell."""
+"""Failures that cannot be told apart yet, and the small safe motion that would decide."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Probe:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Hold what a joint may be, and what would tell; None where no small safe motion does."""
+    """Hold what a joint may be, and what would decide; None where no small safe motion does."""
 
     joint: Annotated[str, Quantity("")]
     explanations: Annotated[tuple[str, ...], Quantity("", name="may be", form="s")]
     probe: Probe | None
 
     @property
-    def motion(self) -> Annotated[str, Quantity("", name="what would tell", form="text")]:
+    def motion(self) -> Annotated[str, Quantity("", name="what would decide", form="text")]:
         """The motion in words."""
         return str(self.probe or "no small safe motion")
 
@@ -84,8 +84,8 @@ class Prober:
             for mover in movers:
                 for direction in (1, -1):
                     move = direction * size * np.eye(len(q))[mover]
-                    tells = healthy or self._gives(q + move, joint)
-                    if tells and self._safe(q, move):
+                    decides = healthy or self._gives(q + move, joint)
+                    if decides and self._safe(q, move):
                         return Probe(JOINTS[mover], direction, size)
         return None
 

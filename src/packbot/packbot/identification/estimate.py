@@ -180,7 +180,7 @@ class Balance:
 
 
 def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
-    """Return what a motion says of the unknowns of the arm, beside what is known before."""
+    """Estimate the unknowns of the arm from a motion, beside what is known before."""
     balance, x = Balance(setup, motion), prior.mean.copy()
     known = np.diag(prior.deviation**-2)
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)

@@ -2,7 +2,7 @@
 
 A setup with the identified masses, centres, lengths, payload and friction is what control, planning
 and detection start from. Zeros of the encoders are taken off angles, and efforts are divided by the
-torque constants. What the motion did not tell is in the estimate as it was known before.
+torque constants. What the motion did not identify is in the estimate as it was known before.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class Sight:
     """Test the visibility of targets from the camera's lens.
 
     Args:
-        clearance: holds the hulls, and says where they are.
+        clearance: holds the hulls, and where they are.
         angle: of the cone that the camera sees [rad]; half the space where it is not known.
         width: of the target [m].
     """

@@ -167,7 +167,7 @@ def _closing(step: Step, gaps: Gaps, i: int, end: float, target: float, toleranc
 LEAST_STEP = 1e-12  # s
 JAM = 1e-6  # s: contacts that jam in that time jam now
 STANDARD_GRAVITY = 9.81  # m/s^2
-APPROACH = 1e-4  # m/s, rad/s: slower impacts are not told
+APPROACH = 1e-4  # m/s, rad/s: slower impacts are not reported
 
 
 class EventDrivenStepper:
@@ -205,7 +205,7 @@ class EventDrivenStepper:
         """Begin at a state."""
         self.n, self.time = len(q), time
         self.deepest, self.steps = 0.0, 0
-        self._touched = dict[str, float]()  # when things touched last, by what is told of them [s]
+        self._touched = dict[str, float]()  # when things touched last, by their event [s]
         self.energy.start(q, v)
         self.motion.closed, self.motion.forces = ClosedGaps(), np.zeros(0)
         self._size = self._options["max_step"]

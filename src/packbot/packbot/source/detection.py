@@ -3,7 +3,7 @@
 Each arm is drawn within what is not known of it (`drawn`). It goes from pose to pose, a new one
 every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails: what is
 named is a false alarm. In others a random joint fails at a random time; the same arm without the
-failure tells by how much that moves the finger tips.
+failure shows by how much that moves the finger tips.
 
 An oracle knows the arm's friction and payload: how well any detector could do.
 """
@@ -364,7 +364,7 @@ class Findings:
 
 
 def findings(run: BagRun, payload: float) -> Findings:
-    """Return what joint states and commanded efforts of a recorded run tell of failed joints.
+    """Find failed joints in the joint states and commanded efforts of a recorded run.
 
     Args:
         run: as recorded.

@@ -49,7 +49,7 @@ LOOKS = 5  # control periods between looks for contact
 
 @dataclass(frozen=True)
 class Noticed:
-    """Hold a failure that was found, and how late; as far as can be told where it was not given."""
+    """Hold a failure that was found, and how late; as estimated where it was not given."""
 
     joint: Annotated[str, Quantity("")]
     kind: Annotated[str, Quantity("", form="s")]
@@ -99,7 +99,7 @@ class Ending(Hold):
     """Hold no target, and end the run when a controller is done.
 
     Args:
-        controller: that says so.
+        controller: that reports it.
         last: time after which the run ends in any case [s].
     """
 

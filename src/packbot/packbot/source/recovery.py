@@ -1,7 +1,7 @@
 """Recovery over many targets: what a failed arm reaches, with recovery and without.
 
 Arms that are not their model are drawn (`drawn`), one for each target and the same for all cases of
-a study. What is reachable is judged by the model; `reaching` says what counts as reached.
+a study. What is reachable is judged by the model; `reaching` defines what counts as reached.
 """
 
 from __future__ import annotations
@@ -286,7 +286,7 @@ def study(
         count: of targets.
         engine: name.
         seed: of the targets, of the planner, and of the first arm that is drawn.
-        done: told of each attempt.
+        done: called with each attempt.
         scale: of the stated uncertainties, within which arms are drawn; None for the model.
     """
     found = run_pieces(reach_for, calls(setups, engine, seed, count, scale), done=done)

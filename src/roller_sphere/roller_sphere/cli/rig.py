@@ -224,7 +224,7 @@ def reach_command(
     ] = 1.0,
     rollers: Rollers = None,
 ) -> Result:
-    """Say along which headings the ball can be driven, and how fast with limited rollers.
+    """Report along which headings the ball can be driven, and how fast with limited rollers.
 
     A rig whose headings are limited by its geometry is no error here: the remaining ones are named.
 
@@ -273,7 +273,7 @@ class Reach:
 
     @classmethod
     def of(cls, kinematics: Kinematics, speed: float, limit: float) -> Reach:
-        """Return what is to be said of a rig."""
+        """Return the reach of a rig."""
         remaining = kinematics.remaining
         if remaining is not None:
             return cls(kinematics.condition, np.degrees(remaining).tolist())

@@ -43,9 +43,9 @@ class SlipFigures:
 
     Args:
         slip: sizes of the slips of both rollers (2,) [m/s].
-        model: what the model says for the same velocity of the ball: |S|, alike for both.
+        model: what the model gives for the same velocity of the ball: |S|, alike for both.
         spin, model_spin: w_z of the ball in the carrier's frame, as it was and by (18).
-        share: roller 1's of the sum of both slips; the model says 0.5. At 0 the roller grips.
+        share: roller 1's of the sum of both slips; the model gives 0.5. At 0 the roller grips.
     """
 
     slip: Annotated[list[float], Quantity("m/s", "of both rollers", "slips", ".3f")]

@@ -198,7 +198,7 @@ class Kinematics:
         return speeds
 
     def _only_spins(self) -> bool:
-        """Say whether the ball can only spin about z; what is planar is rounding then."""
+        """Return whether the ball can only spin about z; what is planar is rounding then."""
         planar, whole = (np.linalg.norm(part, 2) for part in (self.turning[:2], self.turning))
         return bool(planar * REFUSED < whole)
 

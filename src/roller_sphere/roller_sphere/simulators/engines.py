@@ -18,7 +18,7 @@ SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has 
 def model_of(setup: Setup) -> EngineModel:
     """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
 
-    Unless the scenario says otherwise an engine's own z axis (DART) is laid along the normal e of
+    Unless the scenario states otherwise an engine's own z axis (DART) is laid along the normal e of
     both contacts, so that its box of friction has sides along and across the slip; and contacts
     that can be softened (MuJoCo) are soft enough not to hop as they slide.
     """

@@ -168,7 +168,7 @@ def _figures(kinematics: Kinematics) -> tuple[float, float, float, float]:
 def write_rig(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:
     """Write figures 1, 2, 4 and 5 of a rig that drives along a heading [rad].
 
-    Those that say how two lines lie need two rollers: 2a, without slip, where they meet; 4 and 5.
+    Those that show how two lines lie need two rollers: 2a, without slip, where they meet; 4 and 5.
     """
     stills = [write_roller(kinematics, heading, folder)]
     if kinematics.rig.count == 2:
@@ -217,7 +217,7 @@ def write_figures(
         points: rigs of each side of the builder's maps.
         command: that makes this again.
         facts: versions.
-        done: told how many more rigs of the maps are done.
+        done: called with how many more rigs of the maps are done.
 
     Returns:
         the files: the page, and the others by name.

@@ -270,7 +270,7 @@ class Pair:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimisation:
-    """Hold the best gait for a ground, and what the engines say of it."""
+    """Hold the best gait for a ground, and its figures in the engines."""
 
     objective: str
     mu_along: float

@@ -47,7 +47,7 @@ class PeriodMean:
         """Take the mean heading of the links [rad], which may jump by 2 pi, and the centre [m].
 
         Then `heading` [rad] is the continuous mean over the period, `velocity` [m/s] the centre's,
-        and `whole` tells whether the window holds a whole period. The mean of a turning body lags
+        and `whole` is whether the window holds a whole period. The mean of a turning body lags
         by half a period. If the turn is expected to have been `turned` since the start [rad],
         `present` is the mean heading without that lag:
 

@@ -174,7 +174,7 @@ class GroundEstimator:
             self._gyration, normal, right,
         )  # fmt: skip
         if not np.linalg.det(normal) > SINGULAR * np.trace(normal) ** 2:
-            self.deviation = np.full(2, np.inf)  # a robot at rest tells nothing
+            self.deviation = np.full(2, np.inf)  # a robot at rest shows nothing
             return
         inverse = np.linalg.inv(normal)
         freedom = 3 * (self._size // self._group) - 2
@@ -222,7 +222,7 @@ class AdaptationEvent:
 class AdaptiveController:
     """Track a gait, estimate friction, and optimise the gait after a change of ground.
 
-    The friction of the scenario is not read: the controller believes what it is told at the start,
+    The friction of the scenario is not read: the controller believes what it is given at the start,
     and then what it measures.
 
     Args:

@@ -92,7 +92,8 @@ def optimise(
     Args:
         model: snake and ground.
         task: what is asked for.
-        on_evaluation: told at each evaluation its number, and how many there will be at most.
+        on_evaluation: called at each evaluation with its number, and how many there will be at
+        most.
 
     Raises:
         AccordError: if no gait keeps within the limits.

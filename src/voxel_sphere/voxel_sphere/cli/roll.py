@@ -236,7 +236,7 @@ def accuracy_command(
     walls: Annotated[bool, typer.Option("--walls/--no-walls", help="Bounces as well.")] = True,
     binary: Annotated[bool, typer.Option("--binary", help="Black and white, no grey.")] = False,
 ) -> Result:
-    """Roll on voxelised plane, bowl, cylinder and sinusoid, and bounce in arenas; tell the errors.
+    """Roll on voxelised plane, bowl, cylinder and sinusoid, and bounce in arenas; print the errors.
 
     Errors of the contact against closed forms or quadrature, the largest of the run, in radii of
     the sphere (r = n / 10 voxels). The loops are 47 r long, in a bowl on which the centre is 4 r

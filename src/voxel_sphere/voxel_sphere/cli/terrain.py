@@ -147,7 +147,7 @@ def mesh_command(
         typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, as metres."),
     ] = None,
 ) -> Result:
-    """Write a terrain as a closed, outward mesh in metres, and say how wrong it is.
+    """Write a terrain as a closed, outward mesh in metres, and report its error.
 
     Examples:
 

@@ -344,7 +344,7 @@ class Scene:
 
         Args:
             steep: angle from the level from which a face of a whole workspace is wall [deg].
-            done: is told of each of `stages` stages.
+            done: called with each of `stages` stages.
         """
         ground: Solid = self.terrain.surface
         walls: Solid | None = self.terrain.walls

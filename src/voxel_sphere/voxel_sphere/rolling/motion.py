@@ -272,7 +272,7 @@ class Rolling:
 
 
 def roll(asked: Rolling, done: Callable[[int], object] = lambda count: None) -> RolledPath:
-    """Roll for a time, and return the path in equal samples; `done` is told of every sample."""
+    """Roll for a time, and return the path in equal samples; `done` is called with every sample."""
     field, omega, samples = asked.field, asked.omega, asked.samples
     check_run(asked.duration, samples)
     given: Omega = omega if callable(omega) else lambda time: omega

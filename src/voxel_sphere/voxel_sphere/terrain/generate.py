@@ -42,7 +42,7 @@ class Part:
         name: of its folder.
         kind: surface, walls or workspace.
         volume: (n, n, n), 0 empty to 255 solid.
-        recipe: what it was made from, as `workspace.yaml` keeps it; None where it cannot say.
+        recipe: what it was made from, as `workspace.yaml` keeps it; None where it has none.
         grey: whether voxels are filled in part.
     """
 
@@ -70,7 +70,7 @@ def surface_parts(
         name: of the folder; the surface's own if it is left out.
         recipe: see `Part`.
         binary: full or empty voxels only.
-        done: is told after each slice.
+        done: called after each slice.
     """
     name = name or surface.name
     ground = fill_below(surface.height, n, binary=binary, done=done)
@@ -102,7 +102,7 @@ def place(
         voxel_size: edge of a voxel [m].
         binary: write the robot so.
         replace: put volumes in the place of those of the same name.
-        done: is told after each slice.
+        done: called after each slice.
 
     Raises:
         AccordError: if a volume is empty, is there already, or the workspace that is there has

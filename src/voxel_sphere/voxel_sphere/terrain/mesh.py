@@ -117,7 +117,7 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
 
 
 def write_mesh(mesh: Mesh, path: Path, voxel_size: float) -> None:
-    """Write a mesh in metres, whole or not at all; the name tells the format.
+    """Write a mesh in metres, whole or not at all; the name gives the format.
 
     Raises:
         AccordError: for an unknown format, if trimesh is missing, or it cannot be written.

@@ -229,7 +229,7 @@ def interval(
 
 
 def distance_of(recipe: Recipe, kind: str, n: int, radius: float) -> Distance | None:
-    """Return the signed distance to what a recipe makes of one kind; None if it says nothing.
+    """Return the signed distance to what a recipe makes of one kind; None if it makes none.
 
     Raises:
         AccordError: if the recipe cannot be made.

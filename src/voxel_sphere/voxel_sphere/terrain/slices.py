@@ -31,7 +31,7 @@ OTHERS = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")  # 
 
 
 def nothing(count: int) -> None:
-    """Tell nobody how much is done."""
+    """Report progress to nobody."""
 
 
 def slice_files(folder: Path, n: int) -> list[Path]:
@@ -97,7 +97,7 @@ def read_volume(folder: Path, n: int, done: Done = nothing) -> Volume:
     Args:
         folder: of n slices.
         n: size of the grid [voxels].
-        done: is told after each slice.
+        done: called after each slice.
 
     Returns:
         (n, n, n), indexed [x, y, z]: 0 is empty, 255 solid, between them partly filled.
@@ -147,7 +147,7 @@ def _read_slice(path: Path, n: int) -> Volume:
 
 
 FILE = "workspace.yaml"
-SIZE_WORKSPACE = 10.0  # n / r, where nothing else is said
+SIZE_WORKSPACE = 10.0  # n / r, where nothing else is stated
 VOXEL_SIZE = 0.01  # m
 KINDS = ("robot", "surface", "walls", "workspace")
 

@@ -292,7 +292,7 @@ def fill_below(
         height: of arrays of one shape [voxels].
         n: size of the grid [voxels].
         binary: full where the centre of the voxel is below, else empty.
-        done: is told after each slice.
+        done: called after each slice.
 
     Raises:
         AccordError: if the height is not finite, or leaves the grid.
@@ -337,7 +337,7 @@ def fill_inside(
         distance: (x, y, z) -> distance, negative inside; it must change by at most 1 a voxel.
         n: size of the grid [voxels].
         binary: full where the centre of the voxel is inside, else empty.
-        done: is told after each slice.
+        done: called after each slice.
     """
     x = centres(n)
     plan = np.meshgrid(x, x, indexing="ij")

@@ -42,7 +42,7 @@ class Terrain:
         surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
         walls: the same, or None.
         name: of the volumes, for messages and files.
-        grey: whether the slices say how far a voxel is filled, or only whether it is.
+        grey: whether the slices state how far a voxel is filled, or only whether it is.
         exact: signed distance (x, y, z) to what the terrain was generated from, negative inside
             [voxels]; None where that is not known.
     """
@@ -91,7 +91,7 @@ class Workspace:
         """Kind of each volume: robot, surface, walls or workspace.
 
         A volume is a folder with PNG files, at any depth; its name is its path. The kind is as
-        `workspace.yaml` states it, or else as the name tells.
+        `workspace.yaml` states it, or else by the name.
         """
         folders = sorted({path.parent for path in self.path.rglob("*.[pP][nN][gG]")})
         names = [folder.relative_to(self.path).as_posix() for folder in folders]
