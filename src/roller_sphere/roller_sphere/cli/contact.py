@@ -22,7 +22,7 @@ from roboaccord.contract import AccordError, Quantity
 from roboaccord.engines import REFERENCE, engine_names, spec
 from roboaccord.run import run_pieces
 
-from roller_sphere.dribbling.map import Cell, coefficients, run_map
+from roller_sphere.dribbling.map import Cell, coefficients, run_cell
 from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
 from roller_sphere.source.contact_check import ContactFinding, cases, run_case
 
@@ -132,7 +132,8 @@ def dribble_command(
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
     with counted(len(v) * len(w), "dribbling") as done:
-        cells = run_map(setup, engine, v, w, lambda cell: done(1))
+        calls = [(setup.scenario.data(), engine, speed, rate) for speed in v for rate in w]
+        cells = run_pieces(run_cell, calls, done=lambda cell: done(1))
     limits = Limits(
         largest_gain(setup.parameters, mu, ground),
         largest_gain(setup.parameters, mu, ground, -1.0),

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from roboaccord.contract import Array, Contact, Json, Quantity, Seconds, Trajectory
-from roboaccord.run import make_simulator, run_pieces, run_setup
+from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, make_scenario
 
 from roller_sphere.dribbling.dynamics import scratch, spread
@@ -142,16 +141,3 @@ def coefficients(contact: Contact) -> tuple[float, float]:
     """Return the coefficients of friction of the ball with a roller and with the ground."""
     ball, roller, _ = LINKS
     return contact.mu((ball, roller)), contact.mu((ball, contact.fixtures[0].name))
-
-
-def run_map(
-    setup: Setup,
-    engine: str,
-    speeds: Sequence[float],
-    turn_rates: Sequence[float],
-    done: Callable[[Cell], None] | None = None,
-) -> list[Cell]:
-    """Run every speed at every turn rate, side by side, and return the cells in that order."""
-    data = setup.scenario.data()
-    cells = ((data, engine, speed, rate) for speed in speeds for rate in turn_rates)
-    return run_pieces(run_cell, cells, done=done)
