@@ -24,8 +24,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.campaigns.pinocchio_arm import PinocchioArm
 from benchmarks.campaigns.rows import keep, kept, read
-from packbot.controllers.reach import ComputedTorque
-from packbot.controllers.teleoperation import VelocityController
+from packbot.controllers.reach import ComputedTorque, VelocityController
 from packbot.detection.detector import detections
 from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.uncertainty import Uncertainty

@@ -23,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.campaigns.rows import keep, read
-from packbot.controllers.identification import IdentificationController
+from packbot.controllers.reach import IdentificationController
 from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.drawing import Draw
 from packbot.identification.estimate import Motion
 from packbot.identification.report import Quantities, identify
+from packbot.identification.unknowns import Draw
 from packbot.source.drawn import Plant, draw_arm, unknowns_of
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.state import Array, Command

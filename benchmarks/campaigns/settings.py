@@ -32,8 +32,8 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import yaw_quaternion
 from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup
-from roller_sphere.dribbling.place import hold_of
-from roller_sphere.source.contact_check import Case, compare
+from roller_sphere.model.ball import hold_of
+from roller_sphere.source.contact_check import ContactCase, compare
 
 Options = Mapping[str, Json]
 SETTINGS: Mapping[str, list[Options]] = {
@@ -190,7 +190,7 @@ def rig(engine: str, options: Options, *, aligned: bool) -> float:
     if not aligned and engine == "dart":
         changes.append("engine_options.dart.z_axis=[0, 0, 1]")
     setup = scenario("roller_sphere", "headings", engine, options, *changes)
-    case = Case(engine, "contact", "", 20.0)
+    case = ContactCase(engine, "contact", "", 20.0)
     return 100.0 * compare(case, setup, run(setup, engine)).w_t_worst
 
 

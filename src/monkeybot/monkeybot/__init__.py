@@ -3,9 +3,8 @@
 from roboaccord.contract import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "gaits.collisionless": ("find_collisionless",),
     "gaits.gait": ("evaluate", "horizontal"),
     "gaits.landscape": ("LIMIT", "landscape"),
-    "gaits.search": ("minimise",),
+    "gaits.search": ("find_collisionless", "minimise"),
     "model.parameters": ("MonkeyBotParameters",),
 })  # fmt: skip

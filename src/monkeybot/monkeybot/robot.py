@@ -95,11 +95,8 @@ class MonkeyBot(Robot):
     effort_topics = {"elbow_effort": "elbow"}
     switches = {MAGNET_A: True, MAGNET_B: False}
     cli = commands_of("monkeybot", {
-        "gait": "gait minimise periodic collisionless repeat figures",
-        "stable": "stable gaits",
-        "families": "find continue",
-        "maps": "landscape stability design",
-        "walks": "basin robust lqr",
+        "gaits": "gait minimise periodic collisionless repeat figures stable gaits find continue",
+        "maps": "landscape stability design basin robust lqr",
     })  # fmt: skip
     hidden = (
         "minimise", "periodic", "collisionless", "repeat", "stable", "landscape", "design",
@@ -136,7 +133,7 @@ class MonkeyBot(Robot):
         u = pack(state)
         if mode is not Mode.FLIGHT and any(given.twist[:3]):
             raise AccordError(
-                "initial.twist: a hand is held, so the rates of the angles say it all"
+                "initial.twist: a hand is held, so the rates of the angles determine it"
             )
         if mode is Mode.FIXED:
             u[2:4] = 0.0

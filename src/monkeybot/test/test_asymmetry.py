@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from monkeybot.gaits.find import TILT, asymmetry, find_gaits, random_starts
 from monkeybot.gaits.gait import wrap
-from monkeybot.gaits.kinds import CLOCKED, PASSIVE, shipped_gait
+from monkeybot.gaits.orbits import CLOCKED, PASSIVE, shipped_gait
 from monkeybots import REPORT
 from scipy.integrate import solve_ivp
 

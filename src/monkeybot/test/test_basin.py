@@ -6,9 +6,8 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import ENSEMBLE, evaluate
-from monkeybot.gaits.kinds import shipped_gait
-from monkeybot.stability.basin import Draws, basin, share_of
-from monkeybot.stability.robustness import Disturbance, changed, robustness
+from monkeybot.gaits.orbits import shipped_gait
+from monkeybot.stability.basin import Disturbance, Draws, basin, changed, robustness, share_of
 from monkeybot.stability.rollouts import walk
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError
@@ -51,7 +50,7 @@ def test_disturbed_steps_are_the_lagrangians(clocked):
     length = REPORT.length_a
     down = np.array([x[2], x[2] + x[3]])
     tip = x[:2] + length * np.array([np.sin(down).sum(), -np.cos(down).sum()])
-    assert found.way[0] == pytest.approx(tip, abs=1e-8)
+    assert found.displacement[0] == pytest.approx(tip, abs=1e-8)
     assert found.survived[0]
 
 
@@ -155,7 +154,7 @@ def test_height_under_jitter_is_a_random_walk(clocked):
     late[0, 0] = 1e-5
     alone = walk(clocked, REPORT, clocked.start, 60, jitter=late, tolerance=1e-12)
     never = walk(clocked, REPORT, clocked.start, 60, tolerance=1e-12)
-    shift = (alone.way[0, 1] - never.way[0, 1]) / 1e-5
+    shift = (alone.displacement[0, 1] - never.displacement[0, 1]) / 1e-5
     noise = Disturbance(jitter=2e-4, spread="normal")
     found = robustness(clocked, REPORT, noise, draws=Draws(200, 100))
     expected = abs(shift) * 2e-4 * np.sqrt(100.0)
@@ -166,7 +165,7 @@ def test_who_is_not_disturbed_rises_as_the_orbit_does():
     """Which is 12 mm a step, so that there is no rise over it."""
     climbing = shipped_gait("climbing", REPORT)
     found = robustness(climbing, REPORT, Disturbance(), draws=Draws(2, 20))
-    assert found.walks.way[:, 1] == pytest.approx(20 * 0.012)
+    assert found.walks.displacement[:, 1] == pytest.approx(20 * 0.012)
     assert found.rise == pytest.approx(0.0, abs=1e-8)
 
 
@@ -174,7 +173,7 @@ def test_a_gait_that_changes_hands_by_its_state_heeds_no_jitter():
     level = shipped_gait("level", REPORT)
     found = robustness(level, REPORT, Disturbance(jitter=0.01), draws=Draws(5, 20))
     assert found.share.survived == 1.0
-    assert np.abs(found.walks.way[:, 1]).max() < 1e-9
+    assert np.abs(found.walks.displacement[:, 1]).max() < 1e-9
 
 
 def test_errors_of_parameters_are_shares_of_each():

@@ -6,13 +6,20 @@ import math
 
 import numpy as np
 import pytest
-from monkeybot.gaits.collisionless import find_collisionless, start_of
-from monkeybot.gaits.continuation import Family, changed, follow, present
-from monkeybot.gaits.crossings import best, crossings, outside, stable
+from monkeybot.gaits.continuation import (
+    Family,
+    best,
+    changed,
+    crossings,
+    follow,
+    outside,
+    present,
+    stable,
+)
 from monkeybot.gaits.find import find_gaits, same
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import CLOCKED, PASSIVE, clocked_gait, shipped_gait
-from monkeybot.gaits.orbits import find_orbit, gait_of
+from monkeybot.gaits.orbits import CLOCKED, PASSIVE, clocked_gait, find_orbit, gait_of, shipped_gait
+from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError

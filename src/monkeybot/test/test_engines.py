@@ -5,8 +5,7 @@ from dataclasses import replace
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.model.arm import Arm
-from monkeybot.model.coordinates import Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import Arm, Mode, mode_of, pack, unpack
 from roboaccord import (
     AccordError,
     Command,

@@ -8,13 +8,12 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from monkeybot.cli.gait import figures_command
+from monkeybot.cli.gaits import figures_command
 from monkeybot.gaits.gait import evaluate, horizontal
-from monkeybot.gaits.repeat import repeat
+from monkeybot.gaits.search import repeat
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.diagrams import POSE, skeleton, stages
-from monkeybot.source.figures import FIRST, SECOND, STEPS
+from monkeybot.source.figures import FIRST, POSE, SECOND, STEPS, skeleton, stages
 from monkeybots import REPORT
 from roboaccord.description.parameters import load_parameters
 from roboaccord.report.colours import RED

@@ -5,7 +5,7 @@ import json
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.gaits.kinds import shipped_gait
+from monkeybot.gaits.orbits import shipped_gait
 from monkeybot.stability.basin import Draws, basin
 from monkeybot.stability.lqr import (
     STATE_COST,

@@ -6,7 +6,7 @@ Strides and heights come from the orbits, which are found without any controller
 import lagrangian
 import numpy as np
 import pytest
-from monkeybot.gaits.kinds import shipped_data, shipped_gait
+from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.motion import Motion
 from monkeybot.stability.lqr import time_law
 from monkeybots import REPORT, oracle

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 from drawn_figures import keep_figures
 from monkeybot.gaits.clocked import Setting, follow, shipped_level, shipped_step
-from monkeybot.gaits.kinds import CLOCKED
-from monkeybot.gaits.orbits import describe, find_orbit
-from monkeybot.stability.design import (
+from monkeybot.gaits.orbits import CLOCKED, describe, find_orbit
+from monkeybot.stability.maps import (
     Shape,
     better_robot,
     design_map,
+    flood,
     shape_of,
     shaped,
     shipped_robot,
+    stability_map,
 )
 from monkeybot.stability.pictures import write_design, write_stability
-from monkeybot.stability.stability_map import flood, stability_map
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from roboaccord.run.pieces import kept_in

@@ -7,10 +7,9 @@ import linearised as lin
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from monkeybot.gaits.collisionless import find_collisionless, start_of
 from monkeybot.gaits.gait import Gait, evaluate, horizontal, map_slope
-from monkeybot.gaits.kinds import shipped_data, shipped_gait
-from monkeybot.gaits.search import refine
+from monkeybot.gaits.orbits import shipped_data, shipped_gait
+from monkeybot.gaits.search import find_collisionless, refine, start_of
 from monkeybot.model.events import NO_EVENT, VERTICAL, energy_restored, level, linear
 from monkeybot.model.hybrid import Phase, Then
 from monkeybots import REPORT as ROBOT

@@ -24,13 +24,20 @@ from roboaccord.description import Faces
 from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
-from packbot.contact.law import ClampContact, joint_clamp, normal
-from packbot.controllers.identification import IdentificationController
-from packbot.controllers.reach import ReachController
+from packbot.contact.collisions import (
+    ClampContact,
+    joint_clamp,
+    make_environment,
+    normal,
+    stand_around,
+)
+from packbot.controllers.reach import (
+    IdentificationController,
+    ReachController,
+    TransitionController,
+    VelocityController,
+)
 from packbot.controllers.recovery import RecoveryController
-from packbot.controllers.teleoperation import VelocityController
-from packbot.controllers.transition import TransitionController
-from packbot.hulls.collisions import make_environment, stand_around
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, LENS, PackbotParameters, pose
 from packbot.simulators.engines import make_engine_simulator, make_world
@@ -113,8 +120,7 @@ class Packbot(Robot):
             "bodies": "reduced hulls shapes",
             "reach": "plan reach recover equilibria",
             "workspace": "workspace",
-            "detect": "detect",
-            "identify": "identify",
+            "detect": "detect identify",
         },
     )
     hidden = ("figures", "dynamics", "pose", "distance", "sight", "reduced", "hulls", "shapes")

@@ -7,8 +7,8 @@ import pinocchio as pin
 import pytest
 from exact_distance import Solid, signed_distance
 from packbot.contact.clearance import CLOSE, Clearance
-from packbot.hulls.collisions import Shape
-from packbot.hulls.solids import shape_vertices
+from packbot.contact.collisions import Shape
+from packbot.contact.solids import shape_vertices
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

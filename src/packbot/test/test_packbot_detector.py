@@ -6,17 +6,24 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from drawn_figures import keep_figures
-from packbot.cli.detect import _draw
+from packbot.contact.gaps import Touching
 from packbot.controllers.reach import ReachController
 from packbot.detection.detector import Detector, Noise, detections
 from packbot.detection.filters import Balance
 from packbot.detection.probing import Prober
-from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty, effort_basis
-from packbot.identification.drawing import drawn_setup
+from packbot.identification.unknowns import drawn_setup
 from packbot.model.arm import Arm, Kinematics
 from packbot.simulators.reference import PackbotReference
-from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge, judge_arm
+from packbot.source.detection import (
+    Bench,
+    Outcome,
+    alarms_of,
+    counts_of,
+    draw_delays,
+    judge,
+    judge_arm,
+)
 from packbot.source.drawn import Plant, draw_arm
 from packbot.source.reaching import REACHED
 from roboaccord.contract.fault import Fault
@@ -352,7 +359,7 @@ def test_the_figure_of_the_study_has_shares_over_delays(tmp_path, monkeypatch):
     shown = keep_figures(monkeypatch)
     delays = (0.9, 0.1, np.nan, 0.2)
     outcomes = [Outcome("turret", "loose", True, "right", d, 0, 1.0) for d in delays]
-    _draw({"detector": outcomes}, tmp_path / "detection.svg")
+    draw_delays({"detector": outcomes}, tmp_path / "detection.svg")
     (line,) = shown["detection"].axes[0].lines
     assert line.get_xydata().tolist() == [[0.1, 25.0], [0.2, 50.0], [0.9, 75.0]]
 

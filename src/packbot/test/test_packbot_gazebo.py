@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from packbot.hulls.collisions import GROUND
+from packbot.contact.collisions import GROUND
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import read_mesh
 from roboaccord.description.tree import Tree

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import trimesh
 import yaml
-from packbot.hulls.bodies import make_bodies, read_shapes
-from packbot.hulls.collisions import read_hull
-from packbot.hulls.solids import (
+from packbot.contact.collisions import read_hull
+from packbot.contact.hulls import make_bodies, read_shapes
+from packbot.contact.solids import (
     Hull,
     box_corners,
     prism_corners,

@@ -13,13 +13,16 @@ import rigid_bodies as oracle
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
-from packbot.identification.base import BaseParameters, random_states
-from packbot.identification.drawing import drawn_setup
-from packbot.identification.estimate import Motion
-from packbot.identification.excitation import Regressor, condition, exciting
+from packbot.identification.estimate import Motion, Regressor, condition, exciting
 from packbot.identification.known import KnownArm
 from packbot.identification.report import Quantities, identify
-from packbot.identification.unknowns import PLACES, Prior
+from packbot.identification.unknowns import (
+    PLACES,
+    BaseParameters,
+    Prior,
+    drawn_setup,
+    random_states,
+)
 from packbot.model.arm import Arm, Kinematics
 from packbot.source.drawn import Plant, draw_arm, unknowns_of
 from roboaccord.contract.errors import AccordError

@@ -208,7 +208,7 @@ def test_no_way_is_said_in_one_line(monkeypatch):
     setup = Setup.of(load_scenario("packbot", "packbot", "reach", [f"terrain.boxes={boxes}"]))
     caged = Planner(setup)
     goal = Goal.read([1.3, 0.0, 0.2]).angles(setup, caged.clearance, caged.margin, setup.initial.q)
-    with pytest.raises(AccordError, match="no way found in 200 tries that keeps 20 mm"):
+    with pytest.raises(AccordError, match="no path found in 200 tries that keeps 20 mm"):
         caged.plan(setup.initial.q, goal)
 
 
@@ -220,7 +220,7 @@ def test_no_way_is_said_in_one_line(monkeypatch):
         ("plan --target 1 2", "--target takes x, y, z in m, not '1 2'"),
         (
             "plan --to ready --margin 0.05",
-            "start: palm and lamps are 35.5 mm apart, and a way keep",
+            "start: palm and lamps are 35.5 mm apart, and a path keep",
         ),
         ("plan --to ready --speed 2", "'--speed'"),
         ("plan --target 3 0 0", "the arm reaches 1.860 m"),

@@ -11,8 +11,7 @@ import pytest
 from drawn_figures import keep_figures
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm, Kinematics
-from packbot.planning.failed_arm import GAP, FailedArm
-from packbot.planning.goals import EXACT, NEAR, Goals
+from packbot.planning.failed_arm import EXACT, GAP, NEAR, FailedArm, Goals
 from packbot.planning.reaching import MARGIN
 from packbot.planning.recovery import FailedPlanner, Recoverer
 from packbot.planning.roadmap import PACE, Roadmap
@@ -115,7 +114,7 @@ def test_a_fallen_joint_presses_on_what_it_lies_on(joint):
 def test_a_joint_that_lies_on_something_does_so_on_the_way_to_a_target(joint, other, monkeypatch):
     """A target that it has with another joint turned; hanging freely it is 0.1 m off."""
     for name in ("POSES", "PROPPED"):
-        monkeypatch.setattr(f"packbot.planning.goals.{name}", 2)
+        monkeypatch.setattr(f"packbot.planning.failed_arm.{name}", 2)
     setup = load_setup("packbot", "reach")
     arm = FailedArm(setup, [Fault(joint, "loose")])
     tip, q = arm.kinematics.tip, arm.rest(setup.initial.q)

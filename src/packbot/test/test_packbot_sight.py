@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from packbot.contact.clearance import Clearance
-from packbot.hulls.collisions import make_environment, read_collisions
+from packbot.contact.collisions import make_environment, read_collisions
 from packbot.model.arm import LENS, Arm
 from packbot.planning.sight import CAMERA, LENS_WIDTH, SHORT, Sight
 from roboaccord.contract.errors import AccordError

@@ -9,7 +9,7 @@ import pytest
 from packbot.model.arm import Arm
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.transition import PLANE, PlanarArm, flow, inverse, step
-from packbot.source.equilibrium_map import equilibria_at, map_equilibria
+from packbot.source.equilibria import equilibria_at, map_equilibria
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault

@@ -15,7 +15,7 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
-from monkeybot.gaits.kinds import shipped_gait
+from monkeybot.gaits.orbits import shipped_gait
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 

@@ -23,7 +23,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.transport import message
-from roller_sphere.dribbling.place import ball_spin
+from roller_sphere.model.ball import ball_spin
 from roller_sphere.model.kinematics import Kinematics
 
 STEP = 0.001  # s, of world bearing

@@ -9,19 +9,17 @@ from roboaccord.contract import AccordError, AnyEngine, Array, RobotState, Tally
 from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
+from roller_sphere.controllers.dribble import DribbleController
 from roller_sphere.controllers.drive import (
     DriveController,
     FigureEightController,
     HeadingsController,
 )
-from roller_sphere.dribbling.controller import DribbleController
-from roller_sphere.dribbling.reference import DribbleReference
+from roller_sphere.model.ball import BallFigures, RollingOdometry
 from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
-from roller_sphere.model.odometry import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.simulators.engines import make_engine_simulator
-from roller_sphere.simulators.metrics import BallFigures
-from roller_sphere.simulators.reference import RollerSphereReference
+from roller_sphere.simulators.reference import DribbleReference, RollerSphereReference
 
 ROLLERS = ("roller_1", "roller_2")
 CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")
@@ -44,7 +42,7 @@ class RollerSphere(Robot):
     contacts = {"contact": pressed}
     cli = commands_of(
         "roller_sphere",
-        {"rig": "inverse forward reach", "figures": "figures", "contact": "contact dribble"},
+        {"rig": "inverse forward reach figures", "contact": "contact dribble"},
     )
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

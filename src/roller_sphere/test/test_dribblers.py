@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from roboaccord import AccordError
 from roller_sphere.dribbling import Dribbler, hold_ball
-from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
+from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
 from roller_sphere.model.kinematics import Kinematics
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "dribblers.md"

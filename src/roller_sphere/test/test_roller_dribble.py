@@ -12,13 +12,13 @@ from roboaccord.run.loop import simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roller_sphere.dribbling.controller import CARRIER_BANDWIDTH, moved_mass
+from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
-from roller_sphere.dribbling.limits import ball_acceleration, grip_shares, largest_turn_rate
 from roller_sphere.dribbling.map import slip_figures
-from roller_sphere.dribbling.place import held_time, holds, offsets, slides
-from roller_sphere.dribbling.reference import fixed_masses
+from roller_sphere.dribbling.statics import ball_acceleration, grip_shares, largest_turn_rate
+from roller_sphere.model.ball import held_time, holds, offsets, slides
 from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.simulators.reference import fixed_masses
 
 pytestmark = pytest.mark.thorough
 

@@ -27,11 +27,10 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roller_sphere.controllers.drive import figure_eight, figure_eight_time, headings, speeds_for
+from roller_sphere.model.ball import RollingOdometry, slips
 from roller_sphere.model.kinematics import Kinematics
-from roller_sphere.model.odometry import RollingOdometry
-from roller_sphere.simulators.metrics import slips
 from roller_sphere.simulators.reference import slip_matrix
-from roller_sphere.source.contact_check import Case, cases, run_case
+from roller_sphere.source.contact_check import ContactCase, cases, run_case
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -190,7 +189,7 @@ def test_engines_have_the_references_masses(base: str) -> None:
 def test_dart_turns_the_ball_as_the_model_with_its_axis_along_e() -> None:
     """w_t within 2 % over 12 headings, w_s between both lines: with DART's own dry friction."""
     pytest.importorskip("dartpy")
-    found = run_case(Case("dart", "contact", "e", 20.0))
+    found = run_case(ContactCase("dart", "contact", "e", 20.0))
     assert found.passed
     assert found.w_s_offset > 1e-3  # it does not settle at the model's value, and need not
 

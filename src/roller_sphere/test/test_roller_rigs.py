@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from roller_sphere.model.kinematics import REFUSED, WARNED, Kinematics
-from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed
+from roller_sphere.model.kinematics import (
+    REFUSED,
+    WARNED,
+    Kinematics,
+    blocked,
+    fastest_heading,
+    gains,
+    slip_gains,
+    top_speed,
+)
 from roller_sphere.model.rig import Rig, RigError
 
 TURN = 2.0 * np.pi

@@ -10,13 +10,12 @@ from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from snake.controllers.serpenoid import SerpenoidController
-from snake.model.friction import ellipse, pyramid
-from snake.model.parameters import SnakeParameters
+from snake.controllers.steering import SteeringController
+from snake.model.parameters import SnakeParameters, ellipse, pyramid
 from snake.search.adaptive import AdaptiveController
 from snake.simulators.metrics import GaitFigures
 from snake.simulators.reference import SnakeReference
 from snake.source.post import AsCoded, AsDescribed
-from snake.steering.controller import SteeringController
 
 
 class Snake(Robot):
@@ -37,9 +36,7 @@ class Snake(Robot):
         "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
         "boxes": {},
     }
-    cli = commands_of(
-        "snake", {"gaits": "gait adapt", "optimise": "optimise", "figures": "shapes figures"}
-    )
+    cli = commands_of("snake", {"gaits": "gait adapt optimise", "figures": "shapes figures"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         parameters: SnakeParameters = setup.parameters

@@ -10,9 +10,9 @@ from roboaccord import AccordError, Setup, load_scenario, make_controller, make_
 from roboaccord.cli.main import app
 from scipy.optimize import curve_fit
 from snake.model.coordinates import PlanarSnake, friction_of
-from snake.search.confirm import steady_figures
-from snake.search.ground_estimate import GroundEstimator, normal_equations, sample
+from snake.search.adaptive import GroundEstimator, normal_equations, sample
 from snake.search.ideal import IdealModel
+from snake.search.optimise import steady_figures
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.thorough

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from snake.controllers.gaits import Serpenoid, VariableSerpenoid
+from snake.controllers.serpenoid import Serpenoid, VariableSerpenoid
 
 
 def draw(rng):

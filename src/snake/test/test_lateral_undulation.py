@@ -15,8 +15,8 @@ from roboaccord.report import render_report
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.scenario import StatisticsSpec
 from snake.cli.figures import shapes_command
+from snake.figures import outlines, write_picture
 from snake.simulators.metrics import travel_of_cycles
-from snake.source.shapes import outlines, write_picture
 
 pytestmark = pytest.mark.thorough
 

@@ -9,9 +9,8 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run.factory import make_simulator, run_setup
 from snake.cli.gaits import gait_command
 from snake.model.coordinates import friction_of
-from snake.search.confirm import setup_of
 from snake.search.ideal import IdealModel
-from snake.search.optimise import DEFAULT_GAIT
+from snake.search.optimise import DEFAULT_GAIT, setup_of
 from snake.simulators.metrics import (
     GaitFigures,
     body_motion,

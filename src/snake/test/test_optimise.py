@@ -11,12 +11,11 @@ from roboaccord.cli.main import app
 from roboaccord.cli.rendering import rendered
 from roboaccord.run.factory import make_simulator, run_setup
 from scipy.optimize import brentq
-from snake.cli.optimise import Measured, Optimisation
+from snake.cli.gaits import Measured, Optimisation
 from snake.model.coordinates import friction_of
 from snake.search import optimise as search
-from snake.search.confirm import setup_of, steady_figures, window
 from snake.search.ideal import Figures, Gait, IdealModel
-from snake.search.optimise import DEFAULT_GAIT, Task, optimise
+from snake.search.optimise import DEFAULT_GAIT, Task, optimise, setup_of, steady_figures, window
 from typer.testing import CliRunner
 
 pytestmark = pytest.mark.thorough

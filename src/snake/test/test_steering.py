@@ -10,10 +10,14 @@ from roboaccord import AccordError, Setup, load_scenario, make_controller, make_
 from roboaccord.contract.state import Target
 from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import metrics_of
-from snake.simulators.metrics import body_motion
-from snake.steering.guidance import FollowTwist, FollowWaypoints, HoldHeading, SteadyMotion
-from snake.steering.heading import PeriodMean
-from snake.steering.metrics import MeanHeading, Settling, WaypointFigures, gait_phase
+from snake.controllers.guidance import (
+    FollowTwist,
+    FollowWaypoints,
+    HoldHeading,
+    PeriodMean,
+    SteadyMotion,
+)
+from snake.simulators.metrics import MeanHeading, Settling, WaypointFigures, body_motion, gait_phase
 
 pytestmark = pytest.mark.thorough
 

@@ -12,7 +12,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from snake.model.coordinates import PlanarSnake
-from snake.model.impacts import first_violation
+from snake.model.stops import first_violation
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_impacts_take_energy_and_no_joint_passes_its_stop(setup_with, drive):
 
 def test_one_impact_keeps_angular_momentum_to_round_off(setup_with, random_state):
     """Joints put at their stops, moving outwards: momenta stay, those joints stop, energy falls."""
-    from snake.model.impacts import impact
+    from snake.model.stops import impact
 
     setup = setup_with()
     p = setup.parameters

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from voxel_sphere.rolling.distance import STAGES, distance_and_gradient
-from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.sampling import GRID, _cell, sample
-from voxel_sphere.terrain.shapes import fill_below
-from voxel_sphere.terrain.surfaces import make_surface
+from voxel_sphere.rolling.field import GRID, Field, _cell, sample
+from voxel_sphere.terrain.surfaces import fill_below, make_surface
 
 N, R = 60, 6.0
 

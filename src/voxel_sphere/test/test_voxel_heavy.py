@@ -8,8 +8,7 @@ from scipy.integrate import solve_ivp
 from voxel_sphere.rolling import heavy_kernels as kernels
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.heavy import HeavyParameters, HeavyRoller
-from voxel_sphere.terrain.shapes import fill_below
-from voxel_sphere.terrain.surfaces import make_surface
+from voxel_sphere.terrain.surfaces import fill_below, make_surface
 
 N, R, G = 100, 10.0, 981.0
 MIDDLE = (50.0, 50.0, 60.0)

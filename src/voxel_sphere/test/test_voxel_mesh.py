@@ -20,8 +20,7 @@ from voxel_sphere.terrain.mesh import (
     terrain_mesh,
     write_mesh,
 )
-from voxel_sphere.terrain.shapes import fill_below
-from voxel_sphere.terrain.surfaces import SURFACES, make_surface
+from voxel_sphere.terrain.surfaces import SURFACES, fill_below, make_surface
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 pytestmark = pytest.mark.thorough

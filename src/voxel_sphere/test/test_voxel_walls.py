@@ -5,14 +5,12 @@ import json
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.rolling.bounces import HEADINGS, bounces
-from voxel_sphere.rolling.contacts import contacts, linked
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller, Rolling, roll
+from voxel_sphere.rolling.motion import Roller, Rolling, contacts, linked, roll
 from voxel_sphere.rolling.walls import WallLaw, reflected, spin_for, split, tangent
+from voxel_sphere.source.accuracy import HEADINGS, bounces
 from voxel_sphere.terrain.generate import Part, place
-from voxel_sphere.terrain.shapes import fill_below, fill_inside
-from voxel_sphere.terrain.surfaces import make_surface
+from voxel_sphere.terrain.surfaces import fill_below, fill_inside, make_surface
 
 pytestmark = pytest.mark.thorough
 
@@ -66,7 +64,7 @@ def test_bounces(binary):
 
 def test_who_meets_no_wall_is_stuck(monkeypatch):
     """Within two steps of 0.01 rad; there is no heading then, which counts as the opposite one."""
-    monkeypatch.setattr("voxel_sphere.rolling.bounces.SPEED", 1e-3)
+    monkeypatch.setattr("voxel_sphere.source.accuracy.SPEED", 1e-3)
     found = bounces(20, 0.0)
     assert (found.hits, found.stuck) == (0, HEADINGS)
     assert (found.heading_error, found.mean_error) == (180.0, 180.0)

@@ -3,7 +3,7 @@
 from roboaccord.contract import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "model.parameters": ("VoxelSphereParameters",),
+    "model": ("VoxelSphereParameters",),
     "rolling.field": ("Field",),
     "rolling.motion": ("Roller",),
     "terrain.generate": ("surface_parts",),

@@ -14,12 +14,15 @@ from roboaccord.scenario import Robot, Setup, commands_of
 from roboaccord.simulators import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
-from voxel_sphere.model.contact import is_kinematic, rolling, touching
-from voxel_sphere.model.parameters import VoxelSphereParameters
+from voxel_sphere.model import VoxelSphereParameters, is_kinematic, rolling, touching
 from voxel_sphere.rolling.field import Scene
-from voxel_sphere.simulators.engines import draw_relief, make_engine_simulator, make_world
+from voxel_sphere.simulators.engines import (
+    draw_relief,
+    make_engine_simulator,
+    make_scene,
+    make_world,
+)
 from voxel_sphere.simulators.reference import HeavyReference, RollingReference
-from voxel_sphere.simulators.scene import make_scene
 
 
 class BallFigures(Tally):
@@ -52,7 +55,7 @@ class VoxelSphere(Robot):
     contacts = {"rolling": rolling, "contact": touching}
     cli = commands_of(
         "voxel_sphere",
-        {"make": "make", "terrain": "list mesh world", "roll": "roll", "accuracy": "accuracy"},
+        {"terrain": "make list mesh world", "roll": "roll accuracy"},
     )
     terrain = staticmethod(make_scene)
 
@@ -85,7 +88,7 @@ class VoxelSphere(Robot):
     def initial(self, setup: Setup, state: RobotState) -> RobotState:
         """Lower the ball onto the ground at its x and y, rolling with the spin that is given.
 
-        A height z other than 0 says on which floor, where there are several.
+        A height z other than 0 selects the floor, where there are several.
 
         Raises:
             AccordError: for a linear velocity, which follows from the angular one.

@@ -10,8 +10,7 @@ from roboaccord.contract import AccordError, Metres, NewtonMetres, Quantity, Rat
 from roboaccord.description import load_parameters
 from roboaccord.scenario import apply_change
 
-from monkeybot.gaits.kinds import KINDS
-from monkeybot.gaits.orbits import Kind
+from monkeybot.gaits.orbits import KINDS, Kind
 from monkeybot.model.parameters import MonkeyBotParameters
 
 Rates = Annotated[

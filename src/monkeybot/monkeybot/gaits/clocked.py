@@ -17,7 +17,7 @@ import numpy as np
 from roboaccord.contract import AccordError, Array, Quantity
 
 from monkeybot.gaits.gait import evaluate, wrap
-from monkeybot.gaits.kinds import clocked, shipped_gait
+from monkeybot.gaits.orbits import clocked, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 
 TOLERANCE = 1e-10  # of the integrator
@@ -32,7 +32,7 @@ AWAY = np.diag([1.0, 1.0, 1.0, 1.0, 0.0])  # what P(x) - x has beside the deriva
 
 @dataclass(frozen=True)
 class Setting:
-    """Say whose gait it is, and what its controls are.
+    """Specify whose gait it is, and its controls.
 
     Args:
         parameters: of the robot.
@@ -136,16 +136,16 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
     """Follow a gait along a course of settings; None where it ends before.
 
     Each new gait must be close to where the last two point, and on the same side of a fold, or
-    the way to it is halved.
+    the step to it is halved.
 
     Args:
         step: where the course begins.
         course: from 0, the setting of `step`, to 1.
         pieces: in which it is done, if all goes well.
     """
-    at, before, way = 0.0, None, 1.0 / pieces
+    at, before, length = 0.0, None, 1.0 / pieces
     while at < 1.0 - 1e-9:
-        to = min(1.0, at + way)
+        to = min(1.0, at + length)
         guess, torque = step.start, step.torque
         if before is not None:
             ahead = (to - at) / (at - before[0])
@@ -154,8 +154,8 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
         setting = course(to)
         found = find_step(setting, guess, torque, step.slope)
         if found is None or not _same(found, step, setting) or _gap(found, guess) > LEAP:
-            way *= 0.5
-            if way * pieces < 0.5**HALVINGS:
+            length *= 0.5
+            if length * pieces < 0.5**HALVINGS:
                 return None
             continue
         before, step, at = (at, step), found, to
@@ -182,7 +182,7 @@ def pieces_of(*changes: tuple[float, float]) -> int:
 
 
 def _same(one: Step, other: Step, setting: Setting) -> bool:
-    """Tell whether two gaits are on the same side of a fold."""
+    """Return whether two gaits are on the same side of a fold."""
     return one.sides[setting.unknowns - 4] == other.sides[setting.unknowns - 4]
 
 

@@ -108,7 +108,7 @@ def random_starts(
 
 
 def same(a: Orbit, b: Orbit) -> bool:
-    """Tell whether two orbits are one."""
+    """Return whether two orbits are one."""
     apart = a.start - b.start
     apart[:2] = wrap(apart[:2])
     numbers = [a.controls[name] - b.controls[name] for name in a.controls]
@@ -143,7 +143,7 @@ SAMPLES = 200  # intervals of a swing in which its halves are compared
 
 @dataclass(frozen=True)
 class Asymmetry:
-    """Say how far a gait is from being symmetric; the most of its swings.
+    """Measure how far a gait is from being symmetric; the most of its swings.
 
     Args:
         mirror: largest |q(t) + q(T - t)| of a joint, modulo full turns [rad].

@@ -1,8 +1,8 @@
 """Gaits: phases, error and stopping event in one object.
 
 A gait is a list of phases with the events that end them (its controller), an event that stops it,
-and an error that says how far its end is from its start. Searches, landscapes and return maps take
-any of them.
+and an error that measures how far its end is from its start. Searches, landscapes and return maps
+take any of them.
 
 Poincare maps of a gait, their monodromy matrices and Floquet multipliers.
 
@@ -227,7 +227,7 @@ def multipliers(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Mu
 def all_multipliers(
     gait: Gait, parameters: MonkeyBotParameters, start: Array
 ) -> dict[str, Multipliers]:
-    """Return the multipliers of a gait under three ways of control.
+    """Return the multipliers of a gait under three modes of control.
 
     `state_triggered`: by its events; `timed`: by the clock, which starts again at its last event;
     `clock`: by the clock alone, four multipliers of (th1, th2, w1, w2). With the first, energy is

@@ -1,8 +1,8 @@
-"""Periodic orbits: fixed points of the Poincare map, and their Floquet multipliers.
+"""Periodic orbits and their Floquet multipliers, by kinds of gaits, and the gaits that ship.
 
 A cycle starts right after an impact, from x = (th1, th2, w1, w2) seen from the hand that holds. The
 return map P takes x through the gait's phases to the same instant of the next cycle; x = P(x) makes
-it an orbit, and the eigenvalues of dP/dx, the multipliers, say whether disturbances fade.
+it an orbit, and the eigenvalues of dP/dx, the multipliers, show whether disturbances fade.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Annotated
+from functools import cache, partial
+from typing import Annotated, Any
 
 import numpy as np
-from roboaccord.contract import AccordError, Array, Json, Quantity, to_json
+from roboaccord.contract import AccordError, Array, Json, Quantity, check_known, to_json
+from roboaccord.description import read_yaml, share
 from roboaccord.numerics import central_slope, newton_steps
 
 from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
-from monkeybot.model.events import linear
-from monkeybot.model.hybrid import Then
+from monkeybot.model.events import VERTICAL, level, linear
+from monkeybot.model.hybrid import Phase, Then
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -193,7 +194,7 @@ def describe(
 def work_of(gait: Gait, parameters: MonkeyBotParameters, start: Array, times: Array) -> float:
     """Return the integral of |torque x w2| over a cycle [J].
 
-    Under a constant torque it is the torque times the way of th2 between its turning points.
+    Under a constant torque it is the torque times the travel of th2 between its turning points.
     """
     motion = Motion(parameters, np.concatenate([start, np.zeros(4)]))
     work = 0.0
@@ -253,3 +254,128 @@ class Closing:
 
 def _text(controls: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in controls.items())
+
+
+# For links of one length the free hand is in the direction th1 + th2 / 2 from the held one.
+SINKING = linear("level, sinking", th1=-1.0, th2=-0.5, above=-0.5 * math.pi)
+
+
+def clocked(period: float, torque: float) -> Gait:
+    """Return the gait of constant torque whose hands change by the clock."""
+    return Gait("clocked", (Phase(torque=torque, duration=period, then=Then.CHANGE),))
+
+
+def level_triggered(torque: float) -> Gait:
+    """Return the gait of constant torque whose hands change where the free one sinks to the line.
+
+    It has risen above it before. Both hands are level then, so the gait keeps its height whatever
+    happens. The report changes hands on the way up, where a slow hand only grazes the line.
+    """
+    return Gait(
+        "level-triggered",
+        (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE)),
+    )
+
+
+def passive(period: float) -> Gait:
+    """Return the gait without torque."""
+    return Gait("passive", (Phase(duration=period, then=Then.CHANGE),))
+
+
+def flying(period: float, flight: float, torque: float) -> Gait:
+    """Return the clocked gait with a flight between the hands: `period` is that of both."""
+    return Gait(
+        "flying",
+        (
+            Phase(torque=torque, duration=period - flight, then=Then.RELEASE),
+            Phase(torque=torque, duration=flight, then=Then.GRIP_OTHER),
+        ),
+    )
+
+
+def two_step(first: float, second: float, torque: float, more: float) -> Gait:
+    """Return the gait of two different steps: their durations, and torques half of `more` apart."""
+    return Gait(
+        "two-step",
+        (
+            Phase(torque=torque + 0.5 * more, duration=first, then=Then.CHANGE),
+            Phase(torque=torque - 0.5 * more, duration=second, then=Then.CHANGE),
+        ),
+    )
+
+
+def report(switch: float, motor: float, torque: float) -> Gait:
+    """Return the report's gait by a clock that starts again at the vertical, where it begins."""
+    return Gait(
+        "report",
+        (
+            Phase(duration=switch, then=Then.CHANGE),
+            Phase(torque=torque, duration=motor),
+            Phase(VERTICAL),
+        ),
+    )
+
+
+CLOCKED = Kind("clocked", ("period", "torque"), clocked)
+LEVEL_TRIGGERED = Kind("level_triggered", ("torque",), level_triggered, solved=())
+PASSIVE = Kind("passive", ("period",), passive, solved=("period",))
+FLYING = Kind("flying", ("period", "flight", "torque"), flying)
+TWO_STEP = Kind("two_step", ("first", "second", "torque", "more"), two_step)
+REPORT = Kind("report", ("switch", "motor", "torque"), report, solved=("switch",))
+KINDS = {kind.name: kind for kind in (CLOCKED, LEVEL_TRIGGERED, PASSIVE, REPORT, FLYING, TWO_STEP)}
+
+
+STEP = 0.002  # s: of the period along the branch, small enough for Newton's method to follow
+
+
+@cache
+def shipped_data() -> dict[str, dict[str, Any]]:
+    """Return what config/gaits.yaml states, by name."""
+    return read_yaml(share("monkeybot") / "config" / "gaits.yaml")
+
+
+def shipped_gait(name: str, parameters: MonkeyBotParameters) -> Orbit:
+    """Return a shipped gait, refined for these parameters.
+
+    Raises:
+        AccordError: for an unknown name, or parameters with which there is no such gait near by.
+    """
+    gaits = shipped_data()
+    check_known("unknown gait ", name, gaits)
+    data = gaits[name]
+    return find_orbit(
+        KINDS[data["kind"]],
+        parameters,
+        data["controls"],
+        np.array(data["post_impact"]),
+        rise=data.get("rise", 0.0),
+    )
+
+
+def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
+    """Return the horizontal gait of constant torque with a period [s].
+
+    It is followed from the shipped one's period to this one.
+
+    Raises:
+        AccordError: where the branch ends before.
+    """
+    if not (math.isfinite(period) and 0.5 <= period <= 1.5):
+        raise AccordError(f"period is {period:g} s, and must be between 0.5 and 1.5 s")
+    orbit = shipped_gait("clocked", parameters)
+    before = None
+    start = orbit.controls["period"]
+    for at in np.linspace(start, period, 1 + math.ceil(abs(period - start) / STEP))[1:]:
+        torque, guess = orbit.controls["torque"], orbit.start
+        if before is not None:
+            torque += torque - before.controls["torque"]
+            guess = 2.0 * guess - before.start
+        try:
+            found = find_orbit(CLOCKED, parameters, {"period": float(at), "torque": torque}, guess)
+        except AccordError:
+            raise AccordError(
+                f"the branch of horizontal clocked gaits was followed to a period of "
+                f"{orbit.period:.4g} s, not to {period:g} s"
+            ) from None
+        before, orbit = orbit, found
+    return orbit

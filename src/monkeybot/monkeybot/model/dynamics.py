@@ -123,7 +123,7 @@ def flip(p, u, out):
 def impact(p, u):
     """Bring the first hand to rest by an impulse on it, in place; return its x and y [N s].
 
-    w+ = P w-, P = 1 - M^-1 J' (J M^-1 J')^-1 J with J = [1 0]: the rows of the angles say that
+    w+ = P w-, P = 1 - M^-1 J' (J M^-1 J')^-1 J with J = [1 0]: the rows of the angles state that
     M_tt dw = M_tx v, and those of the hand what the impulse is.
     """
     x1, x2, y1, y2 = coupling(p, u[0], u[0] + u[1])

@@ -8,8 +8,7 @@ import numpy as np
 from roboaccord.contract import Array, DivergedError, Event
 
 from monkeybot.model import dynamics, hybrid, integrator
-from monkeybot.model.arm import Arm
-from monkeybot.model.coordinates import MAGNETS, SWINGS, Mode
+from monkeybot.model.coordinates import MAGNETS, SWINGS, Arm, Mode
 from monkeybot.model.events import NO_EVENT, StateEvent
 from monkeybot.model.hybrid import Then
 from monkeybot.model.parameters import MonkeyBotParameters

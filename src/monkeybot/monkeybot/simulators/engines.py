@@ -15,8 +15,7 @@ from roboaccord.engines import EngineModel, EngineSimulator, simulate_model
 from roboaccord.scenario import Setup
 from roboaccord.simulators import CHANNELS, IMPACTS, LOCK_INERTIA, JointFriction, Simulator
 
-from monkeybot.model.arm import RATES, Arm
-from monkeybot.model.coordinates import MAGNETS, MOVING, Mode, mode_of, pack, unpack
+from monkeybot.model.coordinates import MAGNETS, MOVING, RATES, Arm, Mode, mode_of, pack, unpack
 from monkeybot.model.parameters import MonkeyBotParameters
 
 HINGES = {Mode.SWING_A: "hand_a", Mode.SWING_B: "hand_b"}
@@ -166,7 +165,7 @@ class EngineMonkeyBot(Simulator):
         return u
 
     def _switch(self, switches: Mapping[str, bool]) -> None:
-        """Release and grip as a command says, at once; a hand that grips comes to rest."""
+        """Release and grip as a command asks, at once; a hand that grips comes to rest."""
         check_known("unknown switch ", switches, MAGNETS)
         before = self._mode.switches
         after = {**before, **switches}

@@ -39,7 +39,7 @@ class ReferenceSettings:
 class MonkeyBotReference(Reference):
     """Simulate the MonkeyBot analytically.
 
-    Its step follows from its tolerance alone; the scenario's physics step has no say.
+    Its step follows from its tolerance alone; the scenario's physics step plays no part.
 
     Attributes:
         tighter: the option by which its own error is measured, a tenth of the tolerance.

@@ -19,8 +19,7 @@ import scipy
 from roboaccord.contract import INLINE, AccordError, Array, Quantity
 
 from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
-from monkeybot.gaits.kinds import REPORT, shipped_gait
-from monkeybot.gaits.orbits import FINE, Orbit, gait_of
+from monkeybot.gaits.orbits import FINE, REPORT, Orbit, gait_of, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.stability.rollouts import Feedback
 
@@ -178,7 +177,7 @@ class Held:
     ]
 
 
-def held(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
+def held_by_feedback(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
     """Return the feedback of a gait, and what it changes; arguments and errors as of `time_law`."""
     law = time_law(orbit, parameters, sample=sample)
     A, B = linearise(orbit, parameters)

@@ -29,8 +29,7 @@ from roboaccord.report import (
 
 from monkeybot.gaits.clocked import Level
 from monkeybot.gaits.landscape import Landscape
-from monkeybot.stability.design import DesignMap, Robot
-from monkeybot.stability.stability_map import StabilityMap
+from monkeybot.stability.maps import DesignMap, Robot, StabilityMap
 
 CUT = 5.0  # as in the report
 HEIGHT = "root of the error"

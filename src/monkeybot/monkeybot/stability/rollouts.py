@@ -2,7 +2,7 @@
 
 A robot with magnets always holds on to something; what it can lose is its gait. It has lost it in
 the first cycle in which it misses an event, in which its elbow has gone round, or after which the
-hand that grips is not further forwards. It is still on the orbit's way if at the end it is NEAR it.
+hand that grips is not further forwards. It is still on its orbit if at the end it is NEAR it.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Ts = TypeVarTuple("Ts")
 
 @kernel
 def _lost(u, target, before, forwards):
-    """Tell whether a walk has lost its gait in the cycle that began at a place x of the hand."""
+    """Return whether a walk has lost its gait in the cycle that began at a place x of the hand."""
     for i in range(4):
         if not math.isfinite(u[i]):
             return True
@@ -55,7 +55,7 @@ def walk_block(
         sample: to whole numbers of which the times are rounded [s]; 0 rounds nothing.
         jitter: added to the times after that (k, cycles, n) [s].
         factors: of all torques (k,).
-        forwards: sign of the way along x.
+        forwards: sign of the motion along x.
         cycles: filled with how many were walked (k,).
         finals: filled with the state at the end, in the frame of the hand that holds (k, 8).
     """
@@ -158,13 +158,13 @@ class Walks:
     Args:
         cycles: that each walked before it lost its gait (k,).
         final: (th1, th2, w1, w2) at the end (k, 4).
-        way: of the held hand, forwards and up (k, 2) [m].
+        displacement: of the held hand, forwards and up (k, 2) [m].
         survived: whether each walked all cycles and is near the orbit at the end (k,).
     """
 
     cycles: NDArray[np.int64]
     final: Array
-    way: Array
+    displacement: Array
     survived: NDArray[np.bool_]
 
 
@@ -182,7 +182,7 @@ def walk(
     """Repeat an orbit's gait from many starts.
 
     Args:
-        orbit: whose gait it is, and whose way is to be kept.
+        orbit: whose gait it is, and whose path is to be kept.
         parameters: of the robot that walks, which need not be the orbit's.
         starts: (th1, th2, w1, w2) where a cycle begins (k, 4).
         cycles: how many.
@@ -210,7 +210,7 @@ def walk(
     return Walks(
         cycles=walked,
         final=finals[:, :4],
-        way=finals[:, 4:6],
+        displacement=finals[:, 4:6],
         survived=(walked == cycles) & (np.abs(away) <= NEAR).all(axis=1),
     )
 

@@ -33,8 +33,8 @@ from roboaccord.description import share
 from roboaccord.report import BLUE, INK, legend, picture
 from roboaccord.run import write_columns
 
-from packbot.hulls.bodies import Body, complaints, make_bodies, read_shapes, write_bodies
-from packbot.hulls.solids import write_shapes
+from packbot.contact.hulls import Body, complaints, make_bodies, read_shapes, write_bodies
+from packbot.contact.solids import write_shapes
 from packbot.model.reduced import (
     Inertia,
     MergedLinks,
@@ -168,7 +168,7 @@ def hulls_command(
 
     One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
     hull is a polyhedron inside it; of each connected part of a mesh. Files are in the frame of the
-    link. A warning tells which mesh is far from convex. STL, DAE and others need trimesh.
+    link. A warning names each mesh that is far from convex. STL, DAE and others need trimesh.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`accord packbot pose`, `dynamics`, `distance` and `sight`: the arm in one pose."""
+"""Commands `accord packbot pose`, `dynamics`, `distance` and `sight`: the arm in one pose."""
 
 from __future__ import annotations
 
@@ -9,15 +9,110 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli import Changes, Result, gathers, grid_of, lines_of, load_setup, tables_of
-from roboaccord.contract import AccordError, Array, Degrees, Metres, Quantity, to_json
+from roboaccord.cli import (
+    Changes,
+    Result,
+    gathers,
+    grid_of,
+    lines_of,
+    load_setup,
+    quantity,
+    tables_of,
+)
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Degrees,
+    Metres,
+    Quantity,
+    Radians,
+    check_known,
+    to_json,
+)
+from roboaccord.scenario import Setup
+from typer.models import OptionInfo
 
-from packbot.cli.options import Angles, Pitch, ScenarioName, Target, angles_of, joint_values, point
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Arm, Kinematics
 from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
 from packbot.planning.inverse import Inverse
 from packbot.planning.sight import Sight
+
+Angles = Annotated[
+    str | None,
+    Quantity("rad"),
+    typer.Option(
+        "--q", metavar="Q1 ... Q7", help="Angles of the joints; else the scenario's start."
+    ),
+]
+ScenarioName = Annotated[
+    str, typer.Option("--scenario", metavar="NAME", help="By what stands around, and by the arm.")
+]
+Target = Annotated[
+    str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="For the finger tips.")
+]
+Pitch = Annotated[
+    Radians | None, typer.Option(help="Of the hand above the horizontal; any if not given.")
+]
+
+
+def angles_of(setup: Setup, words: str | None) -> Array:
+    """Return joint angles (7,) [rad]: those in words, else those that the scenario starts from.
+
+    Raises:
+        AccordError: if they are no seven numbers, or one is outside its joint's limits.
+    """
+    if words is None:
+        return setup.initial.q
+    q = joint_values(words, "--q")
+    check_limits(setup.parameters, q)
+    return q
+
+
+def joint_values(words: str, option: str) -> Array:
+    """Return the values of all joints (7,): of 7 numbers, or of NAME=VALUE,.. and 0 else.
+
+    Raises:
+        AccordError: naming the joint that is missing, unknown, there twice or no finite number.
+    """
+    parts = words.replace(",", " ").split()
+    if any("=" in part for part in parts):
+        pairs = [part.partition("=")[::2] for part in parts]
+        for name, _ in pairs:
+            check_known(f"{option}: unknown joint ", name, JOINTS)
+            if [other for other, _ in pairs].count(name) > 1:
+                raise AccordError(f"{option}: {name} is given twice")
+    else:
+        if len(parts) != len(JOINTS):
+            lacks = f"; {JOINTS[len(parts)]} is missing" if len(parts) < len(JOINTS) else ""
+            raise AccordError(f"{option} takes {len(JOINTS)} numbers, not {len(parts)}{lacks}")
+        pairs = list(zip(JOINTS, parts, strict=True))
+    values = np.zeros(len(JOINTS))
+    for name, text in pairs:
+        value = quantity(text)
+        if math.isnan(value):
+            raise AccordError(f"{option}: {name} is {text!r}, and must be a finite number")
+        values[JOINTS.index(name)] = value
+    return values
+
+
+def point(words: str, option: str = "--target") -> Array:
+    """Return the point (3,) [m] that words give.
+
+    Raises:
+        AccordError: unless they are three finite numbers.
+    """
+    values = [quantity(part) for part in words.replace(",", " ").split()]
+    if len(values) != 3 or any(map(math.isnan, values)):
+        raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
+    return np.array(values)
+
+
+def draws(what: str) -> OptionInfo:
+    """Return an option that names the file of a picture."""
+    found: OptionInfo = typer.Option(metavar="FILE", help=f"Draw {what}, as .svg or .png.")
+    return found
+
 
 NONE = " ".join("0" for _ in JOINTS)
 SHOWN = 10  # pairs of hulls
@@ -220,7 +315,7 @@ def sight_command(
     ] = 180.0,
     changes: Changes = None,
 ) -> Result:  # fmt: skip
-    """Tell whether the camera sees a target, and if not, which hulls are in the way.
+    """Report whether the camera sees a target, and if not, which hulls are in the way.
 
     All of the lens, 10 mm wide, must see all of the target. Hulls in the way are named in order,
     the nearest first. A target on a surface is not hidden by it.

@@ -45,7 +45,7 @@ from roboaccord.contract import (
     to_json,
 )
 
-from packbot.cli.options import Pitch, ScenarioName, Target, draws, point
+from packbot.cli.poses import Pitch, ScenarioName, Target, draws, point
 from packbot.detection.uncertainty import LARGEST
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, pose
@@ -53,8 +53,13 @@ from packbot.planning.failed_arm import FailedArm
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
-from packbot.source.equilibria import KINDS, draw_equilibria, find_equilibria
-from packbot.source.equilibrium_map import draw_map, map_equilibria
+from packbot.source.equilibria import (
+    KINDS,
+    draw_equilibria,
+    draw_map,
+    find_equilibria,
+    map_equilibria,
+)
 from packbot.source.reaching import LONGEST, clear_start, run_reach
 
 CONTROLLERS = ("recover", "ignore")
@@ -75,10 +80,10 @@ def plan_command(
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
-    """Plan a way through the scenario's terrain, within the limits of speed and effort.
+    """Plan a path through the scenario's terrain, within the limits of speed and effort.
 
-    The corners of the way are joined by straight lines in joint space. Between them, too, all pairs
-    stay half the margin apart: the lines are checked at angles near enough for that.
+    The corners of the path are joined by straight lines in joint space. Between them, too, all
+    pairs stay half the margin apart: the lines are checked at angles near enough for that.
 
     Examples:
 
@@ -92,7 +97,7 @@ def plan_command(
     goal = Goal.read(words, to, pitch)
     setup = load_setup("packbot", scenario, changes)
     begin = pose(start) if start else setup.initial.q
-    with log.status("looking for a way"):
+    with log.status("looking for a path"):
         planner = Planner(setup, margin=margin)
         end = goal.angles(setup, planner.clearance, planner.margin, begin)
         path = in_time(setup, planner.plan(begin, end, seed), speed)
@@ -108,7 +113,7 @@ def plan_command(
         clearance=closest,
     )
     rows = {f"{time:.3f}": q for time, q in zip(path.times, path.corners, strict=True)}
-    title = "corners of the way, s and rad"
+    title = "corners of the path, s and rad"
     table = grid_of(("time", *JOINTS), rows, Quantity("rad", form=".4f"), title)
     return Result(found, [table, *lines_of(found)])
 
@@ -144,9 +149,10 @@ def reach_command(
     """Reach for a target, and when joints fail, with those that are left.
 
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
-    model and plans a new way: free of collision, within the limits of effort, loose joints hanging
-    or lying on something. Where there is none it says why, and goes to the nearest point that has
-    one. A start that a frozen joint brings into collision gives way to the nearest that is clear.
+    model and plans a new path: free of collision, within the limits of effort, loose joints hanging
+    or lying on something. Where there is none it reports why, and goes to the nearest point that
+    has one. A start that a frozen joint brings into collision gives way to the nearest that is
+    clear.
 
     Examples:
 
@@ -190,7 +196,7 @@ def recover_command(
     """Reach for random targets with failed joints, and count.
 
     The targets are finger tips of random clear poses of the healthy arm; with a failed turret, in
-    the plane that it leaves. Reachable are those to which there is a way: each is reached for in
+    the plane that it leaves. Reachable are those to which there is a path: each is reached for in
     the engine, also by the controller that ignores failures (baseline). Without --fault all of a
     study: each joint loose and frozen at three angles, and five pairs. A study that was ended goes
     on in the same --out. With --model-error each target has an arm of its own, not its model, and

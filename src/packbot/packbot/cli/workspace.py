@@ -24,7 +24,7 @@ from roboaccord.contract import (
 )
 from roboaccord.scenario import Setup
 
-from packbot.cli.options import draws
+from packbot.cli.poses import draws
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from packbot.source.workspace import (

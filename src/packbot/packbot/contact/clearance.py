@@ -16,9 +16,8 @@ import pinocchio as pin
 from roboaccord.contract import Array, ContactPoint, Fixture, Index, MeshFixture
 from roboaccord.scenario import Setup
 
-from packbot.contact.law import normal
-from packbot.hulls.collisions import Fixtures, Shape, read_collisions
-from packbot.hulls.solids import Hull, box_corners, least_overlap
+from packbot.contact.collisions import Fixtures, Shape, normal, read_collisions
+from packbot.contact.solids import Hull, box_corners, least_overlap
 from packbot.model.arm import Arm
 
 # m, of GJK and EPA; at coal's own 1e-6 gaps below it count as none, at 1e-10 some above it do.

@@ -1,4 +1,4 @@
-"""Controller that plans a collision-free reach and tracks it.
+"""Controllers along planned motions: reach, identification, transition, and velocity by hand.
 
 Computed torque control [Craig 2005, section 10.4], also of an arm with failed joints.
 
@@ -16,6 +16,9 @@ qd changes by T a in a period exactly: k = 1 / (1 - exp(-x)) - 1 / x, between 1/
 With less friction than assumed, light joints would run away by that. Where the arm is known to be
 uncertain, friction is taken at the rate that is wanted, r' + w e, and `Integral` takes off what
 gravity, by a payload that is not known, leaves of the error.
+
+The active joints follow an optimised trajectory under a time-varying linear-quadratic regulator,
+whose accelerations become efforts by partial feedback linearisation [Spong 1994].
 """
 
 from __future__ import annotations
@@ -24,7 +27,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.contract import Array, Command, RobotState, Target, clip_efforts
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Command,
+    RobotState,
+    Target,
+    check_positive,
+    clip_efforts,
+)
 from roboaccord.scenario import Setup
 
 from packbot.model import compiled
@@ -34,6 +45,8 @@ from packbot.simulators.engines import joint_friction
 
 if TYPE_CHECKING:
     from packbot.planning.failed_arm import FailedArm
+    from packbot.planning.trajectories import TimedPath
+    from packbot.planning.transition import Transition
 
 AT_STOP = 2e-3  # rad
 LEAST = 1e-6  # of x, below which k is 1/2 to round-off
@@ -175,15 +188,11 @@ class FailedTorque(ComputedTorque):
         return np.zeros(len(a))
 
 
-if TYPE_CHECKING:
-    from packbot.planning.trajectories import TimedPath
-
-
 class ReachController:
     """Plan a path at the start, and track it by computed torque (Controller).
 
     Args:
-        setup: robot and scenario; the way starts at its initial state, and keeps clear of its
+        setup: robot and scenario; the path starts at its initial state, and keeps clear of its
             terrain.
         target: where the finger tips shall be, x, y, z [m]; or
         pose: a named pose to go to.
@@ -191,7 +200,7 @@ class ReachController:
         look: whether the camera is turned to the target on the way.
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
-        margin: that the way keeps from touching [m].
+        margin: that the path keeps from touching [m].
         uncertainty: with it, empty or not, friction is compensated with care, and what is left of
             the error integrated; see above.
         identified: file of `accord identify packbot BAG --json`: planning and control take the
@@ -245,3 +254,218 @@ class ReachController:
         r = self._integral.added(r, state.q) if self._integral else r
         command = self._control.command(state, r, rate, change)
         return self._known.driven(command, self._setup.effort_limits) if self._known else command
+
+
+class IdentificationController:
+    """Track a motion that excites what is to be identified (Controller).
+
+    Args:
+        setup: robot and scenario; the motion starts at its initial state.
+        speed: part of the speed limits that is used.
+        bandwidth: of the control [rad/s].
+        margin: that the motion keeps from touching; the arm is not where it should be [m].
+        tries: poses among which each is chosen.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        speed: float = 0.9,
+        bandwidth: float = 10.0,
+        margin: float = 0.05,
+        tries: int = 15,
+    ) -> None:
+        self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
+        self._control = ComputedTorque(setup, bandwidth, uncertain=True)
+        self._motions: dict[int, TimedPath] = {}
+
+    def reset(self, seed: int) -> None:
+        """Choose the motion; `seed` is that of its poses."""
+        with compiled("the controller identify"):
+            from packbot.identification.estimate import exciting
+        if seed not in self._motions:
+            self._motions[seed] = exciting(
+                self._setup, seed, speed=self._speed, margin=self._margin, tries=self._tries
+            )
+        self.motion = self._motions[seed]
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that track the motion, and hold its end."""
+        return self._control.command(state, *self.motion.at(state.time))
+
+
+LAG = 0.1  # rad by which the arm may stay behind
+SHORT = 0.01  # rad by which a joint stays short of its limit
+
+
+class VelocityController:
+    """Track commanded joint rates or positions, and hold still without any (Controller).
+
+    A position is approached at the speed `approach`, and braked for as limits of angle are.
+
+    Rates are clipped at the speed limits, rise and fall by `acceleration`, and fall to 0 in time
+    short of a joint's limit, v^2 / 2 = acceleration * distance. What would bring a pair closer than
+    `clearance` closer still is refused: all joints stop.
+
+    Args:
+        setup: robot and scenario.
+        acceleration: of every joint [rad/s^2].
+        bandwidth: of the control [rad/s].
+        clearance: [m]; 0 leaves the operator to look.
+        approach: speed at which commanded positions are approached [rad/s].
+        uncertainty: with it, empty or not, friction is compensated with care; see `reach`.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        acceleration: float = 2.0,
+        bandwidth: float = 10.0,
+        clearance: float = 0.02,
+        approach: float = 0.5,
+        uncertainty: Mapping[str, float] | None = None,
+    ) -> None:
+        with compiled("the controller velocity"):
+            from packbot.contact.clearance import Clearance
+        check_positive({"acceleration": acceleration, "approach": approach})
+        if not clearance >= 0.0:
+            raise ValueError("clearance must not be negative")
+        p = setup.parameters
+        self._speeds = p.of_joints("speed_limit")
+        self._lower = p.of_joints("lower") + SHORT
+        self._upper = p.of_joints("upper") - SHORT
+        self._control = ComputedTorque(setup, bandwidth, uncertain=uncertainty is not None)
+        self._approach = approach
+        self._acceleration, self._period = acceleration, setup.scenario.control_period
+        self._margin = clearance
+        self._clearance = Clearance.of(setup) if clearance else None
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Forget where the joints were to be."""
+        self._r: Array | None = None
+        self._rate = np.zeros(len(self._speeds))
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts for the rates asked for, from where the joints were to be."""
+        if self._r is None:
+            self._r = state.q.copy()
+        asked = np.zeros_like(self._rate)
+        if target is not None and target.velocity is not None:
+            asked = np.asarray(target.velocity, dtype=float)
+            if not np.isfinite(asked).all():
+                raise AccordError(f"a joint velocity is not finite at t = {state.time:.6f} s")
+        if target is not None and target.position is not None:
+            rates = self._rates_to(target.position, self._r)
+            asked = np.where(np.isnan(target.position), asked, rates)
+        rate = self._next_rate(asked, self._r)
+        change = (rate - self._rate) / self._period
+        command = self._control.command(state, self._r, self._rate, change)
+        r = self._r + 0.5 * self._period * (self._rate + rate)
+        # What blocks the arm must not let the motion run away from it.
+        self._r = state.q + clip_efforts(r - state.q, np.full_like(r, LAG))
+        self._rate = rate
+        return command
+
+    def _next_rate(self, asked: Array, r: Array) -> Array:
+        """Return the rates (7,) [rad/s] one period on, at the angles r."""
+        wanted = clip_efforts(asked, self._speeds)
+        wanted = np.minimum(wanted, self._braking(np.maximum(self._upper - r, 0.0)))
+        wanted = np.maximum(wanted, -self._braking(np.maximum(r - self._lower, 0.0)))
+        rate = self._towards(wanted)
+        return self._towards(np.zeros_like(rate)) if self._approaches(rate, r) else rate
+
+    def _braking(self, distance: Array) -> Array:
+        """Return the rates (7,) [rad/s] from which a joint stops within a distance (7,) [rad].
+
+        In discrete time it brakes one period early, so that it never passes the place.
+        """
+        rise = self._acceleration * self._period
+        return np.asarray(np.sqrt(rise**2 + 2.0 * self._acceleration * distance) - rise)
+
+    def _rates_to(self, position: Array, r: Array) -> Array:
+        away = position - r
+        return np.sign(away) * np.minimum(self._braking(np.abs(away)), self._approach)
+
+    def _towards(self, wanted: Array) -> Array:
+        rise = np.full_like(wanted, self._acceleration * self._period)
+        return self._rate + clip_efforts(wanted - self._rate, rise)
+
+    def _approaches(self, rate: Array, r: Array) -> bool:
+        """Return whether a pair that comes together would stop within the margin."""
+        if self._clearance is None or not rate.any():
+            return False
+        brake = rate * np.abs(rate) / (2.0 * self._acceleration)
+        stop = r + self._period * rate + brake
+        if not self._clearance.touches(stop, self._margin):
+            return False
+        now = self._clearance.distances(r)
+        then = self._clearance.distances(stop)
+        return bool(((then < self._margin) & (then < now)).any())
+
+
+_plans: dict[tuple[object, ...], Transition] = {}
+
+
+class TransitionController:
+    """Take a loose joint over its unstable equilibrium to the stable one beyond (Controller).
+
+    The arm starts at rest, the loose joint leaning on something. At the end the other joints are
+    where they were, and link 3 hangs. The scenario states that elbow 2 is loose.
+
+    Args:
+        setup: robot and scenario; its initial state is the first equilibrium.
+        via: angles of shoulder and elbow 1 [rad] at which link 3 tips over by itself: the
+            optimisation starts from a motion that goes there.
+        length: of the transition [s].
+        speed: over the speed limits, which are estimates: within them no transition keeps clear.
+        bandwidth: of turret, camera and wrist, which are held [rad/s].
+
+    Raises:
+        AccordError: unless `via` is two numbers and elbow 2 is loose.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        via: Sequence[float],
+        length: float = 9.0,
+        speed: float = 1.3,
+        bandwidth: float = 10.0,
+    ) -> None:
+        with compiled("the controller transition"):
+            from packbot.planning.failed_arm import FailedArm
+            from packbot.planning.transition import PlanarArm
+        self._via, self._length = np.array(via, dtype=float), length
+        if self._via.shape != (2,) or not np.isfinite([*self._via, length]).all() or length <= 0.0:
+            raise AccordError("via takes two angles, and length is a positive time")
+        arm = FailedArm(setup, setup.faults, q=setup.initial.q)
+        self.planar = PlanarArm(setup, arm, setup.initial.q, speed)
+        self._control = FailedTorque(setup, arm, bandwidth)
+        self._limits, self._bandwidth = setup.effort_limits, bandwidth
+        self._period = setup.scenario.control_period
+        asked = (*self._via, length, speed, self._period, *setup.initial.q)
+        self._key = (asked, setup.faults, repr(setup.parameters))
+        self.motion: Transition | None = None
+
+    def reset(self, seed: int) -> None:
+        """Plan the transition, once in a process for what it depends on; nothing is drawn."""
+        if self._key not in _plans:
+            _plans[self._key] = self.planar.plan(self._via, self._length)
+        self.motion = _plans[self._key]
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that follow the transition, and hold its end."""
+        assert self.motion is not None
+        efforts = self._control.efforts(state.q, state.qd, self.accelerations(state))
+        return Command(clip_efforts(efforts, self._limits))
+
+    def accelerations(self, state: RobotState) -> Array:
+        """Return those that the active joints shall have (7,) [rad/s^2]."""
+        assert self.motion is not None
+        plane, active, w = self.planar.plane, self.planar.active, self._bandwidth
+        a = w * w * (self.planar.start - state.q) - 2.0 * w * state.qd
+        k = round(state.time / self._period)
+        aim, u, gain = self.motion.at(k)
+        a[active] = u + gain @ (np.concatenate([state.q[plane], state.qd[plane]]) - aim)
+        return a

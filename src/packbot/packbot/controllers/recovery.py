@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 SLOW = 0.3  # part of the speed limits at which loose joints come along, nearly at rest
 STILL = 0.02  # rad/s: arms slower than that are at rest
 SMOOTH = 0.15  # s over which rates are averaged for that, where there is noise
-REST = 0.3  # s for which they must be, until a new way is planned
+REST = 0.3  # s for which they must be, until a new path is planned
 PATIENCE = 8.0  # s after which it is planned anyhow
-THOUGHT = 0.2  # s from then until a way begins, and
+THOUGHT = 0.2  # s from then until a path begins, and
 WAIT = 5.0  # s of wall time for which each state until then waits for the plan
-SERVO = 1.0  # 1/s, of the tips' error at the end of a way
+SERVO = 1.0  # 1/s, of the tips' error at the end of a path
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
-LAST, LONGEST = 3.0, 50.0  # s for which the arm rests at the end of a way; s there at most
+LAST, LONGEST = 3.0, 50.0  # s for which the arm rests at the end of a path; s there at most
 LEAN = 3.0  # s over which is averaged how an arm that is not its model hangs
 CLOSE = 5e-3  # m from where the tips are to be: as long as they are farther,
 CREEP = 1e-4  # rad/s: joints as fast as that are waited for
@@ -59,15 +59,15 @@ class RecoveryController:
     given up: one that is sound after all shows it. Then the model is swapped, a path is planned for
     the joints that are left, and tracked. At its end the tips are drawn to the target by what is
     measured: loose joints lie as they do. Where there is no path, the arm goes to the nearest point
-    that has one. As long as a kind is open the arm goes on, which tells.
+    that has one. As long as a kind is open the arm goes on, which decides it.
 
     Args:
-        setup: robot and scenario; the way starts at its initial state.
+        setup: robot and scenario; the path starts at its initial state.
         target: where the finger tips shall be, x, y, z [m].
         watch: distance from which the camera shall look at the target instead [m].
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
-        margin: that the way keeps from touching [m].
+        margin: that the path keeps from touching [m].
         uncertainty: by how much the arm may differ from its model, keys of
             `detection.uncertainty.Uncertainty`; what is not given is the report's. With it the arm
             is controlled with care, as `reach` has it.
@@ -107,7 +107,7 @@ class RecoveryController:
         self._prober = Prober(setup, 0.0)
 
     def reset(self, seed: int) -> None:
-        """Forget everything, and plan the way of the healthy arm; `seed` is of the sampling."""
+        """Forget everything, and plan the path of the healthy arm; `seed` is of the sampling."""
         self._seed = seed
         self._detector.reset()
         self._integral.reset()
@@ -241,9 +241,9 @@ class RecoveryController:
         return replace(command, effort=effort)
 
     def _replan(self, state: RobotState) -> None:
-        """Plan a way from where the arm rests, in a thread: a slow machine is waited for.
+        """Plan a path from where the arm rests, in a thread: a slow machine is waited for.
 
-        The way begins `THOUGHT` later, so that it does not depend on how fast the machine is.
+        The path begins `THOUGHT` later, so that it does not depend on how fast the machine is.
         """
         from packbot.planning.trajectories import in_time
 
@@ -263,7 +263,7 @@ class RecoveryController:
             self.motion = in_time(self._setup, self.recovery.corners, slow)
 
     def _planned(self, faults: Sequence[Fault], q: Array) -> tuple[Recoverer, Recovery]:
-        """Return a planner, with an arm of its own, and its way from the angles q (7,) [rad]."""
+        """Return a planner, with an arm of its own, and its path from the angles q (7,) [rad]."""
         from packbot.planning.failed_arm import FailedArm
         from packbot.planning.recovery import Recoverer
 

@@ -3,8 +3,8 @@
 Kalman filters of the arm, as it was last taken to be and with each other kind of each joint, run
 side by side; what one of them explains better is summed, and begins anew where it is none (the
 cumulative sum [Page 1954] of a multiple-model filter [Magill 1965]). What is not known of the arm
-is estimated by each of them, so that an arm that is not its model is told from a broken one. A
-joint that was named can be found healthy later: the name is taken back.
+is estimated by each of them, so that an arm that is not its model is distinguished from a broken
+one. A joint that was named can be found healthy later: the name is taken back.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from roboaccord.contract import Array, Fault, Quantity, clip_efforts
 from roboaccord.scenario import Setup
 
+from packbot.contact.gaps import Touching
 from packbot.detection.filters import FROZEN, HEALTHY, LOOSE, Balance, N, advance
-from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 
@@ -32,8 +32,8 @@ MARGIN = 10.0  # chi^2 by which a joint beats the others,
 APART = 40.0  # and its one kind the other
 PATIENCE = 0.3  # s for which a failure stands whose kind stays open, or that nothing explains
 LOST = 200.0  # chi^2 of rates that no filter predicts: all begin anew,
-BLIND = 0.3  # s: and tell nothing for so long, as at the start
-AFTER = 0.5  # s for which nothing is told after a name: others are shaken, too
+BLIND = 0.3  # s: and report nothing for so long, as at the start
+AFTER = 0.5  # s for which nothing is reported after a name: others are shaken, too
 PAST, SNAPSHOTS = 0.5, 5  # s by which unknowns lag that another kind begins with, and how many
 SETTLED, EARLY = 1.5, 2.0  # s in which an arm becomes known, and by how much more it takes then
 LASTING = 0.2  # s over which errors of one sign are summed
@@ -63,7 +63,7 @@ class Detection:
             where a name is taken back; `unexplained` where no failure fits: the model does not.
             Partial failures are those of `Fault`.
         time: when it was found [s].
-        delay: since it began, as far as can be told [s].
+        delay: since it began, as estimated [s].
         residual: effort that is missing [N m].
         size: of a partial failure, as of `Fault`.
     """

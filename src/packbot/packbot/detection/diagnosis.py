@@ -1,4 +1,4 @@
-"""Partial failures, told from whole ones: what a detector names is looked at again.
+"""Partial failures, distinguished from whole ones: what a detector names is looked at again.
 
 The detector's filters know joints that are healthy, loose or frozen. Once it has named one, the
 effort that the joint lacks by the arm as it was known before is compared, in means over `BLOCK`,
@@ -111,7 +111,7 @@ class Diagnosis:
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
         """Return, by joint, what cannot be told apart; see `Detector.open_explanations`."""
         found = {} if self._blind else self.detector.open_explanations()
-        partly = [JOINTS[j] for j, case in self._cases.items() if case.told]
+        partly = [JOINTS[j] for j, case in self._cases.items() if case.verdict]
         return {joint: kinds for joint, kinds in found.items() if joint not in partly}
 
     def _reviewed(self, found: tuple[Detection, ...], time: float) -> tuple[Detection, ...]:
@@ -131,8 +131,8 @@ class Diagnosis:
         more = list[Detection]()
         for joint, case in self._cases.items():
             case.take(time, *self._past[-1][2:])
-            told = case.told
-            if (kind := case.judge()) and kind != told:
+            before = case.verdict
+            if (kind := case.judge()) and kind != before:
                 more.append(Detection(JOINTS[joint], kind, time, time - case.began, *case.sizes))
                 if kind in PARTIAL:
                     self.detector.leave(joint, *case.known)
@@ -141,7 +141,7 @@ class Diagnosis:
 
     def _partly(self, each: Detection) -> bool:
         case = self._cases.get(JOINTS.index(each.joint))
-        return bool(case and case.told)
+        return bool(case and case.verdict)
 
 
 class _Case:
@@ -151,11 +151,11 @@ class _Case:
         joint: index.
         hidden: standard deviation of the effort that is not known [N m].
         known: of the arm, before it failed, and its covariance (m,), (m, m).
-        began: when it failed, as far as can be told [s].
+        began: when it failed, as estimated [s].
 
     Attributes:
         named: by the detector.
-        told: what was found instead.
+        verdict: what was found instead.
         sizes: effort that is missing [N m], and what the failure measures.
     """
 
@@ -166,7 +166,7 @@ class _Case:
         self._last = self._since = began
         self._due = False
         self.named: Verdict = "healthy"
-        self.told: Verdict | None = None
+        self.verdict: Verdict | None = None
         self.sizes = 0.0, 0.0
 
     def take(self, time: float, tick: Tick, before: Array, after: Array) -> None:
@@ -192,8 +192,8 @@ class _Case:
 
     def judge(self) -> Verdict | None:
         """Return what is found instead of the name; None as long as nothing speaks against it."""
-        if not self._due or len(self._blocks) < FEWEST or self.told in PARTIAL:
-            return self.told
+        if not self._due or len(self._blocks) < FEWEST or self.verdict in PARTIAL:
+            return self.verdict
         self._due = False
         lacks, effort, rate, jitter, noise, unsure = np.array(self._blocks).T
         weight = 1.0 / (self._hidden**2 + jitter**2)
@@ -204,7 +204,7 @@ class _Case:
             return float(weight @ errors**2) - common**2 / (float(weight.sum()) + 1.0 / shared)
 
         if self.named == "loose" and weight @ effort**2 < CLEAR:
-            return self.told  # where nothing is asked of it, one that is weak would be no other
+            return self.verdict  # where nothing is asked of it, one that is weak would be no other
         sign = np.sign(rate) * (np.abs(rate) > SLOW + SIGMAS * noise * PERIODS**-0.5)
         turns = sign != 0.0
         gain = -float(weight * lacks @ effort) / max(float(weight * effort @ effort), 1e-12)
@@ -226,17 +226,17 @@ class _Case:
         fits = left[best] <= FITS * len(lacks) and left[second] - left[best] > CLEAR
         fits = fits and (best == "slipping" or part)
         if fits and best in PARTIAL:
-            self.told, self.sizes = best, (float(lacks[-1]), size)
+            self.verdict, self.sizes = best, (float(lacks[-1]), size)
         elif left.get(self.named, 0.0) > rival + CLEAR:
-            self.told, self.sizes = "unexplained", (float(lacks[-1]), 0.0)
-        return self.told
+            self.verdict, self.sizes = "unexplained", (float(lacks[-1]), 0.0)
+        return self.verdict
 
 
 PARTIAL = ("weak", "slipping")
 
 
 def _passes(joint: int, known: Array, tick: Tick, before: Array, after: Array) -> bool:
-    """Return whether the other joints say that an impulse has stopped one, in a tick."""
+    """Return whether the other joints show that an impulse has stopped one, in a tick."""
     expected = tick.keep @ before + tick.free @ (tick.known + tick.motor + tick.effects @ known)
     shape = np.delete(tick.free[:, joint] / tick.free[joint, joint], joint)
     jump = np.delete(after - expected, joint)

@@ -11,9 +11,9 @@ import numpy as np
 from roboaccord.contract import Array, clip_efforts
 from roboaccord.scenario import Setup
 
+from packbot.contact.gaps import Touching
 from packbot.detection.detector import BLIND, SIGMAS, SLOW, Detection, Noise, Verdict
 from packbot.detection.filters import Balance, N
-from packbot.detection.touching import Touching
 from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 
@@ -25,16 +25,10 @@ PATIENCE = 0.1  # s for which it must be passed
 class MomentumObserver:
     """Watch the arm, state by state; see `detector.Detector`, which has the same face."""
 
-    def __init__(
-        self,
-        setup: Setup,
-        payload: float = 0.0,
-        threshold: float = FACTOR,
-        uncertainty: Uncertainty | None = None,
-    ) -> None:
-        u = uncertainty or Uncertainty()
+    def __init__(self, setup: Setup, threshold: float = FACTOR) -> None:
+        u = Uncertainty()
         self._limits, self._factor = setup.effort_limits, threshold
-        self._balance = Balance(setup, payload, u)
+        self._balance = Balance(setup, 0.0, u)
         self._noise = Noise((float(np.hypot(u.angle_noise, 0.3 * u.quantisation)), u.rate_noise))
         self._touching = Touching(setup, u.angle_noise, u.encoder_offset, u.length)
         self.reset()

@@ -1,4 +1,4 @@
-"""Failures that cannot be told apart yet, and the small safe motion that would tell."""
+"""Failures that cannot be told apart yet, and the small safe motion that would decide."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Probe:
 
 @dataclass(frozen=True)
 class Doubt:
-    """Hold what a joint may be, and what would tell; None where no small safe motion does."""
+    """Hold what a joint may be, and what would decide; None where no small safe motion does."""
 
     joint: Annotated[str, Quantity("")]
     explanations: Annotated[tuple[str, ...], Quantity("", name="may be", form="s")]
     probe: Probe | None
 
     @property
-    def motion(self) -> Annotated[str, Quantity("", name="what would tell", form="text")]:
+    def motion(self) -> Annotated[str, Quantity("", name="what would decide", form="text")]:
         """The motion in words."""
         return str(self.probe or "no small safe motion")
 
@@ -83,9 +83,9 @@ class Prober:
         for size in SIZES:
             for mover in movers:
                 for direction in (1, -1):
-                    way = direction * size * np.eye(len(q))[mover]
-                    tells = healthy or self._gives(q + way, joint)
-                    if tells and self._safe(q, way):
+                    move = direction * size * np.eye(len(q))[mover]
+                    decides = healthy or self._gives(q + move, joint)
+                    if decides and self._safe(q, move):
                         return Probe(JOINTS[mover], direction, size)
         return None
 
@@ -97,11 +97,11 @@ class Prober:
         lag = inertia / viscous
         return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > GIVES)
 
-    def _safe(self, q: Array, way: Array) -> bool:
+    def _safe(self, q: Array, move: Array) -> bool:
         lower, upper = self._limits
         return all(
-            (lower <= q + s * way).all()
-            and (q + s * way <= upper).all()
-            and not self._clearance.touches(q + s * way, MARGIN)
+            (lower <= q + s * move).all()
+            and (q + s * move <= upper).all()
+            and not self._clearance.touches(q + s * move, MARGIN)
             for s in np.linspace(0.0, 1.0, 11)[1:]
         )

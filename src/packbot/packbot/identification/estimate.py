@@ -1,4 +1,4 @@
-"""Estimate what is not known of the arm from joint states and commanded efforts.
+"""Estimate of what is not known of the arm from its motion, and a motion that excites it.
 
 The balance of the efforts,
 
@@ -10,20 +10,38 @@ acceleration is needed: q is a spline through the measured angles and rates, and
 the sines.
 Noise of sensors, filtered by the arm, makes residuals whose spectrum is estimated from them
 [Zellner 1962; Hannan 1963]; with it and the prior, x is found by Gauss and Newton.
+
+The motion is straight lines in joint space from pose to pose, each chosen among random ones as that
+after which the regressor of base parameters and friction is best conditioned [Armstrong 1989;
+Gautier and Khalil 1992].
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from roboaccord.contract import Array
-from roboaccord.scenario import Setup
+from roboaccord.bag import BagRun
+from roboaccord.contract import AccordError, Array, clip_efforts, fault_of
+from roboaccord.scenario import Setup, make_scenario
 from scipy.interpolate import BSpline
 
-from packbot.identification.base import State
-from packbot.identification.unknowns import PLACES, SIZE, N, Prior, Unknowns
+from packbot.contact.clearance import Clearance
+from packbot.identification.unknowns import (
+    PLACES,
+    SIZE,
+    BaseParameters,
+    N,
+    Prior,
+    State,
+    Unknowns,
+    random_states,
+)
+from packbot.model.arm import Arm
+from packbot.planning.rrt import Planner
+from packbot.planning.trajectories import TimedPath, in_time
 
 BAND = 2.0  # Hz
 KNOTS, DEGREE = 0.1, 5  # s between the knots of the splines
@@ -162,7 +180,7 @@ class Balance:
 
 
 def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
-    """Return what a motion says of the unknowns of the arm, beside what is known before."""
+    """Estimate the unknowns of the arm from a motion, beside what is known before."""
     balance, x = Balance(setup, motion), prior.mean.copy()
     known = np.diag(prior.deviation**-2)
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
@@ -206,3 +224,140 @@ def whitening(left: Array, frequencies: Array, floor: Array) -> Array:
     correlation[np.diag_indices(N)] = 1.0
     inverse = np.linalg.inv(np.linalg.cholesky(correlation))
     return np.asarray(inverse[None] / deviation[:, None, :])
+
+
+LOOKS = 0.2  # s between the states of a motion at which the regressor is looked at
+PART = 0.9  # of the limits of angles, in which poses are drawn
+MOST = 1000  # poses that are drawn for a line
+SLOW = 0.02  # rad/s, below which dry friction does not act wholly
+
+
+class Regressor:
+    """Evaluate the regressor of base parameters, viscous and dry friction.
+
+    Its rows are in parts of the effort limits, its columns in parts of their size at random states.
+
+    Args:
+        setup: robot and scenario.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        p = setup.parameters
+        self._arm, self._limits = Arm.of(setup), setup.effort_limits
+        self._kept = BaseParameters(self._arm, p).kept
+        self._sizes = np.ones(len(self._kept) + 2 * len(self._limits))
+        self._sizes = np.sqrt((self.rows(random_states(p)) ** 2).mean(axis=0))
+
+    def rows(self, states: Iterable[State]) -> Array:
+        """Return the regressor (7 k, b + 14) of k states."""
+        found = []
+        for q, qd, qdd in states:
+            dry = qd / np.hypot(qd, SLOW)
+            inertial = self._arm.regressor(q, qd, qdd)[:, self._kept]
+            found.append(np.hstack([inertial, np.diag(qd), np.diag(dry)]))
+        return np.vstack(found) / np.tile(self._limits, len(found))[:, None] / self._sizes
+
+    def of_path(self, path: TimedPath) -> Array:
+        """Return the regressor along a motion."""
+        times = np.arange(0.0, path.duration, LOOKS)
+        return self.rows(State(*path.at(float(time))) for time in times)
+
+
+def condition(rows: Array) -> float:
+    """Return the condition number of a regressor."""
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    return float(sizes[0] / sizes[-1])
+
+
+def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int) -> TimedPath:
+    """Return a motion from the initial state that lasts as long as the scenario.
+
+    Args:
+        setup: robot and scenario.
+        seed: of the poses.
+        speed: part of the speed limits that is used.
+        margin: that the motion keeps from touching [m].
+        tries: poses among which each is chosen.
+    """
+    rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
+    regressor, corners, time = Regressor(setup), [setup.initial.q], 0.0
+    known = np.eye(regressor.rows(random_states(setup.parameters, 1)).shape[1])
+    while time < setup.scenario.duration:
+        paths = [_line(setup, planner, rng, corners[-1], speed) for _ in range(tries)]
+        grams = [known + (rows := regressor.of_path(path)).T @ rows for path in paths]
+        best = int(np.argmin([np.linalg.cond(gram) for gram in grams]))
+        known, path = grams[best], paths[best]
+        corners.append(path.corners[-1])
+        time += path.duration
+    return in_time(setup, np.array(corners), speed)
+
+
+def _line(
+    setup: Setup, planner: Planner, rng: np.random.Generator, start: Array, speed: float
+) -> TimedPath:
+    """Return a straight line to a random pose."""
+    for _ in range(MOST):
+        goal = rng.uniform(*(PART * setup.parameters.limits))
+        touches = planner.clearance.touches(goal, planner.margin)
+        if not touches and planner.clear(start, goal):
+            try:
+                return in_time(setup, np.array([start, goal]), speed)
+            except AccordError:  # a pose that takes too much effort
+                continue
+    raise AccordError(
+        f"no straight line leads from the start that keeps {1e3 * planner.margin:g} mm"
+    )
+
+
+SHORTEST = 5.0  # s
+LOOKED_AT = 10  # ticks between the poses at which contact is looked for
+TOUCHING = 2e-3  # m
+
+
+def setup_of(run: BagRun) -> Setup:
+    """Return the setup of a recorded run.
+
+    Raises:
+        AccordError: if it is of no run of the Packbot.
+    """
+    if run.robot != "packbot" or not run.scenario:
+        raise AccordError("the bag is of no run of the Packbot")
+    return Setup.of(make_scenario(run.scenario))
+
+
+def efforts_in_force(run: BagRun) -> Array:
+    """Return the effort commanded up to each state (k, 7) [N m], 0 before the first command.
+
+    Raises:
+        AccordError: if the bag has no commands.
+    """
+    time, effort = run.commands
+    if not len(time):
+        raise AccordError("the bag holds no commands, without which nothing can be missing")
+    last = np.searchsorted(time, run.trajectory.time - 1e-7) - 1
+    return np.where((last >= 0)[:, None], effort[np.maximum(last, 0)], 0.0)
+
+
+def recorded_motion(setup: Setup, run: BagRun) -> Motion:
+    """Return what was measured and commanded.
+
+    Raises:
+        AccordError: for a motion from which nothing can be identified.
+    """
+    motion = run.trajectory
+    if failed := [fault.joint for fault in map(fault_of, motion.events) if fault]:
+        raise AccordError(f"{failed[0]} fails in the bag: identify takes a healthy arm")
+    if motion.time[-1] - motion.time[0] < SHORTEST:
+        raise AccordError(
+            f"the motion is shorter than {SHORTEST:g} s, too short to identify the arm"
+        )
+    clearance = Clearance.of(setup)
+    for time, q in zip(motion.time[::LOOKED_AT], motion.q[::LOOKED_AT], strict=True):
+        pair, distance = clearance.closest(q)
+        if distance < TOUCHING:
+            a, b = clearance.pair_names(pair)
+            raise AccordError(
+                f"{a} touches {b} at {time:g} s: identify takes motion without contact"
+            )
+    efforts = clip_efforts(efforts_in_force(run), setup.effort_limits)
+    return Motion(motion.time, motion.q, motion.qd, np.asarray(efforts))

@@ -2,7 +2,7 @@
 
 A setup with the identified masses, centres, lengths, payload and friction is what control, planning
 and detection start from. Zeros of the encoders are taken off angles, and efforts are divided by the
-torque constants. What the motion did not tell is in the estimate as it was known before.
+torque constants. What the motion did not identify is in the estimate as it was known before.
 """
 
 from __future__ import annotations
@@ -19,9 +19,16 @@ from roboaccord.scenario import Setup, make_scenario
 from packbot.detection.detector import Detection
 from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
-from packbot.identification.base import LINKS
-from packbot.identification.drawing import Draw, drawn_setup, with_friction
-from packbot.identification.unknowns import PARTS, PLACES, SIZE, N
+from packbot.identification.unknowns import (
+    LINKS,
+    PARTS,
+    PLACES,
+    SIZE,
+    Draw,
+    N,
+    drawn_setup,
+    with_friction,
+)
 from packbot.model.parameters import JOINTS
 
 KEPT = 0.5  # part of the uncertainty of dry friction that is left: it holds joints at rest by less

@@ -1,4 +1,4 @@
-"""What a motion tells of the arm in physical quantities, with intervals, and what it does not."""
+"""Quantities of the arm that a motion identifies, with intervals, and those that it does not."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from roboaccord.scenario import Setup
 from scipy.stats import norm
 
 from packbot.detection.uncertainty import UNIFORM, Uncertainty
-from packbot.identification.base import BaseParameters
 from packbot.identification.estimate import Estimate, Motion, estimate
-from packbot.identification.unknowns import PLACES, SIZE, STEP, N, Prior, Unknowns
+from packbot.identification.unknowns import PLACES, SIZE, STEP, BaseParameters, N, Prior, Unknowns
 from packbot.model.parameters import JOINTS
 
 SIGMAS = float(norm.ppf(0.975))  # of a 95 % interval
@@ -55,7 +54,7 @@ class Unknown:
 
 @dataclass(frozen=True)
 class Identified:
-    """Hold what a motion tells of the arm.
+    """Hold what a motion identifies of the arm.
 
     Args:
         parameters: that are identified, by name.
@@ -123,7 +122,7 @@ class Quantities:
 
 
 def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = None) -> Identified:
-    """Return what a motion tells of the arm.
+    """Return what a motion identifies of the arm.
 
     Args:
         setup: robot and scenario, as they are known.
@@ -149,15 +148,19 @@ def identify(setup: Setup, motion: Motion, uncertainty: Uncertainty | None = Non
     half = SIGMAS * deviation
     rows = zip(names, values.tolist(), half.tolist(), quantities.units, strict=True)
     all_ = {name: Parameter(x, x - more, x + more, unit) for name, x, more, unit in rows}
-    told = {name for name, part in zip(names, left, strict=True) if part <= LEFT} - {*NEVER}
+    identified = {name for name, part in zip(names, left, strict=True) if part <= LEFT} - {*NEVER}
     why = partial(_why, names, correlation)
     return Identified(
-        {name: each for name, each in all_.items() if name in told},
-        [name for name in names if name not in told],
+        {name: each for name, each in all_.items() if name in identified},
+        [name for name in names if name not in identified],
         _parts(found, setup.scenario.control_period),
         all_,
         dict(zip(names, (SIGMAS * before).tolist(), strict=True)),
-        {n: Unidentified(float(left[i]), why(i)) for i, n in enumerate(names) if n not in told},
+        {
+            n: Unidentified(float(left[i]), why(i))
+            for i, n in enumerate(names)
+            if n not in identified
+        },
     )
 
 

@@ -10,7 +10,7 @@ from roboaccord.contract import AccordError
 
 @contextmanager
 def compiled(what: str) -> Iterator[None]:
-    """Say in one line which library is missing, if one is, and how to install it."""
+    """Report in one line which library is missing, if one is, and how to install it."""
     try:
         yield
     except ImportError as error:

@@ -1,6 +1,6 @@
-"""Reaching with failed joints: a way for the joints that are left, or the reason why there is none.
+"""Reaching with failed joints: a path for the joints that are left, or why there is none.
 
-A way is followed as slowly as rests are: loose joints come after the others, at their zero torque
+A path is followed as slowly as rests are: loose joints come after the others, at their zero torque
 or on what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints; where
 loose joints matter, a tree of the rests that it can come to grows from where it is.
 """
@@ -16,17 +16,16 @@ import numpy as np
 from roboaccord.contract import AccordError, Array
 
 from packbot.model.parameters import check_limits
-from packbot.planning.failed_arm import GAP, FailedArm
-from packbot.planning.goals import NEAR, Goals
+from packbot.planning.failed_arm import GAP, NEAR, FailedArm, Goals
 from packbot.planning.reaching import ARM, MARGIN
 from packbot.planning.rrt import Planner, SearchTree
 
 REASONS = ("out_of_reach", "torque", "collision", "no_path")
-TRIES = 1500  # samples of a search: the budget of a way
+TRIES = 1500  # samples of a search: the budget of a path
 REACHES = 1000  # samples of a tree
 BRANCHES = 12  # nodes of a tree from which a goal is tried
-SHORTCUTS = 40  # tried on a way
-GOALS = 4  # poses to which a way is planned; a tree is tried for all
+SHORTCUTS = 40  # tried on a path
+GOALS = 4  # poses to which a path is planned; a tree is tried for all
 SWING = 0.15  # rad by which a loose joint may follow at once; more is a fall
 MEETS = 0.02  # rad: loose joints that differ by less have met
 NEAREST = 6  # poses tried at the point nearest to a target that is refused
@@ -38,9 +37,9 @@ class Recovery:
     """Hold what a failed arm can do about a target.
 
     Args:
-        corners: of the way, loose joints at rest (k, 7) [rad]; of that to `nearest` if refused.
+        corners: of the path, loose joints at rest (k, 7) [rad]; of that to `nearest` if refused.
         reason: why the target is refused, one of `REASONS`; "" if it is reached.
-        nearest: point nearest to the target to which there is a way (3,) [m].
+        nearest: point nearest to the target to which there is a path (3,) [m].
     """
 
     corners: Array
@@ -49,7 +48,7 @@ class Recovery:
 
 
 class FailedPlanner(Planner):
-    """Plan ways of an arm with failed joints.
+    """Plan paths of an arm with failed joints.
 
     Args:
         arm: with its failures.
@@ -58,7 +57,7 @@ class FailedPlanner(Planner):
 
     def __init__(self, arm: FailedArm, *, margin: float = MARGIN) -> None:
         super().__init__(arm.setup, margin=margin, clearance=arm.clearance)
-        self.arm, self.tries, self.ways, self.shortcuts = arm, TRIES, 1, SHORTCUTS
+        self.arm, self.tries, self.searches, self.shortcuts = arm, TRIES, 1, SHORTCUTS
         self._lower, self._upper = arm.lower, arm.upper
         self._close = set[tuple[str, str]]()
         self._leaning = arm.loose[arm.loose < ARM]
@@ -66,7 +65,7 @@ class FailedPlanner(Planner):
         self.radii[np.concatenate([arm.frozen, arm.loose])] = 0.0
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
-        """Return the corners (k, 7) [rad] of a way of an arm whose loose joints do not matter.
+        """Return the corners (k, 7) [rad] of a path of an arm whose loose joints do not matter.
 
         Raises:
             AccordError: if none is found.
@@ -89,20 +88,20 @@ class FailedPlanner(Planner):
         return tree
 
     def branch(self, tree: SearchTree, goal: Array) -> list[Array] | None:
-        """Return the corners (7,) [rad] of a way from a tree's root to a goal, or None."""
+        """Return the corners (7,) [rad] of a path from a tree's root to a goal, or None."""
         self._allow(tree[0], goal)
         away = (np.abs(tree.nodes - goal)[:, :ARM] @ self._sizes).argsort(kind="stable")
         for i in away[:BRANCHES].tolist():
             end = self.walk(tree[i], goal)
             if self._met(end, goal):
-                return [*tree.way(i), end]
+                return [*tree.path(i), end]
         return None
 
-    def shortened(self, way: list[Array], seed: int) -> Array:
-        """Return the corners (k, 7) [rad] of a way of the tree, shorter if possible."""
-        self._allow(way[0], way[-1])
-        short = self.follow(self._shorten(way, np.random.default_rng(seed)))
-        return np.array(short if self._met(short[-1], way[-1]) else way)
+    def shortened(self, path: list[Array], seed: int) -> Array:
+        """Return the corners (k, 7) [rad] of a path of the tree, shorter if possible."""
+        self._allow(path[0], path[-1])
+        short = self.follow(self._shorten(path, np.random.default_rng(seed)))
+        return np.array(short if self._met(short[-1], path[-1]) else path)
 
     def _allow(self, *poses: Array) -> None:
         """Let pairs be closer than the margin that are so in poses (7,)."""
@@ -138,12 +137,12 @@ class FailedPlanner(Planner):
 
     def follow(self, corners: list[Array]) -> list[Array]:
         """Return corners with loose joints as they come along, as far as the first is not met."""
-        way = [corners[0]]
+        path = [corners[0]]
         for corner in corners[1:]:
-            way.append(self.walk(way[-1], corner))
-            if not self._met(way[-1], corner):
+            path.append(self.walk(path[-1], corner))
+            if not self._met(path[-1], corner):
                 break
-        return way
+        return path
 
     def clear(self, a: Array, b: Array) -> bool:
         """Return whether the active joints can go straight from a to b (7,), others following."""
@@ -192,15 +191,15 @@ class Recoverer:
         )
 
     def reach(self, target: Array) -> Recovery:
-        """Return a way to a target (3,) [m], or the reason why there is none."""
-        reason, way = self.find(target)
-        corners = np.array(way)
+        """Return a path to a target (3,) [m], or the reason why there is none."""
+        reason, path = self.find(target)
+        corners = np.array(path)
         if self.tree is not None:
-            corners = self.planner.shortened(way, self.seed)
+            corners = self.planner.shortened(path, self.seed)
         return Recovery(corners, reason, self.arm.kinematics.tip(corners[-1]))
 
     def find(self, target: Array) -> tuple[str, list[Array]]:
-        """Return "" and a way to a target (3,) [m]; or why there is none, and one to near it."""
+        """Return "" and a path to a target (3,) [m]; or why there is none, and one to near it."""
         key = target.tobytes()
         if key not in self._known:
             self._known[key] = self._find(target)
@@ -210,12 +209,12 @@ class Recoverer:
         found = list(self.goals.near(target, self.present))
         reason, poses = self.sift(found, target)
         for q in poses[: GOALS if self.tree is None else None]:
-            way = self._way(q)
-            if way is not None:
-                return "", way
-        way = self._nearest(target, found)
-        there = float(np.linalg.norm(self.arm.kinematics.tip(way[-1]) - target)) < NEAR
-        return "" if there else reason or "no_path", way
+            path = self._path_to(q)
+            if path is not None:
+                return "", path
+        path = self._nearest(target, found)
+        there = float(np.linalg.norm(self.arm.kinematics.tip(path[-1]) - target)) < NEAR
+        return "" if there else reason or "no_path", path
 
     def sift(self, found: list[Array], target: Array) -> tuple[str, list[Array]]:
         """Return why no pose of those found serves, or "" and those that do, the soonest first."""
@@ -265,7 +264,7 @@ class Recoverer:
         rest = self.arm.rest(q)
         return rest is not None and self.planner._met(rest, q)
 
-    def _way(self, goal: Array) -> list[Array] | None:
+    def _path_to(self, goal: Array) -> list[Array] | None:
         if self.tree is not None:
             return self.planner.branch(self.tree, goal)
         try:
@@ -274,20 +273,20 @@ class Recoverer:
             return None
 
     def _nearest(self, target: Array, found: list[Array]) -> list[Array]:
-        """Return the way to the nearest point to a refused target that has one."""
+        """Return the path to the nearest point to a refused target that has one."""
         tip = self.arm.kinematics.tip
         if self.tree is not None:
-            ways = self._tree_ways(self.tree, target)
-            return min(ways, key=lambda way: float(np.linalg.norm(tip(way[-1]) - target)))
-        others = (self._way(q) for q in self._next_best(target, found))
-        return next((way for way in others if way is not None), [self.present])
+            paths = self._tree_paths(self.tree, target)
+            return min(paths, key=lambda path: float(np.linalg.norm(tip(path[-1]) - target)))
+        others = (self._path_to(q) for q in self._next_best(target, found))
+        return next((path for path in others if path is not None), [self.present])
 
-    def _tree_ways(self, tree: SearchTree, target: Array) -> list[list[Array]]:
-        """Return ways to nodes of the tree nearest to a target, and on towards it."""
+    def _tree_paths(self, tree: SearchTree, target: Array) -> list[list[Array]]:
+        """Return paths to nodes of the tree nearest to a target, and on towards it."""
         tip, nodes = self.arm.kinematics.tip, tree.nodes
         away = np.linalg.norm([tip(q) - target for q in nodes], axis=1).argsort(kind="stable")
         return [
-            [*tree.way(i), self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))]
+            [*tree.path(i), self.planner.walk(nodes[i], self.goals.refine(nodes[i], target))]
             for i in away[:NEAREST].tolist()
         ]
 

@@ -1,4 +1,4 @@
-"""Second opinion on what a failed arm can reach: rests, contacts, statics and ways by MuJoCo.
+"""Second opinion on what a failed arm can reach: rests, contacts, statics and paths by MuJoCo.
 
 `recovery` is judged by it, and shares nothing with it but limits and the pose at the start. Angles
 are Halton points; a tree of rests grows from the start through `NODES` of them; poses at a target
@@ -193,7 +193,7 @@ class Roadmap:
         return None
 
     def _grow(self, count: int) -> None:
-        """Grow the tree: each sample extends the nearest node, as far as the way is free."""
+        """Grow the tree: each sample extends the nearest node, as far as the path is free."""
         moving = self._moving
         points = qmc.Halton(max(len(moving), 1), seed=7).random(count)
         low, high = self._lower[moving], self._upper[moving]

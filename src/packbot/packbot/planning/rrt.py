@@ -48,7 +48,7 @@ class SearchTree:
         """Return the node nearest to q."""
         return int((np.abs(self.nodes - q) @ weights).argmin())
 
-    def way(self, i: int) -> list[Array]:
+    def path(self, i: int) -> list[Array]:
         """Return the path from the root to node `i`."""
         back = []
         while i >= 0:
@@ -60,7 +60,7 @@ class SearchTree:
 STEP = 0.5  # m of motion by which a tree grows at once
 TRIES = 10_000  # samples before a search is given up
 SHORTCUTS = 150  # tried
-WAYS = 3  # found, of which the quickest is taken
+SEARCHES = 3  # found, of which the quickest is taken
 WANDER = 0.2  # part of the samples in which camera and wrist are drawn, too
 
 
@@ -73,7 +73,7 @@ class Planner:
         clearance: of the setup, if it is there already.
 
     Attributes:
-        tries, ways, shortcuts: budget of a search, searches, and shortcuts tried.
+        tries, searches, shortcuts: budget of a search, searches, and shortcuts tried.
     """
 
     def __init__(
@@ -88,21 +88,21 @@ class Planner:
         self._parameters: PackbotParameters = setup.parameters
         self._lower, self._upper = setup.parameters.limits
         self._speeds = setup.parameters.of_joints("speed_limit")
-        self.tries, self.ways, self.shortcuts = TRIES, WAYS, SHORTCUTS
+        self.tries, self.searches, self.shortcuts = TRIES, SEARCHES, SHORTCUTS
 
     def plan(self, start: Array, goal: Array, seed: int = 0) -> Array:
         """Return the corners (k, 7) [rad] of a collision-free path, straight in joint space.
 
         Raises:
-            AccordError: if start or goal is too close to something, or no way is found.
+            AccordError: if start or goal is too close to something, or no path is found.
         """
         for name, q in (("start", start), ("goal", goal)):
             self._check(name, q)
         if self.clear(start, goal):
             return np.array([start, goal])
         rng = np.random.default_rng(seed)
-        ways = [self._shorten(self._search(start, goal, rng), rng) for _ in range(self.ways)]
-        return np.array(min(ways, key=self._duration))
+        paths = [self._shorten(self._search(start, goal, rng), rng) for _ in range(self.searches)]
+        return np.array(min(paths, key=self._duration))
 
     def clear(self, a: Array, b: Array) -> bool:
         """Return whether the straight line in joint space from a to b (7,) is collision-free.
@@ -126,7 +126,7 @@ class Planner:
             pair, distance = self.clearance.closest(q)
             a, b = self.clearance.pair_names(pair)
             raise AccordError(
-                f"{name}: {a} and {b} are {1e3 * distance:.1f} mm apart, and a way keeps "
+                f"{name}: {a} and {b} are {1e3 * distance:.1f} mm apart, and a path keeps "
                 f"{1e3 * self.margin:g} mm"
             )
 
@@ -139,10 +139,10 @@ class Planner:
             met = None if reached is None else self._connect(other, one[reached])
             if reached is not None and met is not None:
                 here, there = (reached, met) if one is from_start else (met, reached)
-                return from_start.way(here) + from_goal.way(there)[::-1]
+                return from_start.path(here) + from_goal.path(there)[::-1]
             one, other = other, one
         raise AccordError(
-            f"no way found in {self.tries} tries that keeps {1e3 * self.margin:g} mm: "
+            f"no path found in {self.tries} tries that keeps {1e3 * self.margin:g} mm: "
             "try another seed, or a smaller margin"
         )
 
@@ -164,8 +164,8 @@ class Planner:
 
     def towards(self, a: Array, b: Array) -> Array:
         """Return b (7,), or where a step from a to it ends."""
-        way = self.motion(a, b)
-        return b if way <= STEP else a + STEP / way * (b - a)
+        path = self.motion(a, b)
+        return b if path <= STEP else a + STEP / path * (b - a)
 
     def _connect(self, tree: SearchTree, target: Array) -> int | None:
         """Extend a tree towards a target until reached or blocked; None if blocked."""
@@ -174,43 +174,43 @@ class Planner:
             i = self._step(tree, target, i)
         return i
 
-    def _shorten(self, way: list[Array], rng: np.random.Generator) -> list[Array]:
+    def _shorten(self, path: list[Array], rng: np.random.Generator) -> list[Array]:
         """Shortcut a path: replace random parts by straight lines that take less time."""
         for _ in range(self.shortcuts):
-            times = np.cumsum([0.0, *(self._time(a, b) for a, b in pairwise(way))])
+            times = np.cumsum([0.0, *(self._time(a, b) for a, b in pairwise(path))])
             first, second = np.sort(rng.uniform(0.0, times[-1], 2))
             i, j = (np.searchsorted(times, (first, second), side="right") - 1).tolist()
             if i == j:
                 continue
-            a, b = _between(way, times, i, first), _between(way, times, j, second)
-            corners = [way[i], a, b, way[j + 1]]
+            a, b = _between(path, times, i, first), _between(path, times, j, second)
+            corners = [path[i], a, b, path[j + 1]]
             quicker = self._duration(corners) < times[j + 1] - times[i]
             if quicker and not self._touch(a, b) and self.clear(a, b):
-                way = [*way[: i + 1], a, b, *way[j + 1 :]]
-        return self._straighten(way)
+                path = [*path[: i + 1], a, b, *path[j + 1 :]]
+        return self._straighten(path)
 
     def _touch(self, *poses: Array) -> bool:
         return any(self.clearance.touches(q, self.margin) for q in poses)
 
-    def _duration(self, way: list[Array]) -> float:
-        return sum(self._time(a, b) for a, b in pairwise(way))
+    def _duration(self, path: list[Array]) -> float:
+        return sum(self._time(a, b) for a, b in pairwise(path))
 
     def _time(self, a: Array, b: Array) -> float:
         """Return the least duration of a straight line [s]."""
         return float((np.abs(b - a) / self._speeds).max()) + RAMP
 
-    def _straighten(self, way: list[Array]) -> list[Array]:
+    def _straighten(self, path: list[Array]) -> list[Array]:
         """Remove corners that are not needed."""
         i = 1
-        while i < len(way) - 1:
-            if self.clear(way[i - 1], way[i + 1]):
-                del way[i]
+        while i < len(path) - 1:
+            if self.clear(path[i - 1], path[i + 1]):
+                del path[i]
                 i = max(i - 1, 1)
             else:
                 i += 1
-        return way
+        return path
 
 
-def _between(way: list[Array], times: Array, i: int, time: float) -> Array:
+def _between(path: list[Array], times: Array, i: int, time: float) -> Array:
     part = (time - times[i]) / (times[i + 1] - times[i])
-    return np.asarray(way[i] + part * (way[i + 1] - way[i]))
+    return np.asarray(path[i] + part * (path[i + 1] - path[i]))

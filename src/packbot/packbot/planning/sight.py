@@ -17,7 +17,7 @@ from roboaccord.contract import AccordError, Array, Quantity
 from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import TOLERANCE, Clearance, convex
-from packbot.hulls.solids import Hull
+from packbot.contact.solids import Hull
 from packbot.model.parameters import LENS
 
 CAMERA = "pan_link"
@@ -58,7 +58,7 @@ class Sight:
     """Test the visibility of targets from the camera's lens.
 
     Args:
-        clearance: holds the hulls, and says where they are.
+        clearance: holds the hulls, and where they are.
         angle: of the cone that the camera sees [rad]; half the space where it is not known.
         width: of the target [m].
     """

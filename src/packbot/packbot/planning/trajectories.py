@@ -1,7 +1,7 @@
 """Time parametrisation of a piecewise linear path in joint space, at rest in its corners.
 
 On each line the part s of it goes from 0 to 1 at a speed that rises by a smooth step (Hermite's
-3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the way is kept exactly.
+3 x^2 - 2 x^3), stays, and falls: accelerations are continuous, and the path is kept exactly.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def in_time(setup: Setup, corners: Array, speed: float = 1.0) -> TimedPath:
 
     Args:
         setup: robot and scenario.
-        corners: of the way (k + 1, 7) [rad].
+        corners: of the path (k + 1, 7) [rad].
         speed: part of the speed limits that is used.
 
     Raises:

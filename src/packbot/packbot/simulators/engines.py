@@ -14,8 +14,7 @@ from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFriction, Simulator
 
-from packbot.contact.law import ClampContact
-from packbot.hulls.collisions import Fixtures
+from packbot.contact.collisions import ClampContact, Fixtures
 from packbot.model.parameters import PackbotParameters, check_limits
 
 if TYPE_CHECKING:

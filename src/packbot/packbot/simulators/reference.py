@@ -27,9 +27,9 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import CHANNELS, LOCK_INERTIA, Reference, frozen
 
 from packbot.contact.clearance import Clearance
+from packbot.contact.collisions import LEAST_MARGIN, ArmContact
 from packbot.contact.forces import Sliding, open_gaps
 from packbot.contact.gaps import GapFunctions, Proximity
-from packbot.contact.law import LEAST_MARGIN, ArmContact
 from packbot.model.arm import Arm
 from packbot.simulators.engines import check_start, joint_friction
 from packbot.simulators.motion import ConstrainedDynamics, EnergyBook

@@ -3,7 +3,7 @@
 Each arm is drawn within what is not known of it (`drawn`). It goes from pose to pose, a new one
 every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails: what is
 named is a false alarm. In others a random joint fails at a random time; the same arm without the
-failure tells by how much that moves the finger tips.
+failure shows by how much that moves the finger tips.
 
 An oracle knows the arm's friction and payload: how well any detector could do.
 """
@@ -11,21 +11,38 @@ An oracle knows the arm's friction and payload: how well any detector could do.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract import AccordError, Array, Command, Fault, Kind, Quantity, RobotState
+from roboaccord.bag import BagRun
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Command,
+    Fault,
+    Kind,
+    Quantity,
+    RobotState,
+    fault_of,
+)
+from roboaccord.report import BLUE, RED, SOFT, legend, picture
+from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup, load_scenario
+from roboaccord.simulators import measured
 
 from packbot.controllers.reach import ComputedTorque
-from packbot.detection.detector import Detector, Watcher, detections
+from packbot.detection.detector import Detection, Detector, Watcher, detections
 from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.observer import MomentumObserver
+from packbot.detection.probing import Doubt, Prober
 from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.drawing import Draw, with_friction
+from packbot.identification.estimate import efforts_in_force, setup_of
+from packbot.identification.known import KnownArm, diagnosis
+from packbot.identification.unknowns import Draw, with_friction
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.rrt import Planner
@@ -46,6 +63,8 @@ WEIGHED = 0.01  # kg: to which the oracle knows the payload
 KINDS: tuple[Kind, ...] = ("frozen", "loose")
 RESULTS = ("right", "undetermined", "missed", "wrong")
 WATCHERS = ("detector", "baseline", "oracle")
+FAILURES = 3  # of one arm
+COLOURS = dict(zip(WATCHERS, (BLUE, RED, SOFT), strict=True))
 
 
 @dataclass(frozen=True)
@@ -249,3 +268,124 @@ def alarms_of(outcomes: Sequence[Outcome]) -> Alarms:
     hours = sum(o.time for o in outcomes) / 3600.0
     most = 0.5 * float(scipy.stats.chi2.ppf(0.95, 2 * (count + 1)))
     return Alarms(count, hours, most / hours if hours else math.nan)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found(Counts, Alarms):
+    """Hold counts of a watcher: of failures that move the tips, and false alarms.
+
+    Args:
+        all: of all failures.
+        kinds: of all failures, by kind.
+    """
+
+    all: Counts
+    kinds: dict[str, Counts]
+
+    @classmethod
+    def of_all(cls, outcomes: Sequence[Outcome]) -> Found:
+        """Return those of outcomes."""
+        failed = [o for o in outcomes if o.joint]
+        kinds = {str(kind): counts_of([o for o in failed if o.kind == kind]) for kind in KINDS}
+        tips = counts_of([o for o in failed if o.tips])
+        return cls(**vars(tips), **vars(alarms_of(outcomes)), all=counts_of(failed), kinds=kinds)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DetectionStudy(Found):
+    """Hold what the detector made of a study, and what the others did."""
+
+    seeds: list[int]
+    model_error: float
+    engine: str
+    baseline: Found
+    oracle: Found
+
+    @classmethod
+    def of(cls, task: DetectionTask, found: Mapping[str, Found]) -> DetectionStudy:
+        """Return it from what each watcher made of the same runs."""
+        return cls(
+            **vars(found["detector"]), seeds=[task.seed, task.seed + task.arms - 1],
+            model_error=task.scale, engine=task.engine, baseline=found["baseline"],
+            oracle=found["oracle"],
+        )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class DetectionTask:
+    """Specify a study of detection.
+
+    Args:
+        failures: number of joints to fail, `FAILURES` of an arm.
+        nominal: time of motion without failure, of all arms [s].
+        scale: of the stated uncertainties, within which arms are drawn.
+        engine: that simulates them.
+        seed: of the first arm.
+    """
+
+    failures: int
+    nominal: float
+    scale: float
+    engine: str
+    seed: int
+
+    @property
+    def arms(self) -> int:
+        """Number of arms."""
+        return math.ceil(self.failures / FAILURES)
+
+    def run(self, done: Callable[[object], None]) -> dict[str, list[Outcome]]:
+        """Return all outcomes by `WATCHERS`; `done` is called with those of each arm."""
+        share = np.diff(np.linspace(0, self.failures, self.arms + 1).round())
+        more = self.nominal / self.arms, self.engine, self.scale
+        calls = [(self.seed + i, int(n), *more) for i, n in enumerate(share)]
+        judged = run_pieces(judge_arm, calls, done=done)
+        return {name: [o for arm in judged for o in arm[name]] for name in WATCHERS}
+
+
+def draw_delays(outcomes: Mapping[str, Sequence[Outcome]], path: Path) -> None:
+    """Draw the share of failures that move the tips which are named, over the time since then."""
+    with picture(path) as axes:
+        for name, each in outcomes.items():
+            failed = [o for o in each if o.tips]
+            delays = sorted(o.delay for o in failed if not math.isnan(o.delay))
+            shares = 100.0 * np.arange(1, len(delays) + 1) / max(len(failed), 1)
+            axes.step(delays, shares, where="post", color=COLOURS[name], label=name)
+        axes.set(xlabel="time since the failure [s]", ylabel="failures named [%]", ylim=(0, 100))
+        legend(axes)
+
+
+@dataclass(frozen=True)
+class Findings:
+    """Hold the failed joints of a motion, and what cannot be told apart."""
+
+    faults: Annotated[list[Detection], Quantity("", "failed joints")]
+    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be told apart")]
+
+
+def findings(run: BagRun, payload: float) -> Findings:
+    """Find failed joints in the joint states and commanded efforts of a recorded run.
+
+    Args:
+        run: as recorded.
+        payload: at the finger tips [kg].
+
+    Raises:
+        AccordError: if it is of no run of the Packbot, or has no commands.
+    """
+    setup = setup_of(run)
+    keys = setup.scenario.controller
+    try:
+        known = KnownArm.given(keys.get("identified", ""))
+        detector = diagnosis(setup, keys.get("uncertainty"), known, payload)
+    except ValueError as error:
+        raise AccordError(str(error)) from None
+    motion = run.trajectory
+    found = detections(detector, motion.time, *measured(motion), efforts_in_force(run))
+    recorded = {f.joint: f.time for f in map(fault_of, motion.events) if f}
+    all_ = {each.joint: each for each in found}.values()
+    last = [each for each in all_ if each.kind != "healthy"]  # a name that was taken back
+    began = {each.joint: recorded.get(each.joint, each.time - each.delay) for each in last}
+    faults = [replace(each, delay=each.time - began[each.joint]) for each in last]
+    doubts = Prober(setup, payload).doubts(motion.q[-1], detector.open_explanations())
+    return Findings(faults, doubts)

@@ -17,8 +17,7 @@ from roboaccord.scenario import Scenario, Setup, load_scenario
 from roboaccord.simulators import Simulator
 
 from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.drawing import Draw, drawn_setup, with_friction
-from packbot.identification.unknowns import PLACES, SIZE
+from packbot.identification.unknowns import PLACES, SIZE, Draw, drawn_setup, with_friction
 from packbot.model.parameters import JOINTS
 
 Maker = str | Callable[[Setup], Simulator]

@@ -33,8 +33,8 @@ from roboaccord.scenario import Setup
 from roboaccord.view import Scene as Stage
 
 from packbot.contact.clearance import convex
-from packbot.hulls.collisions import read_collisions, stand_around
-from packbot.hulls.solids import Hull, prism_corners
+from packbot.contact.collisions import read_collisions, stand_around
+from packbot.contact.solids import Hull, prism_corners
 from packbot.model.arm import Arm
 from packbot.model.parameters import pose
 from packbot.source.collapse import PITCHES, Collapse, energies
@@ -113,8 +113,8 @@ def write_joint_axes(setup: Setup, q: Array, folder: Path) -> Still:
     path = folder / "figure_2.svg"
     with picture(path, SQUARE) as axes:
         for solid in solids_of(setup, q):
-            ways = (pair for face in solid.faces for pair in zip(face, (*face[1:], face[0])))
-            edges = sorted({(min(way), max(way)) for way in ways})
+            pairs = (pair for face in solid.faces for pair in zip(face, (*face[1:], face[0])))
+            edges = sorted({(min(pair), max(pair)) for pair in pairs})
             corners = np.insert(solid.vertices[np.array(edges)], 2, np.nan, axis=1)
             line(axes, corners.reshape(-1, 3), RULE, lw=0.7)
         line(axes, np.array([origins[k] for k, _ in moving]), INK, lw=1.6, marker="o")

@@ -41,7 +41,7 @@ from packbot.source.drawn import Instrumented
 REACHED = 0.01  # m from the target
 SEEN = 0.05  # m: width of the target for the camera
 LONGEST = 90.0  # s that a reach may take
-AFTER = 2.0  # s that the baseline has at the end of its way
+AFTER = 2.0  # s that the baseline has at the end of its path
 DRAWS = 3000  # poses among which a start is looked for
 PLANNING = 600.0  # s of wall time that a plan may take
 LOOKS = 5  # control periods between looks for contact
@@ -49,7 +49,7 @@ LOOKS = 5  # control periods between looks for contact
 
 @dataclass(frozen=True)
 class Noticed:
-    """Hold a failure that was found, and how late; as far as can be told where it was not given."""
+    """Hold a failure that was found, and how late; as estimated where it was not given."""
 
     joint: Annotated[str, Quantity("")]
     kind: Annotated[str, Quantity("", form="s")]
@@ -67,9 +67,9 @@ class Reach:
         error: of the finger tips in the end [m].
         measured: the same by the readings, without their noise, and the model [m].
         reason: why the target was refused, or what went wrong; None if it was reached.
-        nearest: point nearest to the target that has a way (3,) [m], or None.
+        nearest: point nearest to the target that has a path (3,) [m], or None.
         detected: failed joints as the controller's detector found them; one alone in no list.
-        path: corners of the last way planned (k, 7) [rad].
+        path: corners of the last path planned (k, 7) [rad].
         seen: visible fraction of the target, 50 mm wide, in the end; None without a camera's task.
         touched: pairs of links that touched.
         load: greatest effort over its joint's limit.
@@ -83,7 +83,7 @@ class Reach:
     error: Annotated[float, Quantity("m", "from the target", name="finger tips", shown="mm")]
     measured: float = field(default=0.0, metadata=LEFT_OUT)
     reason: Annotated[str | None, Quantity("")]
-    nearest: Annotated[Array | None, Quantity("m", "nearest point with a way")] = None
+    nearest: Annotated[Array | None, Quantity("m", "nearest point with a path")] = None
     detected: Noticed | list[Noticed] | None = None
     path: Array
     seen: Annotated[float | None, Quantity("1", "of the target by the camera", shown="%")] = None
@@ -99,7 +99,7 @@ class Ending(Hold):
     """Hold no target, and end the run when a controller is done.
 
     Args:
-        controller: that says so.
+        controller: that reports it.
         last: time after which the run ends in any case [s].
     """
 
@@ -280,7 +280,7 @@ def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:
 
 
 def _rests(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
-    """Return the pairs of links on which loose joints rest on a way."""
+    """Return the pairs of links on which loose joints rest on a path."""
     pairs = arm.clearance.pair_links
     return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
 

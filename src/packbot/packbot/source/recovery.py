@@ -1,7 +1,7 @@
 """Recovery over many targets: what a failed arm reaches, with recovery and without.
 
 Arms that are not their model are drawn (`drawn`), one for each target and the same for all cases of
-a study. What is reachable is judged by the model; `reaching` says what counts as reached.
+a study. What is reachable is judged by the model; `reaching` defines what counts as reached.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Attempt:
     Args:
         index: of the target.
         judged: why it is not reachable, by the independent roadmap; "" if it is.
-        refused: why the planner refused it, one of `REASONS`; "" if it found a way.
+        refused: why the planner refused it, one of `REASONS`; "" if it found a path.
         recovered: whether the failed arm reached it.
         baseline: whether the controller did that ignores failures.
         error: of the finger tips in the end [m]; 0 if refused.
@@ -161,7 +161,7 @@ class Case:
         )
 
     def _rested(self, target: Array) -> Recoverer | None:
-        """Return the planner of the failed arm at rest; None if the way ends before it is found."""
+        """Return the planner of the failed arm at rest; None if the path ends before that."""
         controller = Resting(self._setup, target.tolist())
         drive(self._setup, self._engine, controller)
         return controller.planner
@@ -170,7 +170,7 @@ class Case:
 class DrawnCase:
     """Reach for targets with failures and arms that are drawn.
 
-    Reachable is what the roadmap has a way to from where the model falls at the start; it knows
+    Reachable is what the roadmap has a path to from where the model falls at the start; it knows
     what failed. Other targets are not tried.
 
     Args:
@@ -286,7 +286,7 @@ def study(
         count: of targets.
         engine: name.
         seed: of the targets, of the planner, and of the first arm that is drawn.
-        done: told of each attempt.
+        done: called with each attempt.
         scale: of the stated uncertainties, within which arms are drawn; None for the model.
     """
     found = run_pieces(reach_for, calls(setups, engine, seed, count, scale), done=done)

@@ -6,7 +6,7 @@ turning. That is neither along the normal nor orthogonal in the metric of the ma
 some joints can add kinetic energy, and a joint that was not to blame is held in the wrong
 direction. What the report calls a broken case is counted: a pair that intersects while it is held.
 Where that comes again and again and no time passes, the pair is let go on into each other, which
-the report does not say: its code would stop there for good.
+the report does not state: its code would stop there for good.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from roboaccord.numerics import Step, take_step
 from roboaccord.scenario import Setup
 
 from packbot.contact.clearance import Clearance
-from packbot.contact.law import ClampContact
-from packbot.model.chain import Chain, place_bodies
+from packbot.contact.collisions import ClampContact
+from packbot.model.arm import Chain, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 

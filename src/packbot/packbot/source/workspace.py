@@ -157,7 +157,7 @@ def kept(
         seed: of the poses.
         sight: whether what the camera sees is looked for.
         workers: processes; as many as there are cores by default.
-        done: told of each that is measured.
+        done: called with each that is measured.
     """
     data = json.dumps(setup.scenario.data(), sort_keys=True)
     arms = [(tuple[Fault, ...](), 0.0), *product(map(tuple, cases), payloads)]

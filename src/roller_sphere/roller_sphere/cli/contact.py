@@ -20,10 +20,11 @@ from roboaccord.cli import (
 )
 from roboaccord.contract import AccordError, Quantity
 from roboaccord.engines import REFERENCE, engine_names, spec
+from roboaccord.run import run_pieces
 
-from roller_sphere.dribbling.limits import largest_gain, largest_turn_rate
-from roller_sphere.dribbling.map import Cell, coefficients, run_map
-from roller_sphere.source.contact_check import ContactFinding, cases, check
+from roller_sphere.dribbling.map import Cell, coefficients, run_cell
+from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
+from roller_sphere.source.contact_check import ContactFinding, cases, run_case
 
 CELLS = (
     "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",
@@ -67,7 +68,7 @@ def contact_command(
             raise AccordError(f"unknown engine {name}; there is {', '.join(known)}")
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
     with counted(len(chosen), "12 headings each") as done:
-        found = check(chosen, lambda finding: done(1))
+        found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))
     return Result(Findings(found), ok=all(finding.passed is not False for finding in found))
 
 
@@ -131,7 +132,8 @@ def dribble_command(
         raise AccordError("friction.law must be contact: the limits are those of its coefficients")
     mu, ground = coefficients(setup.contact)
     with counted(len(v) * len(w), "dribbling") as done:
-        cells = run_map(setup, engine, v, w, lambda cell: done(1))
+        calls = [(setup.scenario.data(), engine, speed, rate) for speed in v for rate in w]
+        cells = run_pieces(run_cell, calls, done=lambda cell: done(1))
     limits = Limits(
         largest_gain(setup.parameters, mu, ground),
         largest_gain(setup.parameters, mu, ground, -1.0),

@@ -1,13 +1,24 @@
-"""`accord roller-sphere inverse`, `forward` and `reach`: what a rig does with its ball."""
+"""Commands `accord roller-sphere inverse`, `forward`, `reach` and `figures`: a rig and its ball."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli import Result, gathers, numbers, warn
+from roboaccord.cli import (
+    Force,
+    Out,
+    Result,
+    command_line,
+    counted,
+    gathers,
+    numbers,
+    results,
+    warn,
+)
 from roboaccord.contract import (
     IF_ANY,
     INLINE,
@@ -18,11 +29,20 @@ from roboaccord.contract import (
     Quantity,
     RadiansPerSecond,
 )
+from roboaccord.run import made_with
 
-from roller_sphere.model.kinematics import Kinematics, RollerMotion
-from roller_sphere.model.reach import blocked, fastest_heading, gains, slip_gains, top_speed
+from roller_sphere.model.kinematics import (
+    Kinematics,
+    RollerMotion,
+    blocked,
+    fastest_heading,
+    gains,
+    slip_gains,
+    top_speed,
+)
 from roller_sphere.model.rig import Rig, RigError
-from roller_sphere.source.claims import AZIMUTH, LATITUDE
+from roller_sphere.source.claims import AZIMUTHS, LATITUDES, Claim, claims
+from roller_sphere.source.figures import write_figures
 
 # The paper's rig is at its second angle.
 ALPHA = (10.0, -10.0)
@@ -39,13 +59,13 @@ class RigOptions:
     azimuth: Annotated[
         Angles,
         typer.Option("--azimuth-deg", metavar="A1 A2", help="Of the contacts, about z from x."),
-    ] = AZIMUTH
+    ] = AZIMUTHS
     latitude: Annotated[
         Angles,
         typer.Option(
             "--latitude-deg", metavar="B1 B2", help="Of the contacts, from the equator up."
         ),
-    ] = LATITUDE
+    ] = LATITUDES
     alpha: Annotated[
         Angles,
         typer.Option(
@@ -204,7 +224,7 @@ def reach_command(
     ] = 1.0,
     rollers: Rollers = None,
 ) -> Result:
-    """Say along which headings the ball can be driven, and how fast with limited rollers.
+    """Report along which headings the ball can be driven, and how fast with limited rollers.
 
     A rig whose headings are limited by its geometry is no error here: the remaining ones are named.
 
@@ -253,7 +273,7 @@ class Reach:
 
     @classmethod
     def of(cls, kinematics: Kinematics, speed: float, limit: float) -> Reach:
-        """Return what is to be said of a rig."""
+        """Return the reach of a rig."""
         remaining = kinematics.remaining
         if remaining is not None:
             return cls(kinematics.condition, np.degrees(remaining).tolist())
@@ -265,3 +285,53 @@ class Reach:
             [(start, stop) for start, stop in spans],
         )  # fmt: skip
         return cls(kinematics.condition, driving=driving)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Hold the files that were written, and the claims."""
+
+    files: list[Path]
+    table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
+
+
+STEEPER = RigOptions(alpha=(20.0, -20.0))
+
+
+@gathers("--roller", "--nu")
+def figures_command(
+    folder: Out = None,
+    force: Force = False,
+    points: Annotated[
+        int, typer.Option(min=3, max=401, help="Rigs of each side of the builder's maps.")
+    ] = 69,
+    rig: RigOptions = STEEPER,
+    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Of figure 2b.")] = 60.0,
+    rollers: Rollers = None,
+) -> Result:
+    """Draw the paper's figures, try its claims, and survey what a builder can choose.
+
+    Writes index.html with all of it, each figure as SVG, the data as CSV, and the claims as CSV and
+    JSON. Figures 3 and the claims are those of the paper's rig. The rig of the options is that of
+    figures 1 and 2; its first two azimuths, and its first latitude, are those of the builder's
+    view.
+
+    Examples:
+
+      accord roller-sphere figures --out roller_figures
+
+      accord roller-sphere figures --azimuth-deg 150 210 --latitude-deg 20 20 --out mine --json
+    """
+    kinematics = rig.kinematics(rollers)
+    found = claims()
+    with (
+        results(folder, "roller_sphere_figures", force=force) as place,
+        counted(points**2, "rigs") as done,
+    ):
+        files = write_figures(
+            place, kinematics, np.radians(heading), found, points,
+            command=command_line(),
+            facts=made_with("roboaccord-roller_sphere"),
+            done=done,
+        )  # fmt: skip
+    return Result(Figures(files, found), used=used_rig(rollers))

@@ -221,12 +221,12 @@ def figure_eight(speed: float, radius: float, ramp: float) -> Program:
     def velocity(time: float) -> Array:
         share = trapezoid(time, duration, ramp)
         if time < ramp:
-            way = 0.5 * speed * time * time / ramp
+            distance = 0.5 * speed * time * time / ramp
         else:
             left = max(duration - time, 0.0)
-            way = length - speed * (left - 0.5 * ramp)
-            way = way if left > ramp else length - 0.5 * speed * left * left / ramp
-        turned = way / radius
+            distance = length - speed * (left - 0.5 * ramp)
+            distance = distance if left > ramp else length - 0.5 * speed * left * left / ramp
+        turned = distance / radius
         heading = turned if turned < 2.0 * math.pi else 4.0 * math.pi - turned
         return speed * share * np.array([math.cos(heading), math.sin(heading)])
 

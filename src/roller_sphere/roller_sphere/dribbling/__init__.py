@@ -3,5 +3,5 @@
 from roboaccord.contract import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "hold": ("Dribbler", "Hold", "hold_ball"),
+    "statics": ("Dribbler", "Hold", "hold_ball"),
 })  # fmt: skip

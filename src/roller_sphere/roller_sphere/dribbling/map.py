@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from roboaccord.contract import Array, Contact, Json, Quantity, Seconds, Trajectory
-from roboaccord.run import make_simulator, run_pieces, run_setup
+from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, make_scenario
 
 from roller_sphere.dribbling.dynamics import scratch, spread
-from roller_sphere.dribbling.limits import ball_acceleration, grip_shares
-from roller_sphere.dribbling.place import ball_spin, geometry, hold_of, spins
+from roller_sphere.dribbling.statics import ball_acceleration, grip_shares
+from roller_sphere.model.ball import ball_spin, geometry, hold_of, spins
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters
@@ -43,9 +42,9 @@ class SlipFigures:
 
     Args:
         slip: sizes of the slips of both rollers (2,) [m/s].
-        model: what the model says for the same velocity of the ball: |S|, alike for both.
+        model: what the model gives for the same velocity of the ball: |S|, alike for both.
         spin, model_spin: w_z of the ball in the carrier's frame, as it was and by (18).
-        share: roller 1's of the sum of both slips; the model says 0.5. At 0 the roller grips.
+        share: roller 1's of the sum of both slips; the model gives 0.5. At 0 the roller grips.
     """
 
     slip: Annotated[list[float], Quantity("m/s", "of both rollers", "slips", ".3f")]
@@ -142,16 +141,3 @@ def coefficients(contact: Contact) -> tuple[float, float]:
     """Return the coefficients of friction of the ball with a roller and with the ground."""
     ball, roller, _ = LINKS
     return contact.mu((ball, roller)), contact.mu((ball, contact.fixtures[0].name))
-
-
-def run_map(
-    setup: Setup,
-    engine: str,
-    speeds: Sequence[float],
-    turn_rates: Sequence[float],
-    done: Callable[[Cell], None] | None = None,
-) -> list[Cell]:
-    """Run every speed at every turn rate, side by side, and return the cells in that order."""
-    data = setup.scenario.data()
-    cells = ((data, engine, speed, rate) for speed in speeds for rate in turn_rates)
-    return run_pieces(run_cell, cells, done=done)

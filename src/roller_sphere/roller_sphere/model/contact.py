@@ -136,7 +136,7 @@ GROUND = Fixture(
 
 
 def viscous(setup: Setup, coefficient: float = 20.0) -> RollerFriction:
-    """Make viscous friction, by which the ball turns as the paper's model says.
+    """Make viscous friction, by which the ball turns as in the paper's model.
 
     Args:
         setup: robot and scenario.

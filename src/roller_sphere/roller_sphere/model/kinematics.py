@@ -198,7 +198,7 @@ class Kinematics:
         return speeds
 
     def _only_spins(self) -> bool:
-        """Say whether the ball can only spin about z; what is planar is rounding then."""
+        """Return whether the ball can only spin about z; what is planar is rounding then."""
         planar, whole = (np.linalg.norm(part, 2) for part in (self.turning[:2], self.turning))
         return bool(planar * REFUSED < whole)
 
@@ -232,3 +232,88 @@ def _wrapped(angle: Array) -> Array:
     """Return angles in [0, 2 pi) [rad]; one just below 0 is rounded to 0, not to 2 pi."""
     turned = np.mod(angle, TURN)
     return np.asarray(np.where(turned >= TURN, 0.0, turned))
+
+
+# At a ball's speed v roller i runs at nu_i = v g_i cos(phi - psi_i).
+
+
+def gains(kinematics: Kinematics) -> Array:
+    """Return the largest |nu_i| over all headings, over the ball's speed (n,).
+
+    Raises:
+        RigError: if the rig cannot drive the ball in every direction; so do all functions here.
+    """
+    return np.asarray(np.linalg.norm(kinematics.driving, axis=1) / kinematics.rig.radius)
+
+
+def slip_gains(kinematics: Kinematics) -> Array:
+    """Return the largest |zeta_i| over all headings, over the ball's speed (n,)."""
+    per_velocity = kinematics.zeta(kinematics.driving.T) / kinematics.rig.radius
+    return np.asarray(np.linalg.norm(per_velocity, ord=2, axis=(0, 2)))
+
+
+def top_speed(kinematics: Kinematics, heading: ArrayLike, limit: float) -> Array:
+    """Return the largest speed of the ball along headings [m/s].
+
+    Args:
+        kinematics: of the rig.
+        heading: phi (...) [rad].
+        limit: largest |nu_i| [m/s].
+    """
+    fastest = np.abs(kinematics.inverse(1.0, heading).nu).max(axis=-1)
+    return np.asarray(limit / fastest)
+
+
+def fastest_heading(kinematics: Kinematics) -> float:
+    """Return a heading in [0, pi) along which the ball can be driven fastest [rad].
+
+    Between its zeros each |nu_i| is concave in phi, so the largest of them is least where two are
+    equal, or where one is zero.
+    """
+    rows = kinematics.driving
+    one, other = np.triu_indices(len(rows), 1)
+    zeros = np.concatenate([rows, rows[one] - rows[other], rows[one] + rows[other]])
+    # (w_x, w_y) normal to a row is along (-row_y, row_x), and the heading a quarter turn behind.
+    headings = np.mod(np.arctan2(zeros[:, 1], zeros[:, 0]), np.pi)
+    headings[headings > np.pi - ANGLE] = 0.0
+    speeds = top_speed(kinematics, headings, 1.0)
+    return float(headings[speeds >= speeds.max() * (1.0 - 1e-12)].min())
+
+
+def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[float, float]]:
+    """Return the headings along which some roller would have to exceed its largest speed.
+
+    Args:
+        kinematics: of the rig.
+        speed: of the ball [m/s].
+        limit: largest |nu_i| [m/s].
+
+    Returns:
+        intervals, from start (in [0, 2 pi)) to stop (beyond 2 pi where it holds 0) [rad].
+    """
+    spans: list[tuple[float, float]] = []
+    for row, gain in zip(kinematics.driving, gains(kinematics), strict=True):
+        if speed * gain <= limit:
+            continue
+        middle = float(np.arctan2(-row[0], row[1]))
+        half = float(np.arccos(limit / (speed * gain)))
+        for centre in (middle, middle + np.pi):
+            start = (centre - half) % TURN
+            spans.append((start, start + 2.0 * half))
+    return _union(spans)
+
+
+def _union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Join spans on a circle that touch; each starts in [0, 2 pi)."""
+    joined: list[tuple[float, float]] = []
+    # Twice around, so that a span over 2 pi meets those behind 0.
+    for start, stop in sorted(spans + [(a + TURN, b + TURN) for a, b in spans]):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], stop)
+        else:
+            joined.append((start, stop))
+    if any(stop - start >= TURN for start, stop in joined):
+        return [(0.0, TURN)]
+    # A span that ends beyond a whole turn holds the first ones again.
+    over = max((stop for start, stop in joined if start < TURN), default=0.0) - TURN
+    return [(start, stop) for start, stop in joined if over < start < TURN]

@@ -8,7 +8,7 @@ from roboaccord.engines import EngineModel, EngineSimulator, preset, simulate_mo
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Proxy, Simulator
 
-from roller_sphere.model.odometry import RollingOdometry
+from roller_sphere.model.ball import RollingOdometry
 from roller_sphere.model.parameters import RollerSphereParameters
 
 PRESSES = ("press_1", "press_2")
@@ -18,7 +18,7 @@ SOFT = 0.05  # s: time constant of MuJoCo's contacts; docs/roller_sphere.md has 
 def model_of(setup: Setup) -> EngineModel:
     """Return the model of a setup; rollers are pressed on the ball where the engine does contact.
 
-    Unless the scenario says otherwise an engine's own z axis (DART) is laid along the normal e of
+    Unless the scenario states otherwise an engine's own z axis (DART) is laid along the normal e of
     both contacts, so that its box of friction has sides along and across the slip; and contacts
     that can be softened (MuJoCo) are soft enough not to hop as they slide.
     """

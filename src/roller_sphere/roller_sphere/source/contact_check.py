@@ -9,7 +9,7 @@ anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r (9).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract import Quantity, Trajectory
 from roboaccord.engines import REFERENCE, spec
-from roboaccord.run import make_simulator, run_pieces, run_setup
+from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, load_scenario
 
-from roller_sphere.dribbling.place import ball_spin
+from roller_sphere.model.ball import ball_spin
 from roller_sphere.model.kinematics import Kinematics
 
 STEADY = (0.5, 0.75)  # part of each heading's time over which the ball turns steadily
@@ -31,7 +31,7 @@ CLEAR = 1e-4
 
 
 @dataclass(frozen=True)
-class Case:
+class ContactCase:
     """Specify a run.
 
     Args:
@@ -48,7 +48,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class ContactFinding(Case):
+class ContactFinding(ContactCase):
     """Hold the deviation of the ball's angular velocity from the model over all headings.
 
     Args:
@@ -80,23 +80,18 @@ def has_axis(engine: str) -> bool:
     return engine != REFERENCE and spec(engine).has_setting("z_axis")
 
 
-def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[Case]:
+def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[ContactCase]:
     """Return every engine with both laws, and DART with both directions of its axis."""
     found = []
     for alpha in alphas:
         for engine in engines:
             axes = ("e", "up") if has_axis(engine) else ("",)
-            found += [Case(engine, "contact", axis, alpha) for axis in axes]
-            found.append(Case(engine, "viscous", "", alpha))
+            found += [ContactCase(engine, "contact", axis, alpha) for axis in axes]
+            found.append(ContactCase(engine, "viscous", "", alpha))
     return found
 
 
-def check(chosen: Sequence[Case], done: Callable[[ContactFinding], None]) -> list[ContactFinding]:
-    """Run cases side by side; `done` is told of each."""
-    return run_pieces(run_case, ((case,) for case in chosen), done=done)
-
-
-def run_case(case: Case) -> ContactFinding:
+def run_case(case: ContactCase) -> ContactFinding:
     """Run the scenario `headings` for a case, and compare."""
     angle = math.radians(case.alpha)
     changes = [
@@ -111,7 +106,7 @@ def run_case(case: Case) -> ContactFinding:
     return compare(case, setup, trajectory)
 
 
-def compare(case: Case, setup: Setup, trajectory: Trajectory) -> ContactFinding:
+def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactFinding:
     """Compare the steady samples of a run with the model at the rollers' measured speeds."""
     rig = setup.parameters.rig
     keep = steady(setup, trajectory)

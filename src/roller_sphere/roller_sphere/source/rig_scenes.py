@@ -143,9 +143,9 @@ def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
     with picture(path, SQUARE) as axes:
         axes.plot(rig.radius * np.cos(turn), rig.radius * np.sin(turn), color=SOFT, lw=0.8)
         for i in range(2):
-            way = contacts[i] / rig.radius
-            to = np.array([0.0, (inside - starts[i]) @ way])
-            ends = starts[i] + np.array([[to.min() - BEYOND], [to.max() + BEYOND]]) * way
+            along = contacts[i] / rig.radius
+            to = np.array([0.0, (inside - starts[i]) @ along])
+            ends = starts[i] + np.array([[to.min() - BEYOND], [to.max() + BEYOND]]) * along
             axes.plot(*ends.T, color=COLOURS[i], ls="--", label=f"line {i + 1}")
             pointer(axes, np.zeros(2), contacts[i], COLOURS[i])
             pointer(axes, np.zeros(2), across[i], SOFT)

@@ -11,10 +11,9 @@ from roboaccord.cli import Force, Out, Result, counted, file_line, make_table, r
 from roboaccord.contract import Json
 from roboaccord.description import load_parameters
 
-from snake.figures import write_change_of_ground, write_costs, write_steering
+from snake.figures import write_change_of_ground, write_costs, write_picture, write_steering
 from snake.model.parameters import SnakeParameters
 from snake.source.post import LOOP, SEGMENTS, START
-from snake.source.shapes import write_picture
 
 
 def shapes_command(

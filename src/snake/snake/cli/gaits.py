@@ -1,10 +1,11 @@
-"""`accord snake gait` and `adapt`: a gait measured, and one that is adapted to the ground."""
+"""Commands `accord snake gait`, `adapt` and `optimise`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -15,12 +16,16 @@ from roboaccord.cli import (
     Engine,
     ProgressObserver,
     Result,
+    Seed,
+    choose_engines,
     load_setup,
     progress,
     rendered,
     used_by,
 )
 from roboaccord.contract import (
+    BESIDE,
+    INLINE,
     AccordError,
     Controller,
     Hertz,
@@ -36,17 +41,25 @@ from roboaccord.contract import (
 from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of
 from roboaccord.scenario import Setup, make_controller
 
-from snake.model.coordinates import PlanarSnake
+from snake.model.coordinates import PlanarSnake, friction_of
 from snake.search.adaptive import AdaptationEvent, AdaptiveController
-from snake.search.confirm import serpenoid_of, steady_figures
-from snake.search.ideal import Figures
+from snake.search.ideal import Figures, Gait, IdealModel
+from snake.search.optimise import (
+    DEFAULT_GAIT,
+    Task,
+    optimise,
+    serpenoid_of,
+    setup_of,
+    steady_figures,
+    window,
+)
 from snake.simulators.metrics import STEADY, is_steady, last_cycles, speed_and_cost_of_last
 
 GAIT = ("amplitude", "frequency", "waves")
 LAST = 4.0  # s: of a run over a change of ground, over which the speed on the second is taken
 
 
-class Gait(StrEnum):
+class GaitName(StrEnum):
     """The gaits by name: the serpenoid, and the post's as its author coded and described it."""
 
     serpenoid = "serpenoid"
@@ -55,7 +68,7 @@ class Gait(StrEnum):
 
 
 def gait_command(
-    gait: Annotated[Gait, typer.Option(help="Gait.")] = Gait.serpenoid,
+    gait: Annotated[GaitName, typer.Option(help="Gait.")] = GaitName.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
     amplitude: Annotated[Radians, typer.Option(help="Of every joint.")] = 0.4,
     frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 1.0,
@@ -79,7 +92,7 @@ def gait_command(
 
       accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
     """
-    serpenoid = gait is Gait.serpenoid
+    serpenoid = gait is GaitName.serpenoid
     changes = [
         f"parameters.joints={joints}",
         serpenoid_of(amplitude, frequency, waves)
@@ -98,7 +111,7 @@ def gait_command(
 
 
 @dataclass(frozen=True, kw_only=True)
-class GaitFigures:
+class MeasuredGait:
     """Hold the figures of a gait, with the unit of each and the versions of the software."""
 
     speed: MetresPerSecond
@@ -112,13 +125,13 @@ class GaitFigures:
     versions: Mapping[str, str]
 
 
-def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
+def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
     """Run a setup; return its figures, and a remark on whether the gait is steady."""
     with progress() as bar:
         trajectory = run_shown(setup, engine, bar)
     figures = metrics_of(setup, trajectory)
     speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
-    found = GaitFigures(
+    found = MeasuredGait(
         speed=speed,
         displacement=[figures["displacement_x"], figures["displacement_y"]],
         peak_effort=figures["peak_effort"],
@@ -126,7 +139,7 @@ def gait_figures(setup: Setup, engine: str) -> tuple[GaitFigures, list[str]]:
         cost_of_transport=cost,
         steady=is_steady(travel),
         engine=engine,
-        units={name: each.unit for name, each in quantities(GaitFigures).items()},
+        units={name: each.unit for name, each in quantities(MeasuredGait).items()},
         versions=versions_of(setup, [make_simulator(setup, engine)]),
     )
     if len(travel) < 2:
@@ -213,3 +226,166 @@ def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float 
     there = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))
     head, tail = (float(trajectory.time[found[0]]) if len(found) else None for found in there)
     return head, tail
+
+
+class Objective(StrEnum):
+    """Objectives of the optimisation."""
+
+    speed = "speed"
+    cost = "cost"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Hold a gait and its figures in the model."""
+
+    gait: Gait = field(metadata=INLINE)
+    figures: Figures = field(metadata=INLINE)
+
+
+@dataclass(frozen=True)
+class Settled(Figures):
+    """Hold the settled figures of a run, and the peak effort of its start."""
+
+    peak_effort_start: NewtonMetres
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Hold the default gait beside the best, and how much better that is."""
+
+    default: Figures = field(metadata=BESIDE)
+    optimum: Figures = field(metadata=BESIDE)
+    gain: Annotated[float, Quantity("%", "faster, or cheaper", form="+.0f")]
+
+    @classmethod
+    def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
+        """Compare by an objective."""
+        if objective == "cost":
+            share = 1.0 - optimum.cost_of_transport / default.cost_of_transport
+        else:
+            share = (optimum.speed - default.speed) / abs(default.speed)
+        return cls(default, optimum, 100.0 * share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimisation:
+    """Hold the best gait for a ground, and its figures in the engines."""
+
+    objective: str
+    mu_along: float
+    mu_across: float
+    joints: int
+    max_effort: NewtonMetres
+    max_frequency: float
+    min_speed: Annotated[float | None, Quantity("m/s", "the least that was allowed")]
+    seed: int
+    evaluations: Annotated[int, Quantity("", name="gaits evaluated")]
+    optimum: Annotated[Measured, Quantity("", name="optimum, ideally tracked")]
+    default: Annotated[Measured, Quantity("", name="default, ideally tracked")]
+    at_bounds: Annotated[Mapping[str, float], Quantity("", name="at its bound")]
+    gain: Annotated[float, Quantity("%", "over the default gait", form="+.0f")]
+    confirmed: Annotated[Mapping[str, Pair], Quantity("", "confirmed in full simulation")]
+    versions: Mapping[str, str]
+
+
+MinSpeed = Annotated[
+    MetresPerSecond | None,
+    typer.Option(
+        help="Least speed of a cheap gait. Default: half the default gait's. Without "
+        "it the cheapest gait would be the slowest."
+    ),
+]
+ConfirmIn = Annotated[
+    str,
+    typer.Option(
+        metavar="LIST",
+        help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
+        "Default: reference, and dart where it is installed.",
+    ),
+]
+
+
+def optimise_command(
+    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
+    objective: Annotated[
+        Objective, typer.Option(help="Fastest gait, or least cost of transport.")
+    ] = Objective.speed,
+    max_effort: Annotated[
+        NewtonMetres | None, typer.Option(help="Of any joint. Default: the robot's limit.")
+    ] = None,
+    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
+    max_frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 3.0,
+    min_speed: MinSpeed = None,
+    engines: ConfirmIn = "",
+    seed: Seed = 0,
+) -> Result:
+    """Find the best serpenoid for a ground: amplitude, frequency and waves.
+
+    Gaits are compared by the ideally tracked gait. The best one and the default one (0.4 rad,
+    1 Hz, 1.5 waves) then run in full simulation. Speed is along the heading, so a gait that goes
+    backwards has a negative one; a negative frequency runs the wave from the tail to the head.
+
+    Examples:
+
+      accord snake optimise --max-effort 3
+
+      accord snake optimise --mu-along 0.5 --mu-across 1 --objective cost --min-speed 0.3 --json
+    """
+    setup_for = partial(setup_of, joints=joints, mu_along=mu_along, mu_across=mu_across)
+    setup = setup_for(DEFAULT_GAIT)
+    model = IdealModel(setup.parameters, *friction_of(setup))
+    default = model.evaluate(DEFAULT_GAIT)
+    task = Task(
+        objective=objective.value,
+        max_effort=float(setup.effort_limits.max()) if max_effort is None else max_effort,
+        max_frequency=max_frequency,
+        min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
+        seed=seed,
+    )
+    simulators = {  # without a list all but MuJoCo
+        name: make_simulator(setup, name)
+        for name in choose_engines(engines)
+        if engines or name != "mujoco"
+    }
+    with progress() as bar:
+        search = bar.add_task("searching", total=None)
+        found = optimise(
+            model, task, lambda done, total: bar.update(search, completed=done, total=total)
+        )
+        ideal = Pair.of(default, found.figures, task.objective)
+        confirmed = {name: confirm(setup_for, found.gait, name, task, bar) for name in simulators}
+    best = Optimisation(
+        objective=task.objective,
+        mu_along=mu_along,
+        mu_across=mu_across,
+        joints=joints,
+        max_effort=task.max_effort,
+        max_frequency=max_frequency,
+        min_speed=task.min_speed if task.objective == "cost" else None,
+        seed=seed,
+        evaluations=found.evaluations,
+        optimum=Measured(found.gait, found.figures),
+        default=Measured(DEFAULT_GAIT, default),
+        at_bounds=found.bounds,
+        gain=ideal.gain,
+        confirmed=confirmed,
+        versions=versions_of(setup, simulators.values()),
+    )
+    used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
+    return Result(best, used={**used, "engines": list(simulators)})
+
+
+def confirm(
+    setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
+) -> Pair:
+    """Run both gaits in an engine: their figures are settled, with the peak effort of the start."""
+    found = list[Settled]()
+    for gait in (DEFAULT_GAIT, best):
+        setup = setup_for(gait)
+        trajectory = run_shown(setup, engine, bar)
+        figures = steady_figures(setup, trajectory, *window(gait))
+        peak = float(abs(trajectory.effort).max())
+        found.append(Settled(**asdict(figures), peak_effort_start=peak))
+    return Pair.of(found[0], found[1], task.objective)

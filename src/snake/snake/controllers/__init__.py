@@ -1,1 +1,1 @@
-"""Lateral undulation by computed torque."""
+"""Lateral undulation by computed torque, and steering along headings and waypoints."""

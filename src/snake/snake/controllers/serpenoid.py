@@ -1,14 +1,142 @@
-"""Tracking of a desired shape, and the controller of the serpenoid gait."""
+"""Serpenoid gaits, the tracking of a desired shape, and the controller of the gait."""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract import Array, Command, RobotState, Target
 from roboaccord.scenario import Setup
 
-from snake.controllers.gaits import Serpenoid
 from snake.model.coordinates import PlanarSnake, friction_of
-from snake.model.tracking import track
+from snake.model.tracking import follow_serpenoid, serpenoid, track
+
+
+@dataclass(frozen=True)
+class Serpenoid:
+    """Bend joint i by A(t) sin(2 pi f t - beta i) + offset, beta = 2 pi waves / joints.
+
+    The wave runs from the head to the tail (Hirose, Biologically Inspired Robots, 1993).
+
+    Args:
+        joints: number n of joints.
+        amplitude: A [rad].
+        frequency: f [Hz]; negative for a wave that runs from the tail to the head.
+        waves: waves on the body.
+        offset: mean angle [rad].
+        ramp: A(t) rises from 0 over this time [s], twice differentiable.
+    """
+
+    joints: int
+    amplitude: float
+    frequency: float
+    waves: float
+    offset: float = 0.0
+    ramp: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.frequency == 0 or self.ramp < 0:
+            raise ValueError("frequency must not be 0, and ramp not negative")
+
+    def shape(self, time: float) -> tuple[Array, Array, Array]:
+        """Return the angles, rates and accelerations of the joints, each (n,)."""
+        q, qd, qdd = np.empty((3, self.joints))
+        rate = 2.0 * math.pi * self.frequency
+        lag = 2.0 * math.pi * self.waves / self.joints
+        serpenoid(time, self.amplitude, rate, lag, self.offset, self.ramp, q, qd, qdd)
+        return q, qd, qdd
+
+
+class VariableSerpenoid:
+    """Follow a serpenoid whose parameters change in the run, without jumps in angle or rate.
+
+    Amplitude A, frequency f, lag beta and offset o follow set-points u through critically damped
+    filters, and the phase is the integral of the frequency:
+
+        x'' = (u - x) / T^2 - 2 x' / T,     phase' = 2 pi f,
+        phi_i = A sin(phase - beta i) + o
+
+    Both are solved exactly, the set-points being held from one call to the next. A and o start
+    at 0, so no ramp is needed; f and beta start at their first set-points. A negative frequency
+    runs the wave from the tail to the head.
+
+    Set-points are held inside A + |o| <= limit, where the offset goes before the amplitude. The
+    filter's impulse response is nowhere negative, so the filtered values keep to it as well.
+
+    Args:
+        joints: number n of joints.
+        amplitude, frequency, waves, offset: first set-points [rad, Hz, 1, rad].
+        time_constant: T [s]; after a step 41 % are left to go at 2 T, and 1.7 % at 6 T.
+        limit: of the joints, less what margin there should be [rad].
+    """
+
+    def __init__(
+        self,
+        joints: int,
+        amplitude: float,
+        frequency: float,
+        waves: float,
+        offset: float = 0.0,
+        time_constant: float = 0.2,
+        limit: float = math.inf,
+    ) -> None:
+        if time_constant <= 0 or limit <= 0:
+            raise ValueError("time_constant and limit must be positive")
+        self._joints, self._bandwidth, self._limit = joints, 1.0 / time_constant, limit
+        self._first = self._set_points(amplitude, frequency, waves, offset)
+        self.reset()
+
+    def reset(self) -> None:
+        """Go back to the straight body, at phase 0 and time 0."""
+        self._time, self._held = 0.0, self._first
+        self._state = np.zeros(9)
+        self._state[2:4] = self._first[1:3]
+
+    @property
+    def phase(self) -> float:
+        """The integral of 2 pi f since the start [rad]."""
+        return float(self._state[0])
+
+    @property
+    def frequency(self) -> float:
+        """The filtered frequency [Hz]."""
+        return float(self._state[2]) / (2.0 * math.pi)
+
+    @property
+    def offset(self) -> float:
+        """The filtered offset [rad]."""
+        return float(self._state[4])
+
+    def advance(
+        self, time: float, *, amplitude: float, frequency: float, waves: float, offset: float
+    ) -> tuple[Array, Array, Array]:
+        """Go on to `time` [s] and take set-points for what follows.
+
+        Returns:
+            the angles, rates and accelerations of the joints, each (n,); the accelerations are
+            those just after the set-points have changed.
+
+        Raises:
+            ValueError: if the time goes back, or the amplitude is negative.
+        """
+        if time < self._time:
+            raise ValueError(f"time goes back from {self._time:g} s to {time:g} s; reset first")
+        asked = self._set_points(amplitude, frequency, waves, offset)
+        q, qd, qdd = np.empty((3, self._joints))
+        step = time - self._time
+        follow_serpenoid(self._state, self._held, asked, step, self._bandwidth, q, qd, qdd)
+        self._time, self._held = time, asked
+        return q, qd, qdd
+
+    def _set_points(self, amplitude: float, frequency: float, waves: float, offset: float) -> Array:
+        if amplitude < 0:
+            raise ValueError("amplitude must not be negative; shift the phase instead")
+        turn = 2.0 * math.pi
+        offset = min(max(offset, -self._limit), self._limit)
+        amplitude = min(amplitude, self._limit - abs(offset))
+        return np.array([amplitude, turn * frequency, turn * waves / self._joints, offset])
+
 
 # rad/s; the gait is at 6. A delay of 4 ms takes 24 of its 76 degrees of phase margin.
 BANDWIDTH = 50.0

@@ -137,8 +137,8 @@ class PlanarSnake:
         """Return the middles of the links from the tail to the head (k, n + 1, 2) [m]."""
         behind, ahead = self.body[:2]
         headings = self.pack_motion(t)[:, self.parameters.links + 1 : 1 : -1]
-        ways = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
-        steps = ahead * ways[:, :-1] + behind * ways[:, 1:]
+        along = np.stack([np.cos(headings), np.sin(headings)], axis=-1)
+        steps = ahead * along[:, :-1] + behind * along[:, 1:]
         found = np.tile(t.position[:, None, :2], (1, self.parameters.links, 1))
         found[:, 1:] += np.cumsum(steps, axis=1)
         return found

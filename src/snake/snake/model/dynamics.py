@@ -82,9 +82,9 @@ def ground_forces(body, c, s, x, vx, vy, w, friction, points, fx, fy, moment):
 
     `friction` is (mu_along, mu_across, load, slip_speed, pyramid, gyration about x, about y):
     pyramid is 1 where each axis is bounded by itself, and else 0; the squared radii of gyration of
-    a link [m^2] are 0 where all links have the same load. Where the ground changes, three more say
-    beyond which x [m] and to which coefficients. `x` is the centre of mass's. `points` (k, 2) [m]
-    are the contact points of a link, which share its load equally where all have the same.
+    a link [m^2] are 0 where all links have the same load. Where the ground changes, three more
+    state beyond which x [m] and to which coefficients. `x` is the centre of mass's. `points` (k, 2)
+    [m] are the contact points of a link, which share its load equally where all have the same.
     """
     n, count = c.shape[0], points.shape[0]
     if count == 0:

@@ -31,7 +31,7 @@ THIN = 2  # voxels from the smoothed surface at which a boundary voxel has been 
 CENTRES = 0.1  # voxels that the nearest of many centres lies below the surface (facts, measured)
 COARSE = 0.3  # voxels, the same far from the band, between that and an upright face's 0.5
 NORMAL = 0.2  # r, Gaussian of the gradient; .15 and .25 were measured, and are worse
-STAGES = 4  # that `done` is told of
+STAGES = 4  # that are reported to `done`
 
 
 def distance_and_gradient(
@@ -43,7 +43,7 @@ def distance_and_gradient(
         solid: (n, n, n) bool, or grey from 0 to 255.
         radius: of the sphere [voxels].
         smoothing: Gaussian of the gradient [r].
-        done: is told of each of `STAGES` stages.
+        done: called with each of `STAGES` stages.
     """
     full = solid if solid.dtype == np.bool_ else solid >= 128
     distance, nearest = scipy.ndimage.distance_transform_edt(~full, return_indices=True)
@@ -122,7 +122,7 @@ class Surfels:
         return cls(mean[0], mean[1] / size, number)
 
     def misses(self, full: Solid) -> bool:
-        """Tell whether the surface misses a part of the solid, a thin sheet for example."""
+        """Return whether the surface misses a part of the solid, a thin sheet for example."""
         edge = full & ~scipy.ndimage.binary_erosion(full, border_value=1)
         near = scipy.ndimage.maximum_filter(self.number >= 0, size=2 * THIN + 1)
         return not len(self.points) or bool(np.any(edge & ~near))

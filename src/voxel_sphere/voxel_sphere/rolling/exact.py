@@ -10,7 +10,7 @@ import math
 
 from roboaccord.numerics import kernel
 
-from voxel_sphere.rolling.sampling import sample, turning
+from voxel_sphere.rolling.field import sample, turning
 
 EXACT, LOCAL_PLANE = range(2)
 DONE, HIT, TRAVELLED, LEFT, LOST, HOLLOW = range(6)
@@ -82,7 +82,7 @@ def turn(state, w, h):
 
 @kernel
 def hits(field, r, vx, vy, vz, x, y, z):
-    """Tell whether a centre that moves with (vx, vy, vz) is nearer than r to a wall, and nears."""
+    """Return whether a centre moving with (vx, vy, vz) is nearer than r to a wall, and nears."""
     d, mx, my, mz = sample(field, x, y, z)
     return d < r and vx * mx + vy * my + vz * mz < 0.0
 

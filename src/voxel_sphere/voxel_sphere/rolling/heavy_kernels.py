@@ -21,7 +21,7 @@ import numpy as np
 from roboaccord.numerics import cross, kernel
 
 from voxel_sphere.rolling.exact import hits, turn
-from voxel_sphere.rolling.sampling import sample, turning
+from voxel_sphere.rolling.field import sample, turning
 
 ROLL, SLIDE, FLIGHT = range(3)
 DONE, SLIPS, ROLLS, LIFTS, LANDS, HIT, LEFT, LOST = range(8)
@@ -147,7 +147,7 @@ def slip_of(field, r, y, u):
 
 @kernel
 def grip(field, body, y, most):
-    """Apply the tangential impulse that ends the slip, at most `most`; tell whether it did."""
+    """Apply the tangential impulse that ends the slip, at most `most`; return whether it did."""
     r, m, inertia = body[0], body[1], body[2]
     u, side, n = np.empty(3), np.empty(3), np.empty(3)
     slip = slip_of(field, r, y, u)

@@ -16,7 +16,7 @@ from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Reference
 
-from voxel_sphere.model.contact import BALL, GROUND
+from voxel_sphere.model import BALL, GROUND
 from voxel_sphere.rolling.field import Scene
 from voxel_sphere.rolling.heavy import HeavyParameters, HeavyRoller
 from voxel_sphere.rolling.motion import Roller
@@ -28,7 +28,7 @@ NO_JOINTS = np.zeros(0)
 class BallReference(Reference):
     """Roll a ball over the field of its terrain.
 
-    Where its run ends, at the edge of the workspace say, it stays, and an event says why.
+    Where its run ends, at the edge of the workspace say, it stays, and an event reports why.
 
     Args:
         setup: robot and scenario.
@@ -152,7 +152,7 @@ class HeavyReference(BallReference):
         """Move under a held torque.
 
         Raises:
-            AccordError: for a twist, which a heavy ball cannot be told, or a force.
+            AccordError: for a twist, which a heavy ball cannot be given, or a force.
         """
         if command.twist is not None:
             raise AccordError("friction.law is contact: the heavy ball takes a wrench, no twist")

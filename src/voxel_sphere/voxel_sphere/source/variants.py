@@ -1,7 +1,7 @@
 """The source's scheme, as its description has it: voxels that match, slopes from them, Euler steps.
 
 Kept to show what it costs. Where the description as it stands stops or freezes the sphere it is
-read as the facts page says: patches are linked over 3 r/10, and the centre is carried, not the
+read as on the facts page: patches are linked over 3 r/10, and the centre is carried, not the
 contact. A step is one voxel of travel, so `move`, r/5 steps, is r/5 of travel.
 """
 
@@ -16,10 +16,9 @@ import scipy
 from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import axis_angle_matrix, matrix_quaternion, quaternion_matrix
 
-from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Vector
-from voxel_sphere.rolling.motion import Rolling, roll
+from voxel_sphere.rolling.motion import LINKAGE, SHORTEST_LINK, Rolling, linked, roll
 from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent, Row
 from voxel_sphere.rolling.walls import in_ground, reflected, spin_for, tangent
 
@@ -132,7 +131,7 @@ class AsDescribed:
         return np.asarray(patch[np.argmin(np.linalg.norm(patch - self.state.centre, axis=1))])
 
     def _shift(self) -> bool:
-        """Shift the centre by whole voxels, the least that brings a match; tell whether it did."""
+        """Shift the centre by the least whole voxels that bring a match; return whether it did."""
         reach = max(1, round(SHIFT_REACH * self._r))
         steps = np.arange(-reach, reach + 1)
         shifts = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
@@ -205,12 +204,12 @@ def roll_as_described(
 ) -> RolledPath:  # fmt: skip
     """Roll by the source's scheme; omega is (3,) or a function of the time [rad/s].
 
-    Every step is a sample; `done` is told of `samples` parts of the time.
+    Every step is a sample; `done` is called with `samples` parts of the time.
     """
     given = omega if callable(omega) else None
     first = omega(0.0) if callable(omega) else omega
     sphere = AsDescribed(solid, radius, centre=centre, omega=first, orientation=orientation)
-    rows, told, travel = [_row(sphere.state)], 0, 0.0
+    rows, reported, travel = [_row(sphere.state)], 0, 0.0
     while sphere.status == DONE and sphere.state.time < duration:
         if given:
             sphere.state.omega = np.array(given(sphere.state.time), dtype=float)
@@ -219,8 +218,8 @@ def roll_as_described(
         travel += float(np.linalg.norm(sphere.state.centre - before))
         rows.append(_row(sphere.state))
         part = int(samples * min(sphere.state.time / duration, 1.0))
-        done(part - told)
-        told = part
+        done(part - reported)
+        reported = part
     return RolledPath.of(rows, radius, travel, sphere.status, sphere.events)
 
 

@@ -13,10 +13,17 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError, Json, check_folder, check_inside
 
-from voxel_sphere.terrain.settings import SIZE_WORKSPACE, VOXEL_SIZE, Settings, write_settings
-from voxel_sphere.terrain.shapes import fill_below, fill_inside, sphere
-from voxel_sphere.terrain.slices import Done, Volume, nothing, write_volume
-from voxel_sphere.terrain.surfaces import Surface
+from voxel_sphere.terrain.slices import (
+    SIZE_WORKSPACE,
+    VOXEL_SIZE,
+    Done,
+    Settings,
+    Volume,
+    nothing,
+    write_settings,
+    write_volume,
+)
+from voxel_sphere.terrain.surfaces import Surface, fill_below, fill_inside, sphere
 from voxel_sphere.terrain.workspace import (
     LARGEST,
     ROBOT,
@@ -35,7 +42,7 @@ class Part:
         name: of its folder.
         kind: surface, walls or workspace.
         volume: (n, n, n), 0 empty to 255 solid.
-        recipe: what it was made from, as `workspace.yaml` keeps it; None where it cannot say.
+        recipe: what it was made from, as `workspace.yaml` keeps it; None where it has none.
         grey: whether voxels are filled in part.
     """
 
@@ -63,7 +70,7 @@ def surface_parts(
         name: of the folder; the surface's own if it is left out.
         recipe: see `Part`.
         binary: full or empty voxels only.
-        done: is told after each slice.
+        done: called after each slice.
     """
     name = name or surface.name
     ground = fill_below(surface.height, n, binary=binary, done=done)
@@ -95,7 +102,7 @@ def place(
         voxel_size: edge of a voxel [m].
         binary: write the robot so.
         replace: put volumes in the place of those of the same name.
-        done: is told after each slice.
+        done: called after each slice.
 
     Raises:
         AccordError: if a volume is empty, is there already, or the workspace that is there has

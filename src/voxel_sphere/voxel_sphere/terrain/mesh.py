@@ -12,13 +12,12 @@ from typing import Annotated, Any
 import numpy as np
 import numpy.typing as npt
 import scipy
-from roboaccord.contract import AccordError, HeightField, Quantity, writing
+from roboaccord.contract import AccordError, Array, HeightField, Quantity, writing
 from roboaccord.run import make_folder
 
 from voxel_sphere.terrain.slices import SOLID
 from voxel_sphere.terrain.workspace import Terrain
 
-Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.int64]
 
 SMOOTH = 2.0  # voxels. Less brakes a ball on the facets: docs/voxel_terrain.md
@@ -118,7 +117,7 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
 
 
 def write_mesh(mesh: Mesh, path: Path, voxel_size: float) -> None:
-    """Write a mesh in metres, whole or not at all; the name tells the format.
+    """Write a mesh in metres, whole or not at all; the name gives the format.
 
     Raises:
         AccordError: for an unknown format, if trimesh is missing, or it cannot be written.

@@ -14,8 +14,17 @@ import numpy as np
 from roboaccord.contract import AccordError
 
 from voxel_sphere.terrain.recipes import distance_of, union
-from voxel_sphere.terrain.settings import SIZE_WORKSPACE, Settings, read_settings
-from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing, read_volume, refuse_pictures
+from voxel_sphere.terrain.slices import (
+    SIZE_WORKSPACE,
+    SOLID,
+    Done,
+    Settings,
+    Volume,
+    nothing,
+    read_settings,
+    read_volume,
+    refuse_pictures,
+)
 from voxel_sphere.terrain.surfaces import Distance
 
 ROBOT = "Sphere_robot"
@@ -33,7 +42,7 @@ class Terrain:
         surface: (n, n, n), indexed [x, y, z]; 0 empty, 255 solid.
         walls: the same, or None.
         name: of the volumes, for messages and files.
-        grey: whether the slices say how far a voxel is filled, or only whether it is.
+        grey: whether the slices state how far a voxel is filled, or only whether it is.
         exact: signed distance (x, y, z) to what the terrain was generated from, negative inside
             [voxels]; None where that is not known.
     """
@@ -82,7 +91,7 @@ class Workspace:
         """Kind of each volume: robot, surface, walls or workspace.
 
         A volume is a folder with PNG files, at any depth; its name is its path. The kind is as
-        `workspace.yaml` states it, or else as the name tells.
+        `workspace.yaml` states it, or else by the name.
         """
         folders = sorted({path.parent for path in self.path.rglob("*.[pP][nN][gG]")})
         names = [folder.relative_to(self.path).as_posix() for folder in folders]

@@ -1,6 +1,6 @@
-"""Contact laws of the ball, as named by a scenario's `friction.law`.
+"""Parameters of the ball, and its contact laws as named by a scenario's `friction.law`.
 
-rolling   it rolls without slipping whatever happens, and is told its angular velocity: the
+rolling   it rolls without slipping whatever happens, and is given its angular velocity: the
           kinematic ball, of the reference alone
 contact   it has weight, lies loose on the ground, and grips by dry friction: the heavy ball, of
           every simulator
@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 from roboaccord.contract import AccordError, Contact
+from roboaccord.description import Parameters
 from roboaccord.scenario import Setup
 
 BALL, GROUND = "base_link", "terrain"
@@ -37,7 +38,7 @@ def is_kinematic(setup: Setup) -> bool:
     """Return whether the ball is kinematic (commanded by its angular velocity).
 
     Raises:
-        AccordError: where nothing is said of the contact.
+        AccordError: where nothing is stated of the contact.
     """
     contact = setup.contact
     if contact is None:
@@ -45,3 +46,28 @@ def is_kinematic(setup: Setup) -> bool:
             "friction.law is none: rolling (the kinematic ball) or contact (the heavy one)"
         )
     return math.isinf(contact.mu((BALL, GROUND)))
+
+
+class VoxelSphereParameters(Parameters):
+    """Hold the parameters of the ball, in SI units.
+
+    Attributes:
+        radius: of the ball [m]; with its radius in voxels it makes the size of a voxel.
+        mass: [kg].
+        inertia_ratio: inertia over m r^2.
+        torque_limit: of what drives it [N m].
+        gravity: [m/s^2].
+    """
+
+    def check(self) -> None:
+        """Refuse values that make no robot."""
+        for name, value in self.as_dict().items():
+            if value < 0 or (value == 0 and name != "gravity"):
+                raise ValueError(f"{name} is {value:g}, and must be positive")
+        if self.inertia_ratio > 2.0 / 3.0:
+            raise ValueError(f"inertia_ratio is {self.inertia_ratio:g}: a shell has 2/3")
+
+    @property
+    def inertia(self) -> float:
+        """Of the ball about its centre [kg m^2]."""
+        return self.inertia_ratio * self.mass * self.radius**2

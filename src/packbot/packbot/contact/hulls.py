@@ -16,8 +16,8 @@ from roboaccord.contract import AccordError, Array, Json, check_known, is_file, 
 from roboaccord.description import FORMATS, mesh_path, read_mesh
 from roboaccord.run import make_folder, write_text
 
-from packbot.hulls.collisions import Shape, mesh_shape, read_collisions, split
-from packbot.hulls.solids import Hull, write_obj
+from packbot.contact.collisions import Shape, mesh_shape, read_collisions, split
+from packbot.contact.solids import Hull, write_obj
 
 FAR = 0.9  # of a hull's volume: a mesh that fills less is far from convex
 

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 from roboaccord.contract import Command, RobotState, Target
 from roboaccord.scenario import Setup
 
-from snake.controllers.gaits import VariableSerpenoid
-from snake.controllers.serpenoid import BANDWIDTH, Tracker
-from snake.model.coordinates import PlanarSnake
-from snake.steering.guidance import (
+from snake.controllers.guidance import (
     ACCEPTANCE,
     SLOWEST,
     FollowTwist,
     FollowWaypoints,
     Goal,
     HoldHeading,
+    PeriodMean,
     SteadyMotion,
 )
-from snake.steering.heading import PeriodMean
+from snake.controllers.serpenoid import BANDWIDTH, Tracker, VariableSerpenoid
+from snake.model.coordinates import PlanarSnake
 
 SLOW = 0.05  # Hz; below it the offset for a turn rate is faded out
 ROOM = 1.5  # the turning circle as it is taken, over the least possible

@@ -12,7 +12,7 @@ from roboaccord.contract import AccordError, Array, Command, RobotState, Target,
 from roboaccord.scenario import Setup
 
 from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
-from roller_sphere.dribbling.place import offsets, turned_back
+from roller_sphere.model.ball import offsets, turned_back
 from roller_sphere.model.parameters import RollerSphereParameters
 
 # Time [s] to forward and sideways velocity [m/s] and turn rate [rad/s] (3,).
@@ -136,7 +136,7 @@ def slalom(speed: float, turn_rate: float, straight: float, alternate: float) ->
         speed: forward [m/s].
         turn_rate: of the turns, the first to the left [rad/s].
         straight: time before the first [s].
-        alternate: time of each [s], the first of half that length so that the way goes on in its
+        alternate: time of each [s], the first of half that length so that the path goes on in its
             direction; 0 for one that goes on.
     """
     if not all(math.isfinite(value) for value in (speed, turn_rate)):

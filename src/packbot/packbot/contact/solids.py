@@ -205,7 +205,7 @@ def _fan(vertices: Array, ring: Index, normal: Array) -> list[tuple[int, int, in
     u, v, w = spokes[0]
     across = np.array([y * w - z * v, z * u - x * w, x * v - y * u])
     turn = np.arctan2(spokes @ across, spokes @ spokes[0]) % (2.0 * np.pi)
-    turn[0] = 0.0  # the first corner, whatever round-off says
+    turn[0] = 0.0  # the first corner, whatever round-off does
     around = ring[np.argsort(turn)].tolist()
     return [(around[0], *pair) for pair in pairwise(around[1:])]
 

@@ -1,4 +1,4 @@
-"""Kinematics of the ball between the carrier's rollers: offsets, strokes, loss.
+"""Motion of the ball: odometry in a bearing, place between a carrier's rollers, and figures.
 
 In the carrier's frame, whose x axis is forward, the ball's place is `ball_ahead` in front of the
 carrier's middle. With the ball at an offset d from it, roller i slides out along its slide, the
@@ -11,11 +11,53 @@ The ball is lost where there is no such s_i, or none within the slide's stroke o
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
 import numpy as np
-from roboaccord.contract import Array, Trajectory
-from roboaccord.numerics import quaternion_matrix
+from roboaccord.contract import Array, Event, RobotState, Tally, Trajectory
+from roboaccord.numerics import quaternion_matrix, rotation_vector
+from roboaccord.scenario import Setup
 
 from roller_sphere.model.parameters import RollerSphereParameters
+
+
+class RollingOdometry:
+    """Roll the ball of a bearing over the plane by its turning: V = r omega x z (13), (15).
+
+    The path between two states follows from the turn between them, so it is as exact as the
+    simulator's own integration.
+
+    Args:
+        radius: of the ball [m].
+    """
+
+    def __init__(self, radius: float) -> None:
+        self._radius = radius
+
+    def reset(self, state: RobotState) -> RobotState:
+        """Start at the place of a state; return it with the speed that its turning gives."""
+        self._position = np.array(state.position)
+        self._rotation = quaternion_matrix(state.orientation)
+        return self._complete(state)
+
+    def follow(self, state: RobotState) -> RobotState:
+        """Return the next state with the place that the ball has rolled to."""
+        rotation = quaternion_matrix(state.orientation)
+        turn = rotation_vector(rotation @ self._rotation.T)
+        self._position = self._position + self._roll(turn)
+        self._rotation = rotation
+        return self._complete(state)
+
+    def _complete(self, state: RobotState) -> RobotState:
+        velocity = self._roll(self._rotation @ state.twist[3:])
+        twist = np.concatenate([velocity @ self._rotation, state.twist[3:]])
+        return replace(state, position=self._position, twist=twist)
+
+    def _roll(self, turn: Array) -> Array:
+        """Return r turn x z."""
+        return self._radius * np.array([turn[1], -turn[0], 0.0])
+
 
 STROKE = 2.0  # roller radii either way, as the description has it
 
@@ -93,3 +135,49 @@ def hold_of(parameters: RollerSphereParameters, trajectory: Trajectory) -> tuple
     part = trajectory.window(0.0, held)
     away = offsets(parameters, part.q, part.position)[:, :2]
     return held, float(np.linalg.norm(away, axis=1).max())
+
+
+def slips(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
+    """Return the slips zeta_i = w x P_i - nu_i e_i in a bearing (k, 2, 3) [m/s], (25)."""
+    rig = parameters.rig
+    nu = parameters.roller_radius * trajectory.qd[:, :2]
+    surface = np.cross(ball_spin(trajectory)[:, None], rig.contacts)
+    return np.asarray(surface - nu[..., None] * rig.directions)
+
+
+class BallFigures(Tally):
+    """Measure the path length of the ball, its distance from the start [m], and the slip.
+
+    The slip is the largest of either roller [m/s], in a bearing. On the ground: until when the ball
+    was held between the rollers [s], and how far it came off its place while it was [m].
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._base, self._parameters = setup.scenario.base, setup.parameters
+        self._start: Array | None = None
+        self._length = self._slip = self._held = self._offset = 0.0
+        self._lost = False
+
+    def add(self, part: Trajectory) -> None:
+        """Take a part of the motion."""
+        if self._start is None:
+            self._start = part.position[0]
+        steps = np.diff(part.position[:, :2], axis=0)
+        self._length += float(np.linalg.norm(steps, axis=1).sum())
+        self._distance = float(np.linalg.norm(part.position[-1] - self._start))
+        if self._base == "ball":
+            sizes = np.linalg.norm(slips(self._parameters, part), axis=2)
+            self._slip = max(self._slip, float(sizes.max()))
+        if self._base == "free" and not self._lost:
+            self._held, offset = hold_of(self._parameters, part)
+            self._lost = self._held < part.time[-1]
+            self._offset = max(self._offset, offset)
+
+    def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
+        """Return the figures."""
+        found = {"path_length": self._length, "closure": self._distance}
+        if self._base == "ball":
+            found["largest_slip"] = self._slip
+        if self._base == "free":
+            found |= {"held": self._held, "largest_offset": self._offset}
+        return found

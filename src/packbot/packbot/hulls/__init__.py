@@ -1,1 +1,0 @@
-"""Convex hulls: solids of the description, their files, and what stands around."""

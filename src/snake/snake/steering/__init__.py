@@ -1,1 +1,0 @@
-"""Steering along headings and waypoints."""

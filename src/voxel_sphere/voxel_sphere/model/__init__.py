@@ -1,1 +1,0 @@
-"""Parameters of the ball, and its contact laws."""
