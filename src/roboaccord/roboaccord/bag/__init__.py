@@ -33,16 +33,4 @@ if TYPE_CHECKING:
     from roboaccord.bag.writer import TF_PERIOD as TF_PERIOD
     from roboaccord.bag.writer import BagWriter as BagWriter
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "contact_markers": ("ContactMarkers", "contact_finder", "read_arrows"),
-    "reader": ("BagRun", "play", "read_run"),
-    "second": ("Look", "decode_looks"),
-    "targets": ("encode_target",),
-    "topics": (
-        "REFERENCE", "SECOND", "TF", "TF_STATIC", "Topic", "facts", "first_messages",
-        "input_topics", "optional_topics", "reference_topics", "run_topics", "switch_topic",
-        "topics",
-    ),
-    "transforms": ("RobotTransforms",),
-    "writer": ("BagWriter", "TF_PERIOD"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -41,18 +41,4 @@ if TYPE_CHECKING:
     from roboaccord.cli.rendering import rendered as rendered
     from roboaccord.cli.rendering import tables_of as tables_of
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "command": ("Result", "used_by"),
-    "console": (
-        "COMPILING", "ProgressObserver", "command_line", "counted", "file_line", "log",
-        "make_table", "progress", "warn",
-    ),
-    "folder": ("is_own", "results"),
-    "gathering": ("LARGEST", "gathers", "numbers", "quantity"),
-    "main": ("complain",),
-    "options": (
-        "Changes", "Engine", "Faults", "Force", "Out", "Seed", "choose_engines", "load_setup",
-    ),
-    "pieces": ("in_pieces", "kept", "pieces"),
-    "rendering": ("grid_of", "lines_of", "rendered", "tables_of"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

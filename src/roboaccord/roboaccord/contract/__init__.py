@@ -90,39 +90,6 @@ if TYPE_CHECKING:
 
 VERSION = "0.1.0"  # of the core
 
-__getattr__, __dir__, _lazy = lazy_names(__name__, {
-    "aim": ("Aim",),
-    "checks": (
-        "NANOSECONDS", "check_command", "check_positive", "check_state", "clip_efforts",
-        "count_steps",
-    ),
-    "contact": ("Contact", "ContactPoint", "Fixture", "HeightField", "Index", "MeshFixture"),
-    "errors": ("AccordError", "DivergedError", "LockstepError", "check_known", "did_you_mean"),
-    "fault": (
-        "FORM", "FOUND", "Fault", "HOLDING", "Kind", "REFUSED", "check_joint", "fault_of",
-        "parse_fault",
-    ),
-    "files": (
-        "check_folder", "check_inside", "check_target", "drafting", "is_file", "read_bytes",
-        "read_text", "read_xml", "writing",
-    ),
-    "friction": ("CFM", "EllipseFriction", "PyramidFriction", "rigid_loads", "sliding_force"),
-    "interfaces": (
-        "Acceleration", "AnyEngine", "Controller", "Engine", "Inputs", "LinkMotion", "Observer",
-        "Tally",
-    ),
-    "results": (
-        "BESIDE", "Degrees", "Hertz", "IF_ANY", "INLINE", "Json", "Kilograms", "LEFT_OUT", "Metres",
-        "MetresPerSecond", "Minutes", "NewtonMetres", "Quantity", "Radians", "RadiansPerSecond",
-        "Ratio", "Seconds", "by_fields", "quantities", "to_json",
-    ),
-    "shown": ("guard", "visible"),
-    "state": ("Array", "Command", "IDENTITY", "NO_SWITCHES", "ORIGIN", "RobotState", "Target"),
-    "trajectory": ("Event", "Trajectory"),
-})  # fmt: skip
+__getattr__, __dir__, _lazy = lazy_names(__name__)
 
-__all__ = [
-    *_lazy,
-    "lazy_names",
-    "VERSION",
-]
+__all__ = [*_lazy, "VERSION", "lazy_names"]

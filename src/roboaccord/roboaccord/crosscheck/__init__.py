@@ -25,11 +25,5 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.recorded import contacts_of as contacts_of
     from roboaccord.crosscheck.run import run_crosscheck as run_crosscheck
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "cause": ("Cause", "CauseFinder"),
-    "companion": ("Companion",),
-    "live": ("BEHIND", "LiveSteps", "Step"),
-    "recorded": ("HELD", "RecordedReport", "StepCheck", "contacts_of"),
-    "run": ("run_crosscheck",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)
 make_callable(__name__)

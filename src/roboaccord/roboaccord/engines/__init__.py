@@ -157,44 +157,10 @@ def _load(entry: EntryPoint) -> EngineSpec:
     return EngineSpec(name=entry.name, package=package, version=refuse, simulator=refuse)
 
 
-__getattr__, __dir__, _lazy = lazy_names(__name__, {
-    "base": ("EngineSimulator",),
-    "degrees": ("Charts", "plane_chart", "planes"),
-    "mechanism": ("Mechanism",),
-    "meter": ("Losses",),
-    "model": ("BASE_LINK", "EngineModel"),
-    "mujoco.model": ("compile_model",),
-    "mujoco.settings": ("MujocoSettings",),
-    "properties": ("JointProperties", "LinkProperties", "WORLD"),
-    "reading": ("GRAVITY", "Hinge", "Question", "Reading"),
-    "spec": ("Case", "Convert", "Scheme", "read_settings"),
-    "touch": ("APART",),
-})  # fmt: skip
+__getattr__, __dir__, _lazy = lazy_names(__name__)
 
 __all__ = [
-    *_lazy,
-    "AccordError",
-    "Any",
-    "Callable",
-    "EngineSpec",
-    "EntryPoint",
-    "GROUP",
-    "Mapping",
-    "Missing",
-    "NoReturn",
-    "REFERENCE",
-    "TYPE_CHECKING",
-    "cache",
-    "check_engine",
-    "default_names",
-    "engine_names",
-    "entry_points",
-    "installed_names",
-    "name_of",
-    "names_for_models",
-    "preset",
-    "simulate_model",
-    "simulator_names",
-    "spec",
+    *_lazy, "REFERENCE", "EngineSpec", "Missing", "check_engine", "default_names", "engine_names",
+    "installed_names", "names_for_models", "preset", "simulate_model", "simulator_names", "spec",
     "specs",
-]
+]  # fmt: skip

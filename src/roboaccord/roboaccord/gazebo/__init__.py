@@ -53,19 +53,6 @@ def _reader() -> type[SdfReading]:
 
 SDFORMAT = EngineSpec(name="sdformat", package="", version=_version, reader=_reader)
 
-__getattr__, __dir__, _lazy = lazy_names(__name__, {
-    "form": ("LEVEL", "base_in_gazebo", "contact_shapes", "expand_for_gazebo", "is_level"),
-    "meshes": ("MATERIAL", "cache", "write_faceted", "write_squared"),
-    "sdformat": ("print_sdf",),
-    "twin": ("gazebo_case", "on_ground"),
-    "window": ("ANCHOR", "CAMERA", "HALF", "add_window", "numbers_text"),
-    "world": (
-        "MODEL_CONFIG", "PLAIN", "SQUARED", "barrier_topics", "box", "physics_of", "squares",
-        "static_model", "text_of", "world_for_run", "world_text",
-    ),
-})  # fmt: skip
+__getattr__, __dir__, _lazy = lazy_names(__name__)
 
-__all__ = [
-    *_lazy,
-    "SDFORMAT",
-]
+__all__ = [*_lazy, "SDFORMAT"]

@@ -53,20 +53,4 @@ if TYPE_CHECKING:
     from roboaccord.numerics.runge_kutta import step_error as step_error
     from roboaccord.numerics.runge_kutta import take_step as take_step
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "cholesky": ("cholesky", "factor", "solve"),
-    "complementarity": ("SOLVED", "solve_by_lemke", "solve_by_pivoting", "solve_in_box"),
-    "jit": ("COMPILES", "kernel"),
-    "lanes": ("WIDTH", "fma", "larger", "load", "root", "sine_cosine", "size", "smaller", "store"),
-    "newton": ("central_slope", "newton_steps"),
-    "private": ("private_folder",),
-    "rotations": (
-        "axis_angle_matrix", "cross", "matrix_quaternion", "quaternion_matrix",
-        "quaternion_product", "quaternion_rpy", "quaternion_yaw", "rotation_vector", "rpy_matrix",
-        "turn_quaternion", "turn_twist", "yaw_matrix", "yaw_quaternion",
-    ),
-    "runge_kutta": (
-        "GROW", "SAFETY", "SHRINK", "Slope", "Step", "dense_rows", "dense_state", "fill_stage",
-        "rk4_stage", "step_error", "take_step",
-    ),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

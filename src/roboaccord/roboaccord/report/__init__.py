@@ -48,17 +48,4 @@ if TYPE_CHECKING:
     from roboaccord.report.space import pointer as pointer
     from roboaccord.report.space import see as see
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "colours": ("AMBER", "BLUE", "EMPTY", "GREEN", "INK", "PAGE", "RED", "RULE", "SOFT"),
-    "comparison": ("Comparison", "compare"),
-    "curves": ("axis", "plain", "stride"),
-    "drawing": ("SIZE", "SQUARE", "contour", "heat_map", "label_dots", "legend", "picture"),
-    "overlay": ("Overlay", "plot"),
-    "page": ("render_report",),
-    "plots": ("Curve", "Plot", "Still", "render_plots", "write_curves"),
-    "signals": ("RunSignals",),
-    "space": (
-        "AZIMUTH", "ELEVATION", "Solid", "arrow", "bare", "draw_ball", "draw_solids", "line",
-        "pointer", "see",
-    ),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

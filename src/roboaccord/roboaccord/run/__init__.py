@@ -43,20 +43,5 @@ if TYPE_CHECKING:
     from roboaccord.run.versions import made_with as made_with
     from roboaccord.run.versions import versions_of as versions_of
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "factory": ("make_simulator", "run_setup"),
-    "inputs": (
-        "Announced", "EFFORT", "HeardInputs", "Hold", "LiveInputs", "POSITION", "RecordedInputs",
-        "VELOCITY",
-    ),
-    "loop": (
-        "NO_INPUTS", "Pace", "Stepper", "answer", "ask_controller", "loop", "no_command",
-        "reset_controller",
-    ),
-    "metrics": ("Figures", "KeptMotion", "Motion", "metrics_of", "work_of"),
-    "output": ("make_folder", "write_columns", "write_rows", "write_table", "write_text"),
-    "pieces": ("held", "run_pieces"),
-    "runner": ("Run", "RunRequest", "run_direct"),
-    "versions": ("made_with", "versions_of"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)
 make_callable(__name__)

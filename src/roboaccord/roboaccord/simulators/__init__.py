@@ -24,12 +24,4 @@ if TYPE_CHECKING:
     from roboaccord.simulators.proxy import Proxy as Proxy
     from roboaccord.simulators.reference import Reference as Reference
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "base": ("Simulator",),
-    "joints": (
-        "JointFaults", "JointFriction", "LOCK_INERTIA", "StopWatch", "frozen", "hold", "measured",
-    ),
-    "losses": ("CHANNELS", "DAMPING", "FRICTION", "IMPACTS", "LossAccount", "STOPS"),
-    "proxy": ("Proxy",),
-    "reference": ("Reference",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)
