@@ -25,10 +25,9 @@ from mcap.records import Chunk, McapRecord, Message
 from mcap.stream_reader import StreamReader, breakup_chunk
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recover import recover
-from roboaccord.bag.spool import FLUSH_PERIOD
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.bag.writer import BagWriter, write_trajectory
+from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter, write_trajectory
 from roboaccord.cdr import JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command

@@ -33,7 +33,7 @@ from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
 from rosbags.typesys.store import Typestore
 
-from roboaccord.bag.frames import MAGIC, RECORD, Opcode
+from roboaccord.bag.records import MAGIC, RECORD, Opcode
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
 from roboaccord.contract.files import drafting
 from roboaccord.contract.results import Json

@@ -24,7 +24,7 @@ from typer.models import OptionInfo, ParameterInfo
 
 from roboaccord.cli.console import Call, call, out
 from roboaccord.cli.endings import go_on
-from roboaccord.cli.gathering import LARGEST
+from roboaccord.cli.options import LARGEST
 from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
 from roboaccord.contract.errors import AccordError, Terminated

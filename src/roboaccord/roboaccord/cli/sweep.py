@@ -12,7 +12,6 @@ from rich.text import Text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, make_table, named
 from roboaccord.cli.folder import results
-from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import (
     Changes,
     Faults,
@@ -24,6 +23,7 @@ from roboaccord.cli.options import (
     complete_engines,
     listed,
     load_setup,
+    quantity,
 )
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names as lazy_names
 
 if TYPE_CHECKING:
-    from roboaccord.contract.aim import Aim as Aim
     from roboaccord.contract.checks import NANOSECONDS as NANOSECONDS
     from roboaccord.contract.checks import check_command as check_command
     from roboaccord.contract.checks import check_positive as check_positive
@@ -81,6 +80,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.state import IDENTITY as IDENTITY
     from roboaccord.contract.state import NO_SWITCHES as NO_SWITCHES
     from roboaccord.contract.state import ORIGIN as ORIGIN
+    from roboaccord.contract.state import Aim as Aim
     from roboaccord.contract.state import Array as Array
     from roboaccord.contract.state import Command as Command
     from roboaccord.contract.state import RobotState as RobotState

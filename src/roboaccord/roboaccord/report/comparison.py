@@ -10,8 +10,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.bag.compare import Pair, SignalComparison, compare_read
-from roboaccord.bag.resample import SLACK, common_grid
+from roboaccord.bag.compare import SLACK, Pair, SignalComparison, common_grid, compare_read
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields

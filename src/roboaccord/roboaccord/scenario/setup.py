@@ -14,11 +14,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.contract.state import Array, RobotState, freeze
+from roboaccord.contract.state import Aim, Array, RobotState, freeze
 from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share

@@ -11,9 +11,8 @@ import numpy as np
 
 from roboaccord.bag.contact_markers import PERIOD
 from roboaccord.bag.second import SecondRun
-from roboaccord.contract.aim import Aim
 from roboaccord.contract.fault import REFUSED
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Aim, Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.annotations import Failure, failures, told
 from roboaccord.view.scene import Scene, path

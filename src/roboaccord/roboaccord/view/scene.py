@@ -16,10 +16,9 @@ from functools import cache
 
 import numpy as np
 
-from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.state import STATE_ARRAYS, Array
+from roboaccord.contract.state import STATE_ARRAYS, Aim, Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.meshes import mesh_path, read_mesh
 from roboaccord.description.solids import (
