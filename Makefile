@@ -149,7 +149,7 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 
 .PHONY: shared
 shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the robots' descriptions
-	$(VENV)/bin/python -m roboaccord_ros.shared
+	$(VENV)/bin/python -m roboaccord_ros.shared.files
 
 .PHONY: ros
 ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs what it lacks

@@ -17,8 +17,7 @@ from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.energy import Stored
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator

@@ -17,7 +17,7 @@ from monkeybot.source.diagrams import POSE, skeleton, stages
 from monkeybot.source.figures import FIRST, SECOND, STEPS
 from monkeybots import REPORT
 from roboaccord.description.parameters import load_parameters
-from roboaccord.report.colours import RED
+from roboaccord.report.curves import RED
 
 SVG = "{http://www.w3.org/2000/svg}"
 

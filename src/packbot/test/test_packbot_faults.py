@@ -14,10 +14,9 @@ from packbot.model.parameters import JOINTS
 from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.crosscheck.acceleration import draw_states
+from roboaccord.crosscheck.models import draw_states
 from roboaccord.engines import default_names
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

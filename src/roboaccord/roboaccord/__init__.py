@@ -37,15 +37,15 @@ if TYPE_CHECKING:
     from roboaccord.description.resources import share as share
     from roboaccord.door.checks import crosscheck as crosscheck
     from roboaccord.door.checks import parity as parity
-    from roboaccord.door.recordings import compare as compare
-    from roboaccord.door.recordings import read_bag as read_bag
+    from roboaccord.door.runs import compare as compare
+    from roboaccord.door.runs import read_bag as read_bag
     from roboaccord.door.runs import run as run
     from roboaccord.door.runs import sweep as sweep
     from roboaccord.door.views import view as view
     from roboaccord.report.comparison import Comparison as Comparison
     from roboaccord.report.stills import plot_of as plot_of
-    from roboaccord.run.factory import make_simulator as make_simulator
     from roboaccord.run.inputs import Hold as Hold
+    from roboaccord.run.loop import make_simulator as make_simulator
     from roboaccord.run.loop import simulate as simulate
     from roboaccord.run.runner import Run as Run
     from roboaccord.run.sweep import Study as Study

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.models import check_acceleration, check_model
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.robots.controllers import inertias
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario, make_scenario

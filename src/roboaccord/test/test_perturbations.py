@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
-from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.models import ModelCheck, check_model
+from roboaccord.crosscheck.models import ModelCheck, check_acceleration, check_model
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Job, make_engines, run_job
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.falsify import KINDS, Perturbation, find_smallest, parse_perturbation, wrap
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator

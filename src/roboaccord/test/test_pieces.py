@@ -77,7 +77,7 @@ def test_a_file_names_no_code_of_others():
     for data in (
         {"name": "os:system"},
         {"name": "roboaccord.run.output:csv"},  # what a module has imported
-        {"object": ["roboaccord.numerics.parallel:cores", {}]},
+        {"object": ["roboaccord.numerics.machine:cores", {}]},
         encode(Elsewhere(1.0)),
     ):
         with pytest.raises(ValueError, match=r"another package|elsewhere|no dataclass"):

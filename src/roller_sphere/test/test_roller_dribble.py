@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

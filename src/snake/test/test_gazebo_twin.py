@@ -19,7 +19,7 @@ from roboaccord.engines.grip import ERP, Grip
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
 from roboaccord.gazebo.twin import by_contacts, gazebo_engine, misplaced
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
 

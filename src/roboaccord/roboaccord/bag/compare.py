@@ -1,6 +1,8 @@
-"""SignalComparison of recorded runs, signal by signal, at time stamps of both, or at all of either.
+"""Comparison of recorded runs, signal by signal, at time stamps of both, or at all of either.
 
 It does not depend on which of two runs comes first.
+
+One is read at the times of the other: what is held, what moves, and what jumps.
 """
 
 from __future__ import annotations

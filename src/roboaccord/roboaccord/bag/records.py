@@ -2,6 +2,8 @@
 
 A run that was killed leaves a file without footer and index, its last record perhaps cut. Reading
 record by record needs neither, so that complete and unfinished files are read in the same way.
+
+The outermost layer of an MCAP file is records one behind the other, and a running checksum.
 """
 
 from __future__ import annotations

@@ -25,8 +25,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, warn
 from roboaccord.cli.options import Changes, RobotName, ScenarioName, complete_robot, load_setup
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.extras import EXTRAS, missing
+from roboaccord.contract.errors import EXTRAS, AccordError, missing
 from roboaccord.contract.results import Json, to_json
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available, Missing

@@ -1,4 +1,4 @@
-"""`accord crosscheck`: engines against the analytical reference."""
+"""`accord crosscheck`: engines against the reference, or against motions known exactly."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured, che
 from roboaccord.description.findings import Finding
 from roboaccord.description.rules import findings
 from roboaccord.door.checks import check_recording, crosscheck, is_recording
-from roboaccord.door.recordings import read_bag
+from roboaccord.door.runs import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.robots.file import FileRobot

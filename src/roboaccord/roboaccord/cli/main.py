@@ -21,9 +21,15 @@ from typer.main import get_command
 
 from roboaccord.cli.endings import GRACE, TOLD, WORDS
 from roboaccord.contract import VERSION
-from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
-from roboaccord.contract.extras import missing, missing_behind, need
-from roboaccord.contract.shown import guard
+from roboaccord.contract.errors import (
+    AccordError,
+    Terminated,
+    did_you_mean,
+    guard,
+    missing,
+    missing_behind,
+    need,
+)
 from roboaccord.scenario.user_code import DEBUG, explain, place_of, shows_tracebacks
 
 if TYPE_CHECKING:

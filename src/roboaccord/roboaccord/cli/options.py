@@ -1,4 +1,7 @@
-"""Options that commands share, and the setup of a robot that they describe."""
+"""Options that commands share, and the setup of a robot that they describe.
+
+Some options take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,8 @@ import typer
 from typer.core import TyperCommand
 
 from roboaccord.cli.console import note
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, visible
 from roboaccord.contract.results import Ratio, Seconds
-from roboaccord.contract.shown import visible
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import (
     REFERENCE,
@@ -22,7 +24,7 @@ from roboaccord.engines import (
     installed_names,
     simulator_names,
 )
-from roboaccord.scenario import load
+from roboaccord.scenario import files
 from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.setup import Setup, is_file, package_of, robot_names
 
@@ -202,8 +204,8 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return a setup as `scenario.load` has it, and print remarks on the robot on stderr."""
-    setup = load.load_setup(
+    """Return a setup as `scenario.files` has it, and print remarks on the robot on stderr."""
+    setup = files.load_setup(
         robot, scenario, changes or (), faults or (), base=base,
         packages=read_packages(packages or ()), arguments=arguments, endless=endless,
     )  # fmt: skip

@@ -10,7 +10,7 @@ from rich.console import Console, RenderableType
 from roboaccord.bag.reader import BagRun
 from roboaccord.cli import bags, levels, parity, run, sweep
 from roboaccord.cli.console import figure_lines
-from roboaccord.contract.shown import visible
+from roboaccord.contract.errors import visible
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.parity.result import Parity
 from roboaccord.crosscheck.recorded import RecordedReport

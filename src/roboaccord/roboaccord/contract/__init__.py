@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from roboaccord.contract.errors import LockstepError as LockstepError
     from roboaccord.contract.errors import check_known as check_known
     from roboaccord.contract.errors import did_you_mean as did_you_mean
+    from roboaccord.contract.errors import guard as guard
+    from roboaccord.contract.errors import visible as visible
     from roboaccord.contract.fault import FORM as FORM
     from roboaccord.contract.fault import FOUND as FOUND
     from roboaccord.contract.fault import HOLDING as HOLDING
@@ -75,8 +77,6 @@ if TYPE_CHECKING:
     from roboaccord.contract.results import by_fields as by_fields
     from roboaccord.contract.results import quantities as quantities
     from roboaccord.contract.results import to_json as to_json
-    from roboaccord.contract.shown import guard as guard
-    from roboaccord.contract.shown import visible as visible
     from roboaccord.contract.state import IDENTITY as IDENTITY
     from roboaccord.contract.state import NO_SWITCHES as NO_SWITCHES
     from roboaccord.contract.state import ORIGIN as ORIGIN

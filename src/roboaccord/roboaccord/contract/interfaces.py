@@ -1,4 +1,4 @@
-"""Interfaces of the workspace: controllers, inputs, force laws and observers."""
+"""Interfaces of the workspace: controllers, inputs, force laws, observers; names of engines."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from roboaccord.numerics.lazy import lazy_names, make_callable
 if TYPE_CHECKING:
     from roboaccord.crosscheck.cause import Cause as Cause
     from roboaccord.crosscheck.cause import CauseFinder as CauseFinder
-    from roboaccord.crosscheck.companion import Companion as Companion
+    from roboaccord.crosscheck.cause import Companion as Companion
     from roboaccord.crosscheck.live import BEHIND as BEHIND
     from roboaccord.crosscheck.live import LiveSteps as LiveSteps
     from roboaccord.crosscheck.live import Step as Step

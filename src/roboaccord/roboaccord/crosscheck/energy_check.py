@@ -32,15 +32,22 @@ from roboaccord.crosscheck.energy import (
     law_of,
     net_work,
 )
-from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples
+from roboaccord.crosscheck.extrapolation import (
+    SAFETY,
+    Way,
+    engines_of,
+    go,
+    has_settled,
+    no_restart,
+    remainder_of_samples,
+)
 from roboaccord.crosscheck.hypotheses import parts_of
-from roboaccord.crosscheck.restarts import Way, engines_of, go, no_restart
 from roboaccord.crosscheck.scheme import SAFETY as MANY
 from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower

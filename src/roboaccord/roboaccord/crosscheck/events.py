@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.extrapolation import SAFETY
-from roboaccord.crosscheck.restarts import engines_of, go, no_restart
+from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch

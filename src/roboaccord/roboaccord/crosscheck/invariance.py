@@ -32,7 +32,7 @@ from roboaccord.engines.moved import HALF_RIGHT, MOVES, RIGHT, Move, moved
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 

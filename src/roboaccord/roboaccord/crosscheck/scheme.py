@@ -21,7 +21,6 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.event_ticks import EventTicks, check_event_ticks
 from roboaccord.crosscheck.hypotheses import (
@@ -33,6 +32,7 @@ from roboaccord.crosscheck.hypotheses import (
     resolution_of,
     spread,
 )
+from roboaccord.crosscheck.models import draw_states
 from roboaccord.crosscheck.regression import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
@@ -46,7 +46,7 @@ from roboaccord.crosscheck.ticks import (
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING, twin_of
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 

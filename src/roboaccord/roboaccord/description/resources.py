@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.private import unpacked
+from roboaccord.numerics.machine import unpacked
 
 LEVELS = 3  # of lib/python3.12/site-packages, above which is the prefix
 

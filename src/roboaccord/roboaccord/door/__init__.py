@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from roboaccord.door.arguments import Subject as Subject
     from roboaccord.door.checks import crosscheck as crosscheck
     from roboaccord.door.checks import parity as parity
-    from roboaccord.door.recordings import compare as compare
-    from roboaccord.door.recordings import read_bag as read_bag
+    from roboaccord.door.runs import compare as compare
+    from roboaccord.door.runs import read_bag as read_bag
     from roboaccord.door.runs import run as run
     from roboaccord.door.runs import sweep as sweep
     from roboaccord.door.views import view as view

@@ -10,7 +10,7 @@ from typing import TypeAlias, TypedDict, Unpack
 from roboaccord.contract.results import to_json
 from roboaccord.run.output import fresh
 from roboaccord.run.runner import Run
-from roboaccord.scenario.load import load_setup
+from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import Setup
 
 Subject: TypeAlias = str | Path | Setup

@@ -30,8 +30,13 @@ from roboaccord.engines import default_names, installed_names, spec
 from roboaccord.engines.reading import Base
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
-from roboaccord.scenario.files import apply_change, load_scenario, scenario_names
-from roboaccord.scenario.load import NO_PACKAGES, load_setup
+from roboaccord.scenario.files import (
+    NO_PACKAGES,
+    apply_change,
+    load_scenario,
+    load_setup,
+    scenario_names,
+)
 from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
 
 if TYPE_CHECKING:
@@ -108,7 +113,7 @@ def crosscheck(
         run, changes = read_run(bag_of(robot_or_recording)), common.changes_of(settings)
         return check_recording(run, str(robot or ""), str(scenario or ""), changes, **options)
     from roboaccord.crosscheck.run import run_crosscheck
-    from roboaccord.report.page import render_report
+    from roboaccord.report.figures import render_report
 
     assert not isinstance(robot_or_recording, Run)
     setup = setup_of(robot_or_recording, scenario, settings, **options)

@@ -202,7 +202,7 @@ def simulate_in_view(
     Raises:
         AccordError: as the run does.
     """
-    from roboaccord.run.factory import make_simulator, run_setup
+    from roboaccord.run.loop import make_simulator, run_setup
     from roboaccord.scenario.controllers import make_controller
     from roboaccord.view.live import LiveView, open_stage
 

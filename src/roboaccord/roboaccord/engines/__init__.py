@@ -17,27 +17,27 @@ from roboaccord.numerics.lazy import lazy_names
 if TYPE_CHECKING:
     from roboaccord.contract.interfaces import Engine
     from roboaccord.engines.base import EngineSimulator as EngineSimulator
-    from roboaccord.engines.degrees import Charts as Charts
-    from roboaccord.engines.degrees import plane_chart as plane_chart
-    from roboaccord.engines.degrees import planes as planes
-    from roboaccord.engines.mechanism import Mechanism as Mechanism
-    from roboaccord.engines.meter import Losses as Losses
     from roboaccord.engines.model import BASE_LINK as BASE_LINK
+    from roboaccord.engines.model import WORLD as WORLD
     from roboaccord.engines.model import EngineModel as EngineModel
+    from roboaccord.engines.model import JointProperties as JointProperties
+    from roboaccord.engines.model import LinkProperties as LinkProperties
     from roboaccord.engines.mujoco.model import compile_model as compile_model
     from roboaccord.engines.mujoco.settings import MujocoSettings as MujocoSettings
-    from roboaccord.engines.properties import WORLD as WORLD
-    from roboaccord.engines.properties import JointProperties as JointProperties
-    from roboaccord.engines.properties import LinkProperties as LinkProperties
     from roboaccord.engines.reading import GRAVITY as GRAVITY
+    from roboaccord.engines.reading import Charts as Charts
     from roboaccord.engines.reading import Hinge as Hinge
+    from roboaccord.engines.reading import Mechanism as Mechanism
     from roboaccord.engines.reading import Question as Question
     from roboaccord.engines.reading import Reading as Reading
+    from roboaccord.engines.reading import plane_chart as plane_chart
+    from roboaccord.engines.reading import planes as planes
     from roboaccord.engines.spec import Case as Case
     from roboaccord.engines.spec import Convert as Convert
     from roboaccord.engines.spec import Scheme as Scheme
     from roboaccord.engines.spec import read_settings as read_settings
     from roboaccord.engines.touch import APART as APART
+    from roboaccord.simulators.losses import Losses as Losses
 
 GROUP = "roboaccord.engines"
 REFERENCE = "reference"

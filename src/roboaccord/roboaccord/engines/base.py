@@ -17,15 +17,20 @@ from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.checks import check_world, warn_massless
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.meter import Losses, StepMeter
-from roboaccord.engines.model import BASE_LINK, EngineModel
-from roboaccord.engines.properties import WORLD, JointProperties, Properties, braking
+from roboaccord.engines.model import (
+    BASE_LINK,
+    WORLD,
+    EngineModel,
+    JointProperties,
+    Properties,
+    braking,
+)
+from roboaccord.engines.reading import Mechanism
 from roboaccord.engines.touch import TouchWatch
 from roboaccord.numerics.jit import COMPILES
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch
-from roboaccord.simulators.losses import CHANNELS
+from roboaccord.simulators.losses import CHANNELS, Losses, StepMeter
 
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces

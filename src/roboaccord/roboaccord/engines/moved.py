@@ -29,9 +29,8 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.base import Proxy, Simulator
 from roboaccord.simulators.joints import JointFriction
-from roboaccord.simulators.proxy import Proxy
 
 MIRROR = np.array([1.0, -1.0, 1.0])
 TURNING = -MIRROR  # signs of what belongs to a rotation, in a mirror

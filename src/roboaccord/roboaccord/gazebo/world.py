@@ -18,7 +18,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
 from roboaccord.contract.friction import EllipseFriction
 from roboaccord.description.meshes import FILE
-from roboaccord.gazebo.meshes import cache
+from roboaccord.gazebo.form import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from roboaccord.numerics.lanes import size as size
     from roboaccord.numerics.lanes import smaller as smaller
     from roboaccord.numerics.lanes import store as store
+    from roboaccord.numerics.machine import private_folder as private_folder
     from roboaccord.numerics.newton import central_slope as central_slope
     from roboaccord.numerics.newton import newton_steps as newton_steps
-    from roboaccord.numerics.private import private_folder as private_folder
     from roboaccord.numerics.rotations import axis_angle_matrix as axis_angle_matrix
     from roboaccord.numerics.rotations import cross as cross
     from roboaccord.numerics.rotations import matrix_quaternion as matrix_quaternion

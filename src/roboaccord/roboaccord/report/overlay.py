@@ -12,8 +12,7 @@ import numpy as np
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
-from roboaccord.report.curves import DASHES, JOINTS, axis, plain, stride
+from roboaccord.report.curves import BLUE, DASHES, GREEN, JOINTS, RED, SOFT, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
 from roboaccord.report.drawing import save, styled
 from roboaccord.report.plots import Plot, render_plots

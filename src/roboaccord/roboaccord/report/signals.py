@@ -22,7 +22,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.energy import Stored, net_work
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.losses import motion_of

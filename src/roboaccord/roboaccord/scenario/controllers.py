@@ -14,9 +14,8 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.scenario.build import build, check_keys
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 

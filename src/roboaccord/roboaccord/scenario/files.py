@@ -1,7 +1,8 @@
-"""Scenario files: read from YAML, changed by KEY=VALUE, checked; and what is installed."""
+"""Scenario files: read from YAML, changed by KEY=VALUE, checked, and found; setups by them."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,12 +18,14 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Quantity, Word
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
+from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.setup import RELEASED, Setup, find_robot, is_file, robot_names
 
 LARGEST = 1e12  # of a number of a scenario, in SI units
 LONGEST = 100  # bytes of a name: folders are called by it
+NO_PACKAGES: Mapping[str, Path] = {}
 
 
 def _place(loc: Sequence[Any]) -> list[str]:
@@ -264,3 +267,51 @@ def _scenarios(name: str) -> list[Row]:
             Row(robot.name, robot.summary, scenario, controller, data.get("description", ""))
         )
     return rows
+
+
+def load_setup(
+    robot: str,
+    scenario: str = "",
+    changes: Sequence[str] = (),
+    faults: Sequence[str] = (),
+    *,
+    base: str = "",
+    packages: Mapping[str, Path] = NO_PACKAGES,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
+    endless: bool = False,
+) -> Setup:
+    """Return the setup of a robot's scenario with changes, and with faults instead of its own.
+
+    Args:
+        robot: name, or path of a file.
+        scenario: name, or a YAML file; a robot that is a file has one where none is named.
+        changes: `KEY=VALUE`, values in YAML.
+        faults: `JOINT=KIND[@S]`; refused beyond the scenario's duration.
+        base: how the root of a file moves: `fixed`, `planar` or `free`; "": by the file.
+        packages: folders of ROS packages that a file names.
+        arguments: of a xacro file.
+        endless: whether the run ends otherwise than by its duration.
+
+    Raises:
+        AccordError: for whatever cannot be had.
+    """
+    found = find_robot(robot)
+    if not is_file(robot) and (base or packages or arguments):
+        raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
+    if not scenario and not is_file(robot):
+        raise AccordError(f"name a scenario of {found.name}: accord list {found.name}")
+    every = [f"base={base}"] if base else []
+    if packages:
+        folders = {name: str(Path(path).absolute()) for name, path in packages.items()}
+        every.append(f"packages={json.dumps(folders)}")
+    if arguments:
+        every.append(f"arguments={json.dumps(dict(arguments))}")
+    every += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
+    setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
+    if not (scenario or base) and found.floats(setup):
+        setup = Setup.of(load_scenario(found.package, found.key, RELEASED, ["base=free", *every]))
+    for fault in setup.faults if faults and not endless else ():
+        if fault.time >= setup.scenario.duration:
+            end = f"{setup.scenario.duration:g} s"
+            raise AccordError(f"fault {fault}: the run ends at {end}; --set duration=SECONDS")
+    return setup

@@ -23,10 +23,9 @@ from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
-from roboaccord.scenario.build import build
 from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.user_code import build, line_of, place_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -16,14 +16,13 @@ import pytest
 
 from roboaccord.cli.check import problems_of_robot
 from roboaccord.contract.state import STATE_ARRAYS, Command
-from roboaccord.crosscheck.acceleration import draw_states, relative
-from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.models import check_model, draw_states, relative
 from roboaccord.description.parameters import parameter_file
 from roboaccord.description.resources import share
 from roboaccord.engines import REFERENCE, default_names
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.gazebo.tool import sdformat_tool
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import GROUP, Robot, Setup, find_robot

@@ -13,9 +13,8 @@ from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, Ro
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.engines import REFERENCE, spec
 from roboaccord.engines.spec import Missing
-from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup, find_robot
