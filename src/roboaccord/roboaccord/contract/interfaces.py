@@ -1,20 +1,14 @@
-"""Interfaces of the workspace: controllers, inputs, force laws, observers; names of engines."""
+"""Interfaces of the workspace: controllers, inputs, force laws and observers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
-
-T = TypeVar("T")
-EXPERT = " (expert)"
-"""Behind the name of an engine that is held to its expert settings."""
-DEFAULT = " (default)"
-"""Behind the name of an engine in a scenario, for what is not said of its expert settings."""
 
 
 @runtime_checkable
@@ -149,14 +143,3 @@ class Tally(Protocol):
 
     def figures(self, events: Sequence[Event]) -> Mapping[str, float]:
         """Return the figures of what came, with the events of the whole motion."""
-
-
-def plain(engine: str) -> str:
-    """Return the name of an engine without that of its profile."""
-    return engine.removesuffix(EXPERT).removesuffix(DEFAULT)
-
-
-def given(by_engine: Mapping[str, T], engine: str) -> T | None:
-    """Return what a scenario has for an engine: in its profile alone, or else in all profiles."""
-    own = engine if engine.endswith(EXPERT) else engine + DEFAULT
-    return by_engine.get(own, by_engine.get(plain(engine)))

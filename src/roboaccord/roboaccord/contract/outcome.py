@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from roboaccord.contract.interfaces import given
+from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json
 
 Level = Literal[

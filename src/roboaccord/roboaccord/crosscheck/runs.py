@@ -10,8 +10,9 @@ import numpy as np
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import Engine, plain
+from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.profiles import plain
 from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.interfaces import EXPERT
+from roboaccord.contract.profiles import EXPERT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from roboaccord.contract.interfaces import given
 from roboaccord.contract.outcome import Level
+from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json, Seconds
 from roboaccord.description.base_kinds import Base
 

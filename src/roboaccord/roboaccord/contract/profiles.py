@@ -1,0 +1,21 @@
+"""Names of engines by profile. It imports nothing of ours: names of engines are needed at once."""
+
+from collections.abc import Mapping
+from typing import TypeVar
+
+T = TypeVar("T")
+EXPERT = " (expert)"
+"""Behind the name of an engine that is held to its expert settings."""
+DEFAULT = " (default)"
+"""Behind the name of an engine in a scenario, for what is not said of its expert settings."""
+
+
+def plain(engine: str) -> str:
+    """Return the name of an engine without that of its profile."""
+    return engine.removesuffix(EXPERT).removesuffix(DEFAULT)
+
+
+def given(by_engine: Mapping[str, T], engine: str) -> T | None:
+    """Return what a scenario has for an engine: in its profile alone, or else in all profiles."""
+    own = engine if engine.endswith(EXPERT) else engine + DEFAULT
+    return by_engine.get(own, by_engine.get(plain(engine)))
