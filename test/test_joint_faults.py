@@ -23,7 +23,7 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy
-from roboaccord.testing.support import simulator_of
+from roboaccord.testing.conformance import simulator_of
 
 pytestmark = pytest.mark.thorough
 ENGINES = ("reference", "dart", "mujoco")

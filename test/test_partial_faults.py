@@ -22,7 +22,7 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import GAP_SPEED, measured
-from roboaccord.testing.support import simulator_of
+from roboaccord.testing.conformance import simulator_of
 
 ENGINES = [
     pytest.param(

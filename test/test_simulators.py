@@ -18,7 +18,7 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy, Simulator
-from roboaccord.testing.support import simulator_of
+from roboaccord.testing.conformance import simulator_of
 
 TICKS = 3
 CASES = [

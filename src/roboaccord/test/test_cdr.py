@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord import cdr
-from roboaccord.bag.contact_markers import read_arrows
+from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.checks import tick_time
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError

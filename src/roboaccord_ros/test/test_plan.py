@@ -27,10 +27,9 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 from roboaccord_ros.gazebo import transport
 from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores
 from roboaccord_ros.launch_data import Process
-from roboaccord_ros.plan import choice as choosing
-from roboaccord_ros.plan.choice import Sight, choose
+from roboaccord_ros.plan import request as choosing
 from roboaccord_ros.plan.plan import make_plan
-from roboaccord_ros.plan.request import Request
+from roboaccord_ros.plan.request import Request, Sight, choose
 from roboaccord_ros.run import tied
 from roboaccord_ros.speed import keep_factor, last_factor
 

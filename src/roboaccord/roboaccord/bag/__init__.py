@@ -8,9 +8,6 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.bag import topics as topics
-    from roboaccord.bag.contact_markers import ContactMarkers as ContactMarkers
-    from roboaccord.bag.contact_markers import contact_finder as contact_finder
-    from roboaccord.bag.contact_markers import read_arrows as read_arrows
     from roboaccord.bag.reader import BagRun as BagRun
     from roboaccord.bag.reader import play as play
     from roboaccord.bag.reader import read_run as read_run
@@ -29,7 +26,10 @@ if TYPE_CHECKING:
     from roboaccord.bag.topics import reference_topics as reference_topics
     from roboaccord.bag.topics import run_topics as run_topics
     from roboaccord.bag.topics import switch_topic as switch_topic
+    from roboaccord.bag.transforms import ContactMarkers as ContactMarkers
     from roboaccord.bag.transforms import RobotTransforms as RobotTransforms
+    from roboaccord.bag.transforms import contact_finder as contact_finder
+    from roboaccord.bag.transforms import read_arrows as read_arrows
     from roboaccord.bag.writer import TF_PERIOD as TF_PERIOD
     from roboaccord.bag.writer import BagWriter as BagWriter
 

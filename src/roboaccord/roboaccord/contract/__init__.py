@@ -13,12 +13,17 @@ if TYPE_CHECKING:
     from roboaccord.contract.checks import check_state as check_state
     from roboaccord.contract.checks import clip_efforts as clip_efforts
     from roboaccord.contract.checks import count_steps as count_steps
+    from roboaccord.contract.contact import CFM as CFM
     from roboaccord.contract.contact import Contact as Contact
     from roboaccord.contract.contact import ContactPoint as ContactPoint
+    from roboaccord.contract.contact import EllipseFriction as EllipseFriction
     from roboaccord.contract.contact import Fixture as Fixture
     from roboaccord.contract.contact import HeightField as HeightField
     from roboaccord.contract.contact import Index as Index
     from roboaccord.contract.contact import MeshFixture as MeshFixture
+    from roboaccord.contract.contact import PyramidFriction as PyramidFriction
+    from roboaccord.contract.contact import rigid_loads as rigid_loads
+    from roboaccord.contract.contact import sliding_force as sliding_force
     from roboaccord.contract.errors import AccordError as AccordError
     from roboaccord.contract.errors import DivergedError as DivergedError
     from roboaccord.contract.errors import LockstepError as LockstepError
@@ -44,11 +49,6 @@ if TYPE_CHECKING:
     from roboaccord.contract.files import read_text as read_text
     from roboaccord.contract.files import read_xml as read_xml
     from roboaccord.contract.files import writing as writing
-    from roboaccord.contract.friction import CFM as CFM
-    from roboaccord.contract.friction import EllipseFriction as EllipseFriction
-    from roboaccord.contract.friction import PyramidFriction as PyramidFriction
-    from roboaccord.contract.friction import rigid_loads as rigid_loads
-    from roboaccord.contract.friction import sliding_force as sliding_force
     from roboaccord.contract.interfaces import Acceleration as Acceleration
     from roboaccord.contract.interfaces import AnyEngine as AnyEngine
     from roboaccord.contract.interfaces import Controller as Controller

@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.friction import EllipseFriction
+from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.interfaces import Engine, ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState

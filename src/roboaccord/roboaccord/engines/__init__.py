@@ -16,6 +16,7 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.contract.interfaces import Engine
+    from roboaccord.engines.base import APART as APART
     from roboaccord.engines.base import EngineSimulator as EngineSimulator
     from roboaccord.engines.model import BASE_LINK as BASE_LINK
     from roboaccord.engines.model import WORLD as WORLD
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from roboaccord.engines.spec import Convert as Convert
     from roboaccord.engines.spec import Scheme as Scheme
     from roboaccord.engines.spec import read_settings as read_settings
-    from roboaccord.engines.touch import APART as APART
     from roboaccord.simulators.losses import Losses as Losses
 
 GROUP = "roboaccord.engines"

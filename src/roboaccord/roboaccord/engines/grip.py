@@ -24,8 +24,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from roboaccord.contract.contact import CFM, EllipseFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import CFM, EllipseFriction
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.description.kinematics import REVOLUTE, TreeKinematics

@@ -16,9 +16,15 @@ from typing import cast
 
 import numpy as np
 
-from roboaccord.contract.contact import Contact, Fixture, HeightField, Index, MeshFixture
+from roboaccord.contract.contact import (
+    Contact,
+    EllipseFriction,
+    Fixture,
+    HeightField,
+    Index,
+    MeshFixture,
+)
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import KINDS

@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.contact import ContactPoint, EllipseFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics

@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
+from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.tree import Tree

@@ -20,9 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from roboaccord.contract.contact import Index
+from roboaccord.contract.contact import EllipseFriction, Index
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import KINDS, Base

@@ -16,8 +16,14 @@ from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields
 from roboaccord.contract.state import Array
 from roboaccord.report.overlay import TIME, Overlay, Panel, Trace, over_time, overview
-from roboaccord.report.settings import SettingChange, changes_of, labels_of
-from roboaccord.report.signals import RunSignals, last_runs, read_runs
+from roboaccord.report.signals import (
+    RunSignals,
+    SettingChange,
+    changes_of,
+    labels_of,
+    last_runs,
+    read_runs,
+)
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
 
 APART = 1e-3  # m, rad: distance from which motions have parted, where no tolerance is given

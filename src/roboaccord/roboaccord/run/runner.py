@@ -13,8 +13,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
-from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.reader import read_run
+from roboaccord.bag.transforms import ContactMarkers, contact_finder
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Inputs, Observer
 from roboaccord.contract.results import Drawn, Json, Quantity, Seconds

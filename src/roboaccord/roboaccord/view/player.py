@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.bag.contact_markers import PERIOD
 from roboaccord.bag.second import SecondRun
+from roboaccord.bag.transforms import PERIOD
 from roboaccord.contract.fault import REFUSED
 from roboaccord.contract.state import Aim, Array
 from roboaccord.contract.trajectory import Event, Trajectory

@@ -10,8 +10,8 @@ import numpy as np
 from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.engines.base import Pairs
 from roboaccord.engines.mujoco.settings import MujocoSettings
-from roboaccord.engines.touch import Pairs
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
 from roboaccord.simulators.losses import Losses
 
