@@ -193,7 +193,7 @@ def test_texts_and_messages_read_back() -> None:
         ("a=weak:1.5", "FRACTION is 0 to 1"),
         ("a=slipping:-1", "N_M is 0 to inf"),
         ("a=stuck:1", "an angle goes with frozen"),
-        ("a=drifting:nan", "nan is no number"),
+        ("a=drifting:nan", "nan is not a number"),
     ],
 )
 def test_what_is_no_partial_fault_is_refused(text: str, said: str) -> None:

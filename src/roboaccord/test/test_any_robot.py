@@ -288,7 +288,7 @@ def test_engines_pass_the_cross_check(arm, capfd):
 LIGHT = body("tip", 0, "")
 FAULTS = [
     ("none", None, r"cannot read .*arm\.urdf: No such file or directory"),
-    ("text", "hello", r"arm\.urdf is no XML: "),
+    ("text", "hello", r"arm\.urdf is not XML: "),
     ("roots", ARM.replace('child link="upper"', 'child link="tip"'), "a loop: joint d is the seco"),
     ("comment", ARM + "<!-- -->", None),
     ("lone", ARM.replace("</robot>", '<link name="x"/></robot>'), "2 links are roots: pelvis, x$"),
@@ -330,7 +330,7 @@ def test_a_broken_file_is_refused_in_a_line(arm, capfd, text, line):
     [
         (("--base", "ball"), "a robot of a file takes fixed, planar or free"),
         (("--package", "legs"), "--package takes NAME=DIR, not 'legs'"),
-        (("--package", "legs=away"), "away is no folder"),
+        (("--package", "legs=away"), "away is not a folder"),
         (("--set", "parameters.stop=1"), "unknown key parameters.stop; did you mean stops?"),
         (("--set", "controller.name=dp"), "unknown controller dp"),
     ],

@@ -59,8 +59,8 @@ def test_a_text_is_read_as_it_is_written() -> None:
     [
         ("dart", "takes ENGINE:KIND"),
         ("dart:base_link=1.01", "unknown kind base_link; there are mass"),
-        ("dart:mass=heavy", "'heavy' is no number"),
-        ("dart:mass=nan", "'nan' is no number"),
+        ("dart:mass=heavy", "'heavy' is not a number"),
+        ("dart:mass=nan", "'nan' is not a number"),
         ("dart:gravity:base_link=1.01", "gravity has one place only"),
         ("dart:mass=0", "mass takes a number of 1e-06 at least"),
         ("dart:impact=-1", "impact takes a number from 0 to 1"),

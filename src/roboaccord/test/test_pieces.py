@@ -138,7 +138,7 @@ def test_a_file_of_another_study_is_refused_and_kept(tmp_path):
         study(path, seed=0)
     other = tmp_path / "letter"
     other.write_text("Dear Sir,\n")
-    with pytest.raises(AccordError, match="no file of a study"):
+    with pytest.raises(AccordError, match="not a study's file"):
         study(other)
     assert other.read_text() == "Dear Sir,\n"
     for place in (Path("/dev/zero"), tmp_path):

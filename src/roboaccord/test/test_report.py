@@ -20,7 +20,7 @@ from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventDifference, EventsCheck
 from roboaccord.crosscheck.hypotheses import Resolved
-from roboaccord.crosscheck.invariance import Change, InvarianceCheck
+from roboaccord.crosscheck.invariance import InvarianceCheck, Shift
 from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
@@ -123,7 +123,7 @@ def findings() -> Report:
         resolution={"dart": [Resolved("gear", "elbow", "scheme", 1e-9, "1")]},
         repeat={"dart": RepeatCheck()},
         invariance={
-            "dart": InvarianceCheck(0.4, {"mirrored": Change(0.0, 1e-12, "rate", "elbow", 0.1)})
+            "dart": InvarianceCheck(0.4, {"mirrored": Shift(0.0, 1e-12, "rate", "elbow", 0.1)})
         },
         one_step={
             "dart": OneStepCheck(

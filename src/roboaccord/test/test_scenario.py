@@ -164,8 +164,8 @@ def test_a_scenario_extends_another_and_takes_a_set_of_parameters(sets: Path) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("extends: a", "a.yaml: extends: 'a' is no other scenario beside it"),
-        ("extends: ../b", "a.yaml: extends: '../b' is no other scenario beside it"),
+        ("extends: a", "a.yaml: extends: 'a' is not another scenario beside it"),
+        ("extends: ../b", "a.yaml: extends: '../b' is not another scenario beside it"),
         ("extends: nowhere", "cannot read .*nowhere.yaml"),
         ("parameters: light", "parameters: toy2 has no set 'light'"),
         ("parameters: heavy:most", "parameters: unknown end of the set heavy: most"),

@@ -333,7 +333,7 @@ def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
         ("set:=seed=3",): "driven was recorded with seed 0, not 3",
         ("lockstep:=false",): "inputs:=BAG needs a controller of this launch, and lockstep:=true",
         ("controller:=none",): "inputs:=BAG needs a controller of this launch",
-        ("inputs:=nowhere",): "nowhere is no bag: it does not exist",
+        ("inputs:=nowhere",): "nowhere is not a bag: it does not exist",
     }
     for more, reason in refused.items():
         with pytest.raises(AccordError, match=reason):
@@ -379,15 +379,15 @@ def test_a_launch_records_and_says_where():
         (("world:=flatt",), "no world flatt; did you mean flat?"),
         (("set:=gravity=3",), "unknown key gravity"),
         (("set:=name='open",), "set:=name='open: no closing quotation"),
-        (("duration:=1.0005",), "1.0005 s is no whole multiple of 0.001 s"),
-        (("duration:=long",), "duration:=long is no length"),
+        (("duration:=1.0005",), "1.0005 s is not a whole multiple of 0.001 s"),
+        (("duration:=long",), "duration:=long is not a length"),
         (("set:=control_period=0.0015",), "control_period over physics_step"),
         (("rviz:=true",), "rviz:=true needs the package rviz2"),
         (("foxglove:=true",), "foxglove:=true needs the package foxglove_bridge"),
         (("record:=.",), ". exists already"),
         (("pace:=fast", "lockstep:=false"), "pace:=fast needs lockstep:=true"),
-        (("namespace:=2nd",), "namespace:=2nd is no name of ROS"),
-        (("namespace:=säge",), "namespace:=säge is no name of ROS"),
+        (("namespace:=2nd",), "namespace:=2nd is not a name of ROS"),
+        (("namespace:=säge",), "namespace:=säge is not a name of ROS"),
         (("record:=/dev/null/bag",), "no bag can be written into /dev/null"),
         (("simm:=dart",), "unknown argument simm:=dart; did you mean sim?"),
     ],

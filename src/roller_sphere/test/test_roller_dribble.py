@@ -259,7 +259,7 @@ def test_map_of_one_turn(figures):
         ),
         ("run roller_sphere dribble --set controller.integral_gain=-1", "must not be negative"),
         ("roller-sphere dribble --speeds 0", "speeds are above 0"),
-        ("roller-sphere dribble --speeds fast", "'fast' is no number"),
+        ("roller-sphere dribble --speeds fast", "'fast' is not a number"),
     ],
 )
 def test_wrong_dribbles(complaint, words, says):

@@ -131,7 +131,7 @@ def compare(
             which only recordings of the same run keep, or 0.05 where a bag is from Gazebo.
 
     Raises:
-        AccordError: if something is no bag, a pattern matches nothing, or two bags have no
+        AccordError: if something is not a bag, a pattern matches nothing, or two bags have no
             signal or no time in common.
     """
     return compare_read(
@@ -278,7 +278,7 @@ def _choose(names: Sequence[str], patterns: Sequence[str]) -> list[str]:
 def _deviation(grid: Array, error: Array, name: str) -> Deviation:
     if not np.isfinite(error).all():
         bad = grid[int(np.flatnonzero(~np.isfinite(error))[0])]
-        raise AccordError(f"{name} is no finite number at t = {bad:g} s")
+        raise AccordError(f"{name} is not a finite number at t = {bad:g} s")
     if name in TURNS:  # an angle is the same after a whole turn
         error = error - 2.0 * np.pi * np.round(error / (2.0 * np.pi))
     worst = int(np.abs(error).argmax())
@@ -342,7 +342,7 @@ class Resampling:
         return self._linear(values[:, None])[:, 0], self._exact | ~jumps[self._at]
 
     def turning(self, orientation: Array, spin: Array) -> Array:
-        """Return quaternions (m, 4) between samples (k, 4), on the shortest way.
+        """Return quaternions (m, 4) between samples (k, 4), on the shortest path.
 
         By a cubic where the angular velocities in the body's axes (k, 3) fit, else at a uniform
         rate (slerp).

@@ -120,15 +120,15 @@ class McapScan:
         """Yield every message that can be read and trusted, in the order of the file.
 
         Raises:
-            AccordError: if it cannot be opened, or is no MCAP file.
+            AccordError: if it cannot be opened, or is not an MCAP file.
         """
         try:
             with self.path.open("rb") as stream:
                 if stream.read(len(MAGIC)) != MAGIC:
-                    raise AccordError(f"{self.path} is no bag: it is no MCAP file")
+                    raise AccordError(f"{self.path} is not a bag: it is not an MCAP file")
                 yield from self._read(Frames(stream))
         except OSError as error:
-            raise AccordError(f"{self.path} is no bag: {error.strerror}") from None
+            raise AccordError(f"{self.path} is not a bag: {error.strerror}") from None
 
     @cached_property
     def of_rosbag2(self) -> dict[str, Any]:

@@ -187,7 +187,7 @@ class BagWriter:
             AccordError: for a topic that was not added, or a full disk.
         """
         if topic not in self._connections:
-            raise AccordError(f"{topic} is no topic of the bag {self.path.name}")
+            raise AccordError(f"{topic} is not a topic of the bag {self.path.name}")
         self._write(self._connections[topic], time_ns, data)
 
     def add_topic(self, topic: Topic) -> None:

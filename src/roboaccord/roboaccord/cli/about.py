@@ -182,14 +182,14 @@ def new_robot_command(
 
 
 def check_name(name: str) -> None:
-    """Refuse what is no name of a ROS package [REP-144], or is one already.
+    """Refuse what is not a name of a ROS package [REP-144], or is one already.
 
     Raises:
         AccordError: one line that says why.
     """
     if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
         raise AccordError(
-            f"{name!r} is no name for a package: small letters, digits and single underscores, "
+            f"{name!r} is not a name for a package: small letters, digits and single underscores, "
             "a letter first"
         )
     if name in robot_names():

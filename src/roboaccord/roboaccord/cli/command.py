@@ -183,7 +183,7 @@ def check_numbers(signature: inspect.Signature, given: Used) -> None:
             if isinstance(number, bool) or not isinstance(number, (int, float)):
                 continue
             if math.isnan(number) or (math.isinf(number) and name not in UNLIMITED):
-                raise AccordError(f"{flag}: {number:g} is no number")
+                raise AccordError(f"{flag}: {number:g} is not a number")
             most = MOST if isinstance(number, int) and name != "seed" else LARGEST
             if math.isfinite(number) and abs(number) > most:
                 raise AccordError(f"{flag}: {number:g} is out of range: {most:g} at most")

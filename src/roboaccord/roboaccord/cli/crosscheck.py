@@ -218,7 +218,7 @@ def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
     found = [parse_perturbation(text) for text in texts]
     for item in found:
         if item.engine not in engines or item.engine == REFERENCE:
-            raise AccordError(f"--perturb {item}: {item.engine} is no engine of this check")
+            raise AccordError(f"--perturb {item}: {item.engine} is not an engine of this check")
     wrong = {item.engine for item in found}
     return [wrap(name, perturbations=found) if name in wrong else name for name in engines]
 

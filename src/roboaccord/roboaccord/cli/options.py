@@ -251,7 +251,7 @@ def refuse_missing_bag(name: str) -> None:
     """Refuse the name of a bag that does not exist.
 
     Raises:
-        AccordError: if it is no name of a robot.
+        AccordError: if it is not a name of a robot.
     """
     if ("/" in name and not is_file(name)) or name.endswith((".mcap", ".db3")):
         raise AccordError(f"no bag {name}")
@@ -305,7 +305,7 @@ def numbers(words: str, option: str) -> list[float]:
         raise AccordError(f"{option} takes numbers")
     for word in words.split():
         if math.isnan(quantity(word)):
-            raise AccordError(f"{option}: {word!r} is no number up to {LARGEST:g}")
+            raise AccordError(f"{option}: {word!r} is not a number up to {LARGEST:g}")
     return [float(word) for word in words.split()]
 
 

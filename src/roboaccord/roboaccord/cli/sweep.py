@@ -108,7 +108,7 @@ def parse_steps(text: str) -> list[float]:
     """Return the numbers of a list.
 
     Raises:
-        AccordError: if one is no number above 0.
+        AccordError: if one is not a number above 0.
     """
     steps = [quantity(word) for word in listed(text)]
     if not all(step > 0 for step in steps):

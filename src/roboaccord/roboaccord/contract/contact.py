@@ -345,5 +345,5 @@ def _beyond(given: Mapping[str, float] | None) -> Array:
     for key in keys:
         value = given.get(key)
         if not isinstance(value, (int, float)) or not math.isfinite(value):
-            raise AccordError(f"friction.beyond.{key}: {value!r} is no number")
+            raise AccordError(f"friction.beyond.{key}: {value!r} is not a number")
     return np.array([given[key] for key in keys], dtype=float)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.cause import CauseFinder as CauseFinder
     from roboaccord.crosscheck.cause import Companion as Companion
     from roboaccord.crosscheck.live import BEHIND as BEHIND
+    from roboaccord.crosscheck.live import LiveStep as LiveStep
     from roboaccord.crosscheck.live import LiveSteps as LiveSteps
-    from roboaccord.crosscheck.live import Step as Step
     from roboaccord.crosscheck.recorded import HELD as HELD
     from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
     from roboaccord.crosscheck.recorded import StepCheck as StepCheck

@@ -92,7 +92,7 @@ class Moment:
 
 
 class ChosenMotion:
-    """Move every coordinate one way, within the limits of its joint.
+    """Move every coordinate in one direction, within the limits of its joint.
 
     Args:
         model: whose joints and base move.
@@ -135,8 +135,8 @@ class ChosenMotion:
         """Return the motion at a time [s]."""
         rate, omega = self._rate, self._omega
         turn = omega * time + self._phase
-        way = time + SWING * (np.sin(turn) - np.sin(self._phase)) / omega
-        x, v = self._begin + rate * way, rate * (1.0 + SWING * np.cos(turn))
+        path = time + SWING * (np.sin(turn) - np.sin(self._phase)) / omega
+        x, v = self._begin + rate * path, rate * (1.0 + SWING * np.cos(turn))
         a = -rate * SWING * omega * np.sin(turn)
         rotation, spin, change = _turning(x[3:6], v[3:6], a[3:6])
         return Moment(

@@ -172,8 +172,8 @@ def observed_order(steps: Sequence[float], errors: Sequence[float], floor: float
     return float(np.polyfit(log_step, log_error, 1)[0])
 
 
-class Way(NamedTuple):
-    """Hold a simulator's way from a state of a run, through some of its control periods.
+class Restart(NamedTuple):
+    """Hold the motion of a simulator from a state of a run, over some of its control periods.
 
     Args:
         run: states, efforts and events.
@@ -200,7 +200,7 @@ def no_restart(simulator: Simulator) -> str:
     return f"the record lacks {hidden}" if hidden else ""
 
 
-def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Way:
+def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Restart:
     """Let a simulator go from one sample of a run to another, as that was commanded."""
     states, commands, events = [simulator.reset(run.state(first))], [], list[Event]()
     simulator.take_losses()
@@ -212,4 +212,4 @@ def go(simulator: Simulator, run: Trajectory, first: int, last: int) -> Way:
         events += simulator.take_events()
         for channel, energy in simulator.take_losses().items():
             lost[channel] = lost.get(channel, 0.0) + energy
-    return Way(Trajectory.from_states(run.joints, states, events, commands), lost)
+    return Restart(Trajectory.from_states(run.joints, states, events, commands), lost)

@@ -56,10 +56,10 @@ def check_free_steps(
     free = free[np.unique(np.linspace(0, len(free) - 1, min(SAMPLED, len(free))).astype(int))]
     again = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
     kept = [
-        not any(way.events or at_stops(simulators[0], way).any() for way in ways)
-        for ways in zip(*again, strict=True)
+        not any(restart.events or at_stops(simulators[0], restart).any() for restart in sets)
+        for sets in zip(*again, strict=True)
     ]
-    free, again = free[kept], [[w for w, k in zip(ways, kept, strict=True) if k] for ways in again]
+    free, again = free[kept], [[w for w, k in zip(sets, kept, strict=True) if k] for sets in again]
     if len(free) < FEWEST:
         return None
     reference = make_simulator(tightened(setup), physics_step=fine)
@@ -68,8 +68,8 @@ def check_free_steps(
     floor = floor + settling(setup, engine)
     n = len(run.joints)
     by_step = {}
-    for simulator, ways in zip(simulators, again, strict=True):
-        moved = [difference(a.state(1), b.state(1)) for a, b in zip(again[0], ways, strict=True)]
+    for simulator, sets in zip(simulators, again, strict=True):
+        moved = [difference(a.state(1), b.state(1)) for a, b in zip(again[0], sets, strict=True)]
         shift = np.array(moved)
         by_step[simulator.physics_step] = Predictions(
             found.errors - np.column_stack([shift[:, n : 2 * n], shift[:, -6:]]),

@@ -109,7 +109,7 @@ class Ticks(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TwinComparison:
     """Hold an engine's twin, and measure what round-off makes of its ticks.
 
     Args:
@@ -124,7 +124,7 @@ class Comparison:
     twin: Simulator
 
     @classmethod
-    def of(cls, setup: Setup, engine: EngineSpec) -> Comparison:
+    def of(cls, setup: Setup, engine: EngineSpec) -> TwinComparison:
         """Make the twin of an engine.
 
         Raises:
@@ -193,7 +193,7 @@ def check_scheme(
     if any(joint.mimic for joint in setup.tree.moving):
         return NoTwin("joints mimic others, which each engine holds by a law of its own")
     try:
-        made = Comparison.of(setup, engine)
+        made = TwinComparison.of(setup, engine)
     except AccordError as error:
         return NoTwin(str(error))
     setup, engine, twin = made.setup, made.engine, made.twin

@@ -123,7 +123,7 @@ def write_films(
         Number of pictures.
 
     Raises:
-        AccordError: if it is no bag, or holds no description to draw; or for wrong options.
+        AccordError: if it is not a bag, or holds no description to draw; or for wrong options.
     """
     from roboaccord.view import film as films
     from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
@@ -174,7 +174,7 @@ def view_runs(
     """Show a bag in the browser, and others or its reference translucent.
 
     Raises:
-        AccordError: if one is no bag, or holds no description to draw.
+        AccordError: if one is not a bag, or holds no description to draw.
     """
     from roboaccord.view.player import Player
     from roboaccord.view.stage import Stage

@@ -94,9 +94,9 @@ class Grip:
         return np.vstack(
             [
                 np.column_stack(
-                    [way, (way.T * about).sum(axis=0), np.einsum("cd,dnc->cn", way, by)]
+                    [axis, (axis.T * about).sum(axis=0), np.einsum("cd,dnc->cn", axis, by)]
                 )
-                for way in (along, across)
+                for axis in (along, across)
             ]
         )
 

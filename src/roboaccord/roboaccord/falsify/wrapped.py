@@ -253,7 +253,7 @@ def perturb_model(model: EngineModel, items: Sequence[Perturbation]) -> EngineMo
 def _law(change: Callable[[EllipseFriction, float], None]) -> Callable[..., EngineModel]:
     def act(model: EngineModel, item: Perturbation) -> EngineModel:
         if not isinstance(model.force_law, EllipseFriction):
-            raise item.impossible("its ground friction is no ellipse")
+            raise item.impossible("its ground friction is not an ellipse")
         law = copy.deepcopy(model.force_law)
         change(law, item.value)
         return replace(model, force_law=law)

@@ -213,9 +213,9 @@ def line(axes: Axes, points: Array, colour: str, name: str = "", **look: Any) ->
     axes.plot(x, y, color=colour, label=name or None, **look)
 
 
-def arrow(axes: Axes, start: Array, way: Array, colour: str, name: str = "") -> None:
-    """Draw an arrow in space from a point (3,) along `way` (3,)."""
-    pointer(axes, see(start)[:2], see(start + way)[:2], colour, name)
+def arrow(axes: Axes, start: Array, along: Array, colour: str, name: str = "") -> None:
+    """Draw an arrow in space from a point (3,) in the direction of `along` (3,)."""
+    pointer(axes, see(start)[:2], see(start + along)[:2], colour, name)
 
 
 def pointer(axes: Axes, start: Array, end: Array, colour: str, name: str = "") -> None:

@@ -134,7 +134,7 @@ def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) ->
     """Check keys and numbers against the signature of a factory, before anything is made.
 
     Raises:
-        AccordError: for a key that it does not take, or a value that is no number.
+        AccordError: for a key that it does not take, or a value that is not a number.
     """
     accepted = {n: p for n, p in inspect.signature(factory).parameters.items() if n != "setup"}
     for name, value in spec.items():
@@ -145,9 +145,9 @@ def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) ->
         default = accepted[name].default
         number = isinstance(default, (int, float)) and not isinstance(default, bool)
         if number and (isinstance(value, bool) or not isinstance(value, (int, float))):
-            raise AccordError(f"{key}.{name}: {value!r} is no number")
+            raise AccordError(f"{key}.{name}: {value!r} is not a number")
         if isinstance(value, float) and number and not math.isfinite(value):
-            raise AccordError(f"{key}.{name}: {value} is no number")
+            raise AccordError(f"{key}.{name}: {value} is not a number")
 
 
 def build(

@@ -56,7 +56,7 @@ class Request:
                 raise AccordError(f"{name}:={value}: there is {', '.join(choices)}")
             given[name] = value
         if given["namespace"] and not NAMESPACE.fullmatch(given["namespace"]):
-            raise AccordError(f"namespace:={given['namespace']} is no name of ROS")
+            raise AccordError(f"namespace:={given['namespace']} is not a name of ROS")
         return cls(given)
 
     def __getitem__(self, name: str) -> str:
@@ -130,7 +130,7 @@ class Request:
         except ValueError:
             seconds = math.nan
         if not seconds >= 0:
-            raise AccordError(f"duration:={self['duration']} is no length of a run in seconds")
+            raise AccordError(f"duration:={self['duration']} is not a length of a run in seconds")
         return seconds or (self.recorded.duration if self.recorded else 0.0)
 
 
