@@ -12,7 +12,7 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun as BagRun
-    from roboaccord.cli.shown import html_of as html_of
+    from roboaccord.cli.notebook import html_of as html_of
     from roboaccord.contract.contact import Contact as Contact
     from roboaccord.contract.contact import ContactPoint as ContactPoint
     from roboaccord.contract.errors import AccordError as AccordError

@@ -30,7 +30,7 @@ from roboaccord_ros.launch_data import Process
 from roboaccord_ros.plan import request as choosing
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request, Sight, choose
-from roboaccord_ros.run import tied
+from roboaccord_ros.run import with_parent
 from roboaccord_ros.speed import keep_factor, last_factor
 
 GAZEBO = ("ros_gz_sim", "ros_gz_bridge")
@@ -459,6 +459,6 @@ def test_a_process_runs_on_the_cores_that_it_is_given():
     show = [sys.executable, "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]
     for allowed in (cores[:1], []):
         numbers = [str(int(signal.SIGTERM)), str(os.getpid()), ",".join(map(str, allowed))]
-        command = [sys.executable, tied.__file__, *numbers, *show]
+        command = [sys.executable, with_parent.__file__, *numbers, *show]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert json.loads(told) == (allowed or cores)

@@ -23,10 +23,10 @@ from rich.text import Text
 from typer.models import OptionInfo, ParameterInfo
 
 from roboaccord.cli.console import Call, call, out
-from roboaccord.cli.endings import go_on
 from roboaccord.cli.options import LARGEST
 from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
+from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.results import Json, Quantity, quantities, to_json
 from roboaccord.scenario.scenario import Scenario

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from roboaccord.cli.endings import GRACE, TOLD, WORDS
+from roboaccord.cli.signals import GRACE, TOLD, WORDS
 from roboaccord.contract import VERSION
 from roboaccord.contract.errors import (
     AccordError,

@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from roboaccord.cli.endings import GRACE, MINDED, TAKEN, WORDS
+from roboaccord.cli.signals import GRACE, MINDED, TAKEN, WORDS
 from roboaccord.numerics.machine import end_with
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>

@@ -28,8 +28,8 @@ from roboaccord.crosscheck.hypotheses import spread
 from roboaccord.crosscheck.scheme import LOSS, SAFETY, read_back
 from roboaccord.crosscheck.ticks import by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.moved import HALF_RIGHT, MOVES, RIGHT, Move, moved
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.symmetries import HALF_RIGHT, MOVES, RIGHT, Move, moved
 from roboaccord.engines.twin import ROUNDING
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.loop import make_simulator

@@ -18,7 +18,7 @@ from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
-from roboaccord.engines.moved import MOVES
+from roboaccord.engines.symmetries import MOVES
 from roboaccord.run.metrics import UNITS
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
