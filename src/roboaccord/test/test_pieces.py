@@ -80,7 +80,7 @@ def test_a_file_names_no_code_of_others():
         {"object": ["roboaccord.numerics.machine:cores", {}]},
         encode(Elsewhere(1.0)),
     ):
-        with pytest.raises(ValueError, match=r"another package|elsewhere|no dataclass"):
+        with pytest.raises(ValueError, match=r"another package|elsewhere|not a dataclass"):
             decode(data, packages())
     with pytest.raises(TypeError, match="no JSON of"):
         encode(partial(work, lambda: None))
@@ -142,7 +142,7 @@ def test_a_file_of_another_study_is_refused_and_kept(tmp_path):
         study(other)
     assert other.read_text() == "Dear Sir,\n"
     for place in (Path("/dev/zero"), tmp_path):
-        with pytest.raises(AccordError, match=r"no regular file|Is a directory"):
+        with pytest.raises(AccordError, match=r"not a regular file|Is a directory"):
             study(place)
 
 

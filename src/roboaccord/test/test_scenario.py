@@ -37,10 +37,10 @@ def changed(data: dict[str, object], change: str) -> dict[str, object]:
         ("initial.spin=1", "unknown key initial.spin"),
         ("duration=-1", "duration: .*greater than 0"),
         ("duration=soon", "duration: "),
-        ("physics_step=0.0003", "no whole multiple"),
+        ("physics_step=0.0003", "not a whole multiple"),
         ("duration", "takes KEY=VALUE"),
         ("seed.x=1", "unknown key seed.x"),
-        ("duration={", "no YAML value"),
+        ("duration={", "not a YAML value"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(change: str, message: str) -> None:
