@@ -460,7 +460,7 @@ def test_what_is_no_bag_is_refused_in_one_line(tmp_path: Path) -> None:
     empty.mkdir()
     bare = tmp_path / "bare.mcap"
     bare.write_bytes(b"\x89MCAP0\r\n")
-    cases = {text: "not an MCAP file", empty: "holds no MCAP file", tmp_path / "x": "does not exist"}
+    cases = {text: "an MCAP file", empty: "holds no MCAP file", tmp_path / "x": "does not exist"}
     for path, reason in cases.items():
         for use in (read_run, recover):
             with pytest.raises(AccordError, match=rf"is not a bag: .*{reason}") as caught:
