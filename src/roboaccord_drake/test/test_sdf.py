@@ -13,9 +13,9 @@ from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.robots.file import read_robot
 
 ALIKE = 1e-9  # relative
 INERTIAL = (

@@ -25,11 +25,11 @@ from roboaccord.description.resources import share
 from roboaccord.description.rules import RULES, explain, findings
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines.formats import format_of, formats, read_robot
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
 from roboaccord.gazebo.tool import INSTALL, Problem, schema_folder, sdformat_problems, sdformat_tool
 from roboaccord.report.sarif import sarif
-from roboaccord.robots.file import format_of, formats, read_robot
 from roboaccord.run.output import write_text
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names

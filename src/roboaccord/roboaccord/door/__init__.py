@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from roboaccord.door.arguments import Options as Options
+    from roboaccord.door.arguments import Recording as Recording
+    from roboaccord.door.arguments import Subject as Subject
     from roboaccord.door.checks import crosscheck as crosscheck
     from roboaccord.door.checks import parity as parity
-    from roboaccord.door.runs import Options as Options
-    from roboaccord.door.runs import Recording as Recording
-    from roboaccord.door.runs import Subject as Subject
     from roboaccord.door.runs import compare as compare
     from roboaccord.door.runs import read_bag as read_bag
     from roboaccord.door.runs import run as run

@@ -16,8 +16,8 @@ from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
-from roboaccord.door import runs as common
-from roboaccord.door.runs import (
+from roboaccord.door import arguments as common
+from roboaccord.door.arguments import (
     Options,
     Recording,
     Settings,
@@ -253,7 +253,7 @@ def files_of(
 ) -> Sequence[Source]:
     """Return the robots that are meant: of a file, a folder, or one that is installed."""
     from roboaccord.crosscheck.parity.collection import find_files
-    from roboaccord.robots.file import read_robot
+    from roboaccord.engines.formats import read_robot
 
     path = Path(what)
     if what.replace("-", "_") in robot_names() and not path.is_file():

@@ -1,18 +1,27 @@
-"""Runs: one, recorded, read again, compared; many from different seeds; and what they take."""
+"""Runs: one, recorded, read again, compared; and many from different seeds."""
 
 from __future__ import annotations
 
 import json
-import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from roboaccord import report
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.interfaces import Engine, Inputs, Observer
 from roboaccord.contract.results import to_json
+from roboaccord.door import arguments
+from roboaccord.door.arguments import (
+    Options,
+    Recording,
+    Settings,
+    Subject,
+    bag_of,
+    folder_of,
+    setup_of,
+)
 from roboaccord.engines import check_engine
 from roboaccord.report.comparison import Comparison
 from roboaccord.report.signals import find_bag
@@ -20,22 +29,11 @@ from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.output import fresh, write_text
 from roboaccord.run.runner import Run, RunRequest, find_runner
-from roboaccord.scenario.files import load_setup
-from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 if TYPE_CHECKING:
     from roboaccord.run.sweep import Study
-
-Subject: TypeAlias = str | Path | Setup
-"""A robot by name or by its file (URDF, xacro, SDF, MJCF), or a robot in a scenario."""
-Recording: TypeAlias = str | Path | Run
-"""A bag folder or one of its files, or a run, which has one."""
-Settings: TypeAlias = Mapping[str, object]
-"""Values by the key of a scenario as `--set` takes it: `{"friction.mu_along": 0.5}`."""
-
-tell = logging.getLogger("roboaccord").info
 
 
 def run(
@@ -50,7 +48,7 @@ def run(
     timeout: float = TIMEOUT,
     observers: Sequence[Observer] = (),
     wrap: Callable[[Simulator], Simulator] = lambda simulator: simulator,
-    tell: Callable[[str], None] = tell,
+    tell: Callable[[str], None] = arguments.tell,
     out: str | Path | None = None,
     **options: Unpack[Options],
 ) -> Run:
@@ -161,49 +159,3 @@ def compare(
     return report.compare(
         *map(bag_of, runs), signals=signals, start=start, stop=stop, tolerance=tolerance
     )
-
-
-class Options(TypedDict, total=False):
-    """Say more of a robot in a scenario.
-
-    Args:
-        faults: `JOINT=KIND[@S]`, instead of the scenario's.
-        base: how the root of a file moves: `fixed`, `planar` or `free`.
-        packages: folders of ROS packages that a file names.
-        arguments: of a xacro file.
-    """
-
-    faults: Sequence[str]
-    base: str
-    packages: Mapping[str, Path]
-    arguments: Mapping[str, str]
-
-
-def setup_of(
-    robot: Subject,
-    scenario: str | Path | None = None,
-    settings: Settings | None = None,
-    **options: Unpack[Options],
-) -> Setup:
-    """Return a robot in a scenario, with settings; errors as of `load_setup`."""
-    if isinstance(robot, Setup):
-        return robot
-    return load_setup(str(robot), str(scenario or ""), changes_of(settings), **options)
-
-
-def changes_of(settings: Settings | None) -> list[str]:
-    """Return settings as `KEY=VALUE`, values in YAML."""
-    from roboaccord.scenario.keys import in_yaml
-
-    return [f"{key}={in_yaml(to_json(value))}" for key, value in (settings or {}).items()]
-
-
-def bag_of(recording: Recording) -> Path:
-    """Return the bag of a recorded run."""
-    return recording.request.bag if isinstance(recording, Run) else Path(recording)
-
-
-def folder_of(out: str | Path | None, setup: Setup, what: str) -> Path:
-    """Return the folder for results: the one that is named, or a new one under runs/."""
-    name = f"{setup.robot.name}_{setup.scenario.name}_{what}"
-    return fresh(Path("runs") / name) if out is None else Path(out)

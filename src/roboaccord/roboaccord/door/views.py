@@ -15,9 +15,9 @@ from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
 from roboaccord.description.solids import BACKDROPS, TERRAIN
-from roboaccord.door import runs
+from roboaccord.door import arguments
+from roboaccord.door.arguments import Options, Recording, Settings, Subject, bag_of, setup_of
 from roboaccord.door.checks import is_recording
-from roboaccord.door.runs import Options, Recording, Settings, Subject, bag_of, setup_of
 from roboaccord.engines import check_engine
 from roboaccord.run.runner import Run
 from roboaccord.scenario.files import make_scenario, scenario_names
@@ -35,7 +35,7 @@ Shows = Callable[["Stage"], AbstractContextManager[None]]
 @contextmanager
 def shown(stage: Stage) -> Iterator[None]:
     """Log where a page is, and close it in the end; Ctrl-C is that, too."""
-    runs.tell(f"open {stage.url} in a browser")
+    arguments.tell(f"open {stage.url} in a browser")
     try:
         yield
     except KeyboardInterrupt:
@@ -109,7 +109,7 @@ def write_films(
     uncut: bool = False,
     speed: float = 1.0,
     drawn: Callable[[int, int], None] = lambda done, total: None,
-    tell: Callable[[str], None] = runs.tell,
+    tell: Callable[[str], None] = arguments.tell,
 ) -> int:
     """Write a bag, with others translucent beside it, as a GIF, as an MP4, or as both.
 
@@ -169,7 +169,7 @@ def view_runs(
     port: int = PORT,
     host: str = HOST,
     shows: Shows = shown,
-    tell: Callable[[str], None] = runs.tell,
+    tell: Callable[[str], None] = arguments.tell,
 ) -> None:
     """Show a bag in the browser, and others or its reference translucent.
 

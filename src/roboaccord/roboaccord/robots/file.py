@@ -1,16 +1,11 @@
-"""A robot that is a file: `accord run FILE.urdf` finds it by its path.
-
-URDF and xacro are read here, other formats by the engine that has the format.
-"""
+"""A robot that is a file, URDF or xacro say: `accord run FILE.urdf` finds it by its path."""
 
 from __future__ import annotations
 
-import re
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from xml.parsers import expat
 
 import numpy as np
 
@@ -20,25 +15,12 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.resources import package_folders
 from roboaccord.description.rules import check_description
-from roboaccord.description.source import parse_lines
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import (
-    NO_PACKAGES,
-    ROOT,
-    STANDARD_INPUT,
-    UrdfFile,
-    absolute_packages,
-    check_urdf,
-    read_text,
-    robot_name,
-    strip,
-)
-from roboaccord.description.xacro_file import NO_ARGUMENTS
-from roboaccord.engines import simulate_model, specs
+from roboaccord.description.urdf_file import ROOT, UrdfFile, robot_name, strip
+from roboaccord.engines import simulate_model
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.spec import EngineSpec
 from roboaccord.robots.controllers import Follow, Posture, Random, Sine
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
@@ -48,7 +30,6 @@ from roboaccord.simulators.reference import TreeReference
 FAR = 1e9  # m; the stops of a slide that has none
 OFF = 0.1  # rad or m from a balance to where a motion starts
 STILL = 1e-9  # rad/s^2 or m/s^2
-NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
 
 
 class FileRobot(Robot):
@@ -256,54 +237,3 @@ def _without_frames(urdf: str) -> str:
         if any(end.get("link") not in kept for end in joint.findall("child")):
             top.remove(joint)
     return ET.tostring(top, encoding="unicode")
-
-
-def read_robot(
-    path: Path,
-    packages: Mapping[str, Path] = NO_PACKAGES,
-    arguments: Mapping[str, str] = NO_ARGUMENTS,
-) -> UrdfFile:
-    """Read a robot in URDF, xacro, or a format of an engine, by the first element of the file.
-
-    Args:
-        path, packages, arguments: as of `read_urdf`.
-
-    Raises:
-        AccordError: if it cannot be read, or the engine that reads its format is not installed.
-    """
-    packages = absolute_packages(packages)
-    text = read_text(path, packages, arguments)
-    form = format_of(text)
-    engine = formats().get(form)
-    if engine is None:
-        return check_urdf(path, text, packages)  # which says what it is
-    folders = dict(packages)
-    for name in {*NAMED.findall(text)}:
-        found = package_folders(name, path.absolute(), packages)
-        if folder := next(filter(Path.is_dir, found), None):
-            folders[name] = folder
-    whole = path != STANDARD_INPUT and path.suffix != ".xacro"
-    convert = engine.load(engine.formats[form])
-    try:
-        made = convert(text, path.absolute() if whole else None, folders)
-    except AccordError as error:
-        raise AccordError(f"{path.name}: {error}") from None
-    version = engine.load(engine.version)
-    read = f"<{form}> read by {engine.name} {version} and made a URDF, without its shapes"
-    return check_urdf(path, made.text, packages, (read, *made.notes), made.made)
-
-
-def formats() -> dict[str, EngineSpec]:
-    """Return the engines that read other formats, by the first element of a file."""
-    return {form: each for each in specs().values() for form in each.formats}
-
-
-def format_of(text: str) -> str:
-    """Return the first element of an XML text, "" where there is none.
-
-    Prefixes need not be declared: engines ask for no declaration.
-    """
-    try:
-        return parse_lines(text)[0].tag
-    except (expat.ExpatError, ValueError):
-        return ""

@@ -35,10 +35,10 @@ from roboaccord.description.rules import findings, rule_of, unreadable
 from roboaccord.description.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import LARGEST, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash, hearing
 from roboaccord.numerics.jit import is_disabled
-from roboaccord.robots.file import read_robot
 from roboaccord.run.output import make_folder
 from roboaccord.run.pieces import run_isolated
 

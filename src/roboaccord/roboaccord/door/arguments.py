@@ -1,0 +1,69 @@
+"""What functions of the front door take: robots, scenarios with settings, recorded runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias, TypedDict, Unpack
+
+from roboaccord.contract.results import to_json
+from roboaccord.run.output import fresh
+from roboaccord.run.runner import Run
+from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setup import Setup
+
+Subject: TypeAlias = str | Path | Setup
+"""A robot by name or by its file (URDF, xacro, SDF, MJCF), or a robot in a scenario."""
+Recording: TypeAlias = str | Path | Run
+"""A bag folder or one of its files, or a run, which has one."""
+Settings: TypeAlias = Mapping[str, object]
+"""Values by the key of a scenario as `--set` takes it: `{"friction.mu_along": 0.5}`."""
+
+tell = logging.getLogger("roboaccord").info
+
+
+class Options(TypedDict, total=False):
+    """Say more of a robot in a scenario.
+
+    Args:
+        faults: `JOINT=KIND[@S]`, instead of the scenario's.
+        base: how the root of a file moves: `fixed`, `planar` or `free`.
+        packages: folders of ROS packages that a file names.
+        arguments: of a xacro file.
+    """
+
+    faults: Sequence[str]
+    base: str
+    packages: Mapping[str, Path]
+    arguments: Mapping[str, str]
+
+
+def setup_of(
+    robot: Subject,
+    scenario: str | Path | None = None,
+    settings: Settings | None = None,
+    **options: Unpack[Options],
+) -> Setup:
+    """Return a robot in a scenario, with settings; errors as of `load_setup`."""
+    if isinstance(robot, Setup):
+        return robot
+    return load_setup(str(robot), str(scenario or ""), changes_of(settings), **options)
+
+
+def changes_of(settings: Settings | None) -> list[str]:
+    """Return settings as `KEY=VALUE`, values in YAML."""
+    from roboaccord.scenario.keys import in_yaml
+
+    return [f"{key}={in_yaml(to_json(value))}" for key, value in (settings or {}).items()]
+
+
+def bag_of(recording: Recording) -> Path:
+    """Return the bag of a recorded run."""
+    return recording.request.bag if isinstance(recording, Run) else Path(recording)
+
+
+def folder_of(out: str | Path | None, setup: Setup, what: str) -> Path:
+    """Return the folder for results: the one that is named, or a new one under runs/."""
+    name = f"{setup.robot.name}_{setup.scenario.name}_{what}"
+    return fresh(Path("runs") / name) if out is None else Path(out)

@@ -1,0 +1,76 @@
+"""Robots in any format: URDF and xacro read here, others by the engine that has the format."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from xml.parsers import expat
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.resources import package_folders
+from roboaccord.description.source import parse_lines
+from roboaccord.description.urdf_file import (
+    NO_PACKAGES,
+    STANDARD_INPUT,
+    UrdfFile,
+    absolute_packages,
+    check_urdf,
+    read_text,
+)
+from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines import specs
+from roboaccord.engines.spec import EngineSpec
+
+NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
+
+
+def read_robot(
+    path: Path,
+    packages: Mapping[str, Path] = NO_PACKAGES,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
+) -> UrdfFile:
+    """Read a robot in URDF, xacro, or a format of an engine, by the first element of the file.
+
+    Args:
+        path, packages, arguments: as of `read_urdf`.
+
+    Raises:
+        AccordError: if it cannot be read, or the engine that reads its format is not installed.
+    """
+    packages = absolute_packages(packages)
+    text = read_text(path, packages, arguments)
+    form = format_of(text)
+    engine = formats().get(form)
+    if engine is None:
+        return check_urdf(path, text, packages)  # which says what it is
+    folders = dict(packages)
+    for name in {*NAMED.findall(text)}:
+        found = package_folders(name, path.absolute(), packages)
+        if folder := next(filter(Path.is_dir, found), None):
+            folders[name] = folder
+    whole = path != STANDARD_INPUT and path.suffix != ".xacro"
+    convert = engine.load(engine.formats[form])
+    try:
+        made = convert(text, path.absolute() if whole else None, folders)
+    except AccordError as error:
+        raise AccordError(f"{path.name}: {error}") from None
+    version = engine.load(engine.version)
+    read = f"<{form}> read by {engine.name} {version} and made a URDF, without its shapes"
+    return check_urdf(path, made.text, packages, (read, *made.notes), made.made)
+
+
+def formats() -> dict[str, EngineSpec]:
+    """Return the engines that read other formats, by the first element of a file."""
+    return {form: each for each in specs().values() for form in each.formats}
+
+
+def format_of(text: str) -> str:
+    """Return the first element of an XML text, "" where there is none.
+
+    Prefixes need not be declared: engines ask for no declaration.
+    """
+    try:
+        return parse_lines(text)[0].tag
+    except (expat.ExpatError, ValueError):
+        return ""
