@@ -24,8 +24,9 @@ PYTEST := $(VENV)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reord
 INTERPRETED := test/test_interpreted.py $(patsubst %,src/roboaccord/test/test_%.py,complementarity \
     description_checks dynamics joint_space kinematics numerics parameters urdf_file)
 UV := uv==0.13.8
-COMPILE := .lock/bin/uv pip compile --quiet --upgrade --universal --fork-strategy fewest \
-    --no-annotate --no-header --no-emit-index-url --no-emit-find-links
+COMPILE := .lock/bin/uv pip compile --quiet $(UPGRADE) --universal --fork-strategy fewest \
+    --no-annotate --no-header --no-emit-index-url --no-emit-find-links --generate-hashes
+UPGRADE := --upgrade
 
 # With ROS sourced, its libraries would come before the locked ones.
 ifeq ($(filter ros,$(MAKECMDGOALS))$(filter $(ROS_VENV)/%,$(MAKECMDGOALS)),)
@@ -147,6 +148,11 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 	@for file in runs/images/*/*.svg; do folder=$$(basename $$(dirname $$file)); \
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
 
+.PHONY: site
+site: $(VENV)/.site ## build the site of docs/, for any web server or none
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet -f .ci/site/mkdocs.yml
+	@echo "site: file://$(CURDIR)/site/index.html; search needs a server: python3 -m http.server -d site"
+
 .PHONY: shared
 shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the robots' descriptions
 	$(VENV)/bin/python -m roboaccord_ros.shared.files
@@ -160,18 +166,20 @@ ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs what it 
 	@echo "now: source install/setup.bash && ros2 launch snake lateral_undulation.launch.py"
 
 .PHONY: lock
-lock: ## choose anew the versions in requirements/*.txt
+lock: ## choose anew the versions in requirements/*.txt; UPGRADE= keeps those that still fit
+	@# empy has no wheel, and only the generators of messages need it.
 	python3 -m venv .lock
 	.lock/bin/pip --quiet install $(UV)
-	cd requirements && for name in dev demo ros; do \
+	cd requirements && for name in dev demo ros site; do \
 	    options=; \
-	    if [ $$name = demo ]; then options="-c dev.txt"; fi; \
+	    case $$name in demo | site) options="-c dev.txt" ;; esac; \
 	    if [ $$name = ros ]; then options="--override ros.override"; fi; \
 	    ../$(COMPILE) --python-version 3.11 $$options $$name.in -o $$name.txt; \
-	    sed -i "/sys_platform == 'win32'/d" $$name.txt; \
+	    without="sys_platform == 'win32'"; \
+	    if [ $$name = demo ]; then without="$$without|^empy=="; fi; \
+	    awk -v "without=$$without" '/^[a-z]/ { out = $$0 ~ without } !out' $$name.txt > lock.tmp; \
+	    mv lock.tmp $$name.txt; \
 	done
-	@# Only the generators of messages need it, and it has no wheel.
-	sed -i '/^empy==/d' requirements/demo.txt
 	rm -r .lock
 
 .PHONY: clean
@@ -195,6 +203,11 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo
 $(VENV)/.fleet: requirements/fleet.txt | $(VENV)/.dev
 	@echo "installing the robots of requirements/fleet.txt (once, 131 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/fleet.txt
+	@touch $@
+
+$(VENV)/.site: requirements/site.txt | $(VENV)/.demo
+	@echo "installing the locked wheels of requirements/site.txt (once, 40 MB)"
+	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/site.txt
 	@touch $@
 
 $(VENV)/.speed: requirements/speed.txt | $(VENV)/.fleet

@@ -283,26 +283,24 @@ def test_shell_scripts_parse() -> None:
 
 
 def test_locks_are_exact() -> None:
-    """Every line of a lock pins one version and names no address."""
+    """Every entry of a lock pins one version with its hashes, and names no address."""
+    entry = r"[a-z0-9.-]+==[\w.+]+( ; [^#@\n]+)?( \\\n    --hash=sha256:[0-9a-f]{64})+\n"
     for lock in sorted((ROOT / "requirements").glob("*.txt")):
-        for line in lock.read_text(encoding="utf-8").splitlines():
-            assert re.fullmatch(r"[a-z0-9.-]+==[\w.+]+( ; [^#@]+)?", line), f"{lock.name}: {line}"
+        text = lock.read_text(encoding="utf-8")
+        assert text == "".join(match[0] for match in re.finditer(entry, text)), lock.name
 
 
 def test_the_locks_agree() -> None:
     """`make demo` installs the versions that `make test` tests."""
-    demo, dev = (
-        set((ROOT / "requirements" / name).read_text(encoding="utf-8").splitlines())
-        for name in ("demo.txt", "dev.txt")
-    )
-    assert demo <= dev
+    assert {*_locked("demo")} <= {*_locked("dev")}
 
 
 @pytest.mark.parametrize("lock", ["demo", "dev", "ros"])
 def test_the_bounds_hold_for_the_locks(lock: str) -> None:
     """With all extras; ROS on Ubuntu has NumPy 1.26."""
-    lines = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8").splitlines()
-    locked = [(pin.name, next(iter(pin.specifier)).version) for pin in map(Requirement, lines)]
+    locked = [
+        (pin.name, next(iter(pin.specifier)).version) for pin in map(Requirement, _locked(lock))
+    ]
     assert locked
     for package in PACKAGES:
         for asked in _requirements(package):
@@ -376,6 +374,12 @@ def _setup_arguments(package: str) -> dict[str, Any]:
     ):
         runpy.run_path("setup.py")
     return given
+
+
+def _locked(lock: str) -> list[str]:
+    """Return the requirements of a lock, without hashes."""
+    text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
+    return [line.rstrip(" \\") for line in text.splitlines() if not line.startswith(" ")]
 
 
 def _node_scripts(package: str) -> list[str]:

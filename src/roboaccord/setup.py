@@ -1,17 +1,45 @@
 """Package the simulator-independent core, for colcon (ament_python) and for pip alike."""
 
+import xml.etree.ElementTree as ET
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 NAME = "roboaccord"
+PACKAGE = ET.parse("package.xml").getroot()
+ROS = [f"{name}>=5.3,<6" for name in (
+    "ros-diagnostic-msgs", "ros-geometry-msgs", "ros-nav-msgs", "ros-sensor-msgs", "ros-std-msgs",
+    "ros-std-srvs", "ros-trajectory-msgs", "ros-visualization-msgs",
+)]  # fmt: skip
+EXTRAS = {
+    "bag": ["mcap>=1.2", "rosbags>=0.11.7,<0.12", "zstandard>=0.20"],
+    "cluster": ["dask>=2025.1", "distributed>=2025.1"],
+    "engines": ["dartpy>=6.20", "mujoco>=4.0"],
+    "parity": ["mujoco>=4.0"],
+    "reference": ["joblib>=1.5", "numba>=0.60,<0.69", "scipy>=1.11"],
+    "report": ["jinja2>=3.1", "matplotlib>=3.10", "pillow>=10", "plotly>=5.20"],
+    # ROS 2 Jazzy as wheels, where ROS itself is not installed
+    "ros": ["ros-jazzy-rclpy[fastrtps]>=7.1,<8", "ros-rosgraph-msgs>=2.0,<3", *ROS],
+    "test": ["hypothesis>=6.100", "pytest>=8.4"],
+    "view": ["viser>=1.1"],
+}
+ALL = ("bag", "cluster", "engines", "reference", "report", "ros", "view")
 
 setup(
     name=NAME,
-    version="0.1.0",
-    description="One robot description, many simulators, and the differences explained",
-    license="Apache-2.0",
-    author="The roboaccord authors",
+    version=PACKAGE.findtext("version"),
+    description=PACKAGE.findtext("description"),
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license=PACKAGE.findtext("license"),
+    license_files=["LICENSE"],
+    author=PACKAGE.findtext("maintainer"),
+    classifiers=[
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering",
+    ],
     python_requires=">=3.11,<3.14",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={
@@ -40,16 +68,7 @@ setup(
         "typer>=0.16",
         "xacro>=2.0,<3",
     ],
-    extras_require={
-        "bag": ["mcap>=1.2", "rosbags>=0.11.7,<0.12", "zstandard>=0.20"],
-        "cluster": ["dask>=2025.1", "distributed>=2025.1"],
-        "engines": ["dartpy>=6.20", "mujoco>=4.0"],
-        "parity": ["mujoco>=4.0"],
-        "reference": ["joblib>=1.5", "numba>=0.60,<0.69", "scipy>=1.11"],
-        "report": ["jinja2>=3.1", "matplotlib>=3.10", "pillow>=10", "plotly>=5.20"],
-        "test": ["hypothesis>=6.100", "pytest>=8.4"],
-        "view": ["viser>=1.1"],
-    },
+    extras_require={**EXTRAS, "all": [each for name in ALL for each in EXTRAS[name]]},
     entry_points={
         "console_scripts": ["accord = roboaccord.cli.start:main"],
         "roboaccord.engines": [

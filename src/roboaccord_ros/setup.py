@@ -1,11 +1,13 @@
 """Package the ROS 2 nodes, for colcon (ament_python) and for pip alike."""
 
+import xml.etree.ElementTree as ET
 from glob import glob
 from pathlib import Path
 
 from setuptools import find_packages, setup
 
 NAME = "roboaccord_ros"
+PACKAGE = ET.parse("package.xml").getroot()
 # What the workspace shares, by folder: all are links to those at its top. Where colcon links files,
 # one that is no longer there leaves a link to nothing.
 MODELS = ("models/*/", "models/*/meshes/", "models/*/materials/textures/")
@@ -20,10 +22,18 @@ NODES = ("simulator", "controller", "recorder", "crosscheck", "browser")
 
 setup(
     name="roboaccord-ros",
-    version="0.1.0",
-    description="ROS 2 nodes around roboaccord",
-    license="Apache-2.0",
-    author="The roboaccord authors",
+    version=PACKAGE.findtext("version"),
+    description=PACKAGE.findtext("description"),
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license=PACKAGE.findtext("license"),
+    license_files=["LICENSE"],
+    author=PACKAGE.findtext("maintainer"),
+    classifiers=[
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering",
+    ],
     python_requires=">=3.11,<3.14",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={NAME: ["py.typed"]},

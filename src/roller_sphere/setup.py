@@ -1,17 +1,28 @@
 """Package the sphere driven by two rollers, for colcon (ament_python) and for pip alike."""
 
+import xml.etree.ElementTree as ET
 from glob import glob
+from pathlib import Path
 
 from setuptools import find_packages, setup
 
 NAME = "roller_sphere"
+PACKAGE = ET.parse("package.xml").getroot()
 
 setup(
     name=f"roboaccord-{NAME}",
-    version="0.1.0",
-    description="A sphere driven by two constraint rollers, with slip",
-    license="Apache-2.0",
-    author="The roboaccord authors",
+    version=PACKAGE.findtext("version"),
+    description=PACKAGE.findtext("description"),
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license=PACKAGE.findtext("license"),
+    license_files=["LICENSE"],
+    author=PACKAGE.findtext("maintainer"),
+    classifiers=[
+        "Operating System :: POSIX :: Linux",
+        "Programming Language :: Python :: 3",
+        "Topic :: Scientific/Engineering",
+    ],
     python_requires=">=3.11,<3.14",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={NAME: ["py.typed"]},

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.contract import VERSION
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.state import Target as Target
     from roboaccord.contract.trajectory import Event as Event
     from roboaccord.contract.trajectory import Trajectory as Trajectory
+    from roboaccord.contract.version import __version__ as __version__
     from roboaccord.crosscheck.parity.result import Parity as Parity
     from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
     from roboaccord.crosscheck.report import Report as Report
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from roboaccord.description.parameters import load_parameters as load_parameters
     from roboaccord.description.resources import share as share
     from roboaccord.door.checks import crosscheck as crosscheck
-    from roboaccord.door.checks import parity as parity
+    from roboaccord.door.reading import parity as parity
     from roboaccord.door.runs import compare as compare
     from roboaccord.door.runs import read_bag as read_bag
     from roboaccord.door.runs import run as run
@@ -59,8 +59,6 @@ if TYPE_CHECKING:
     from roboaccord.simulators.base import Simulator as Simulator
     from roboaccord.simulators.reference import JointSpaceReference as JointSpaceReference
 
-__version__ = VERSION
-
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
 __getattr__, __dir__, _lazy = lazy_names(__name__, rooms=("crosscheck", "run", "view"))
-__all__ = [name for name in _lazy if name not in ("html_of", "plot_of")]
+__all__ = [name for name in _lazy if name not in ("__version__", "html_of", "plot_of")]

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from roboaccord.cli.check import is_robot
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity.collection import find_files
 from roboaccord.description.rules import findings
 from roboaccord.description.tree_text import rpy
+from roboaccord.door.checks import targets_of
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import rpy_matrix
@@ -44,6 +46,23 @@ def read(folder: Path, text: str, name: str = "robot.xml"):
     path = folder / name
     path.write_text(text)
     return read_robot(path)
+
+
+def test_parity_of_a_folder_takes_its_robots_alone(tmp_path):
+    """Not the scene that includes one, nor defaults, nor what is no robot; repaired to URDFs."""
+    body = QUADRUPED.format("")
+    (tmp_path / "dog.xml").write_text(body)
+    (tmp_path / "dog.urdf").write_text('<robot name="dog"><link name="a"/></robot>')
+    scene = '<include file="dog.xml"/><worldbody><geom type="plane" size="1 1 1"/></worldbody>'
+    (tmp_path / "scene.xml").write_text(f"<mujoco>{scene}</mujoco>")
+    (tmp_path / "defaults.xml").write_text("<mujoco><default/></mujoco>")
+    (tmp_path / "package.xml").write_text("<package><name>dog</name></package>")
+    (tmp_path / "broken.xml").write_text("<mujoco>")
+    found = find_files(tmp_path, {})
+    assert [each.path.name for each in found] == ["dog.urdf", "dog.xml"]
+    targets = targets_of(tmp_path / "out", found, tmp_path)
+    assert [path.name for path in targets] == ["dog.urdf", "dog.xml.urdf"]
+    assert "trunk" in found[1].read().text
 
 
 def raw(text: str) -> mujoco.MjModel:

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
-from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.parity.collection import Options, causes_of, examine_all
 from roboaccord.crosscheck.parity.compare import Reference
@@ -28,7 +27,9 @@ from roboaccord.crosscheck.parity.robot import (
     reader_names,
     version_of,
 )
+from roboaccord.description.traps import find_traps
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.door.reading import files_of
 from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
@@ -172,6 +173,113 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
         assert causes[0].after < 1e-8
 
 
+def moments(*values: str) -> Callable[[ET.Element], None]:
+    """Return what gives a link principal moments about the axes of its own frame."""
+
+    def edit(link: ET.Element) -> None:
+        put("inertial/origin", rpy="0 0 0")(link)
+        put("inertial/inertia", **dict(zip(("ixx", "iyy", "izz"), values, strict=True)))(link)
+
+    return edit
+
+
+LOOP = (
+    '<loop_joint name="bar" type="continuous"><link1 link="base"/><link2 link="hand"/></loop_joint>'
+)
+NO_SENSOR = '<gazebo reference="fore"><sensor/></gazebo>'
+REFUSALS = {
+    "vanishing inertia": (
+        ["mujoco"], "hand", change(arm(), "link", "hand", moments(*["9.99e-15"] * 3)),
+    ),
+    "rounded inertia": (  # in doubles 0.3 + 0.6 is less than 0.9
+        ["mujoco"], "hand", change(arm(), "link", "hand", moments("0.3", "0.6", "0.9")),
+    ),
+    "limit negative": (
+        ["drake"], "elbow", change(arm(), "joint", "elbow", put("limit", velocity="-1")),
+    ),
+    "loop joint": (["drake"], "bar", arm().replace("</robot>", f"{LOOP}</robot>")),
+    "joint type": (
+        ["dart", "mujoco", "drake", "sdformat"], "elbow",
+        change(arm(), "joint", "elbow", lambda joint: joint.set("type", "ball")),
+    ),
+    "robot of 0 kg": (["sdformat"], "base", '<robot name="prop"><link name="base"/></robot>'),
+    "gazebo refused": (["sdformat"], "", arm().replace("</robot>", f"{NO_SENSOR}</robot>")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("cause", REFUSALS)
+def test_refusal_is_explained(cause: str) -> None:
+    """Some engines refuse the text for this cause alone; the others read it alike."""
+    refusing, place, text = REFUSALS[cause]
+    for engine in installed():
+        found = examine(bench(text), engine)
+        refused = engine in refusing
+        assert found.status is (Status.REFUSED if refused else Status.SAME), engine
+        assert [(c.cause, c.places) for c in found.causes] == [(cause, (place,))] * refused, engine
+
+
+def test_cause_behind_another_is_named() -> None:
+    """One hides the other: both stand at one joint, or the repair of one repairs the other too."""
+    need("dart")
+    text = change(arm(), "joint", "wrist", lambda joint: joint.remove(joint.find("limit")))
+    text = text.replace('<limit lower="-1.5" upper="1.2" effort="10" velocity="1" />',
+                        '<limit effort="0"/>', 1)  # fmt: skip
+    found = examine(bench(text), "dart")
+    assert {c.cause: c.where for c in found.causes} == {
+        "limit incomplete": ("shoulder",), "limits missing": ("shoulder", "wrist")
+    }  # fmt: skip
+    need("mujoco")
+    tip = '<link name="tip"/><joint name="grown" type="fixed"><parent link="hand"/>'
+    tip += '<child link="tip"/></joint><link name="end"/><joint name="last" type="fixed">'
+    tip += '<parent link="tip"/><child link="end"/></joint></robot>'
+    text = change(change(arm(), "link", "fore", weightless), "link", "hand", no_inertial)
+    found = examine(bench(text.replace("</robot>", tip)), "mujoco")
+    assert {(c.cause, c.where[-1]) for c in found.causes} == {
+        ("0 kg link in the middle", "fore"), ("missing inertial", "hand"),
+        ("0 kg link fixed to others", "end"),
+    }  # fmt: skip
+
+
+def test_mass_from_which_sdformat_takes_a_link() -> None:
+    """More than 1e-6 kg, with what is fixed to it; at that it drops a link that moves."""
+    need("sdformat")
+    twin = ET.tostring(ET.fromstring(arm())[3], "unicode").replace('"hand"', '"nail"')
+    twin += '<joint name="grown" type="fixed"><parent link="hand"/><child link="nail"/></joint>'
+    for mass, more, kept in (("1.01e-6", "", True), ("1e-6", "", False), ("6e-7", twin, True)):
+        text = arm().replace("</robot>", f"{more}</robot>").replace('"0.7"', f'"{mass}"')
+        found = examine(bench(text), "sdformat")
+        assert found.status is (Status.SAME if kept else Status.DIFFER)
+        causes = [(c.cause, c.where) for c in found.causes]
+        assert causes == ([] if kept else [("vanishing mass", ("hand",))])
+        assert [t.cause for t in find_traps(text)] == [cause for cause, _ in causes]
+
+
+def test_moments_from_which_mujoco_takes_a_body() -> None:
+    """1e-14 kg m^2, whatever the mass."""
+    need("mujoco")
+    for moment, mass in (("1.001e-14", "1"), ("1.001e-14", "1e-12"), ("1e-13", "1")):
+        text = change(arm(), "link", "hand", moments(*[moment] * 3))
+        text = change(text, "link", "hand", put("inertial/mass", value=mass))
+        assert bench(text).ask("mujoco", "default", text).reading is not None
+        assert "vanishing inertia" not in [trap.cause for trap in find_traps(text)]
+
+
+def test_prefixes_that_sdformat_does_not_declare_are_read() -> None:
+    """Its converter prints `ignition::` of a sensor that it lumps, and any prefix of `<gazebo>`."""
+    need("sdformat")
+    mount = '<joint name="mount" type="fixed"><parent link="hand"/><child link="eye"/></joint>'
+    eye = arm().replace('name="hand"', 'name="eye"')
+    link = ET.tostring(ET.fromstring(eye).find("link[@name='eye']") or ET.Element("no"), "unicode")
+    sensor = (
+        '<gazebo reference="eye"><sensor name="imu" type="imu"><pose>0 0 1 0 0 0</pose></sensor>'
+    )
+    other = '<s:contact name="a"/></gazebo>'
+    text = arm().replace("</robot>", f"{link}{mount}{sensor}{other}</robot>")
+    text = text.replace("<robot ", '<robot xmlns:s="s" ')
+    found = examine(bench(text), "sdformat")
+    assert (found.status, found.causes) == (Status.SAME, ())
+
+
 @pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limit")])
 def test_degrees_of_an_engine_are_told_from_other_limits(factor: float, cause: str) -> None:
     """180 / pi is 57.3 to three digits, and not 57.2; the limits are less than a turn in both."""
@@ -231,7 +339,8 @@ def test_mesh_in_millimetres_is_named(tmp_path: Path) -> None:
     mesh = '<visual><geometry><mesh filename="fore.obj"/></geometry></visual>'
     text = arm().replace('<link name="fore">', f'<link name="fore">{mesh}')
     scaled = text.replace('"fore.obj"', '"fore.obj" scale="0.001 0.001 0.001"')
-    for urdf, large in ((text, ("fore",)), (scaled, ())):
+    alone = f'<robot name="a"><link name="fore">{mesh}</link></robot>'  # which may be a ship
+    for urdf, large in ((text, ("fore",)), (scaled, ()), (alone, ())):
         assert Bench(UrdfFile(tmp_path / "arm.urdf", "arm", urdf, {})).large == large
 
 
@@ -381,7 +490,7 @@ def test_an_engine_that_does_not_answer_is_undecided(
     assert found["shipped"]["status"] == "undecided"
     assert data["counts"]["mujoco"] | {"undecided": 1, "refused": 0} == data["counts"]["mujoco"]
     assert [c["fix"] for c in found["causes"]] == ["no answer in 0 s"]
-    files = files_of(f"{DATA}/TwoDofs.urdf", {})
+    files = files_of(f"{DATA}/TwoDofs.urdf", {}, {}, print)
     assert causes_of(examine_all(files, {"mujoco": ""}, Options())[0]) == set()
     assert ET.parse(tmp_path / "j.xml").find("testsuite/testcase/skipped") is not None
 
@@ -453,7 +562,7 @@ def test_axis_without_a_direction_is_refused(
 
 def test_robot_of_ours() -> None:
     """An installed robot is named as in every command."""
-    snake = files_of("snake", {})[0]
+    snake = files_of("snake", {}, {}, print)[0]
     assert {examine(Bench(snake), engine).status for engine in installed()} == {Status.SAME}
 
 

@@ -57,7 +57,7 @@ class BagRun(Drawn):
         engine, engine_version, transport: of the run; "" for a foreign bag.
         versions: of what the run was made with.
         urdf: the description, or "".
-        contacts: messages of the contacts, as `bag.contact_markers.read_arrows` takes them.
+        contacts: messages of the contacts, as `bag.transforms.read_arrows` takes them.
         sha256: hash of the trajectory as the run had it; None for a run that came to no end.
         complete: whether the file was closed properly.
     """

@@ -32,7 +32,7 @@ from roboaccord.cli.options import (
     one_scenario,
     refuse_missing_bag,
 )
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import quantities, to_json
 from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured, check_manufactured
@@ -179,15 +179,17 @@ def crosscheck_command(
             ),
         )
     page = place / "report.html"
+    if lacking := missing("report"):
+        note(f"no report.html beside {place / 'summary.json'}: it needs {lacking}")
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
-    data = {**report.to_json(), "report": str(page), **model_of(setup)}
+    data = {**report.to_json(), "report": "" if lacking else str(page), **model_of(setup)}
     ok = report.ok
     if found is not None:
         data["findings"] = to_json(found)
         wanted = {name_of(engine) for engine in falsified} if engines else set()
         ok &= wanted <= set(report.engines)
     names = setup.robot.own_names(setup)
-    return Result(data, shown_of(report, page), used=used, ok=ok, names=names)
+    return Result(data, shown_of(report, None if lacking else page), used=used, ok=ok, names=names)
 
 
 def checked(setup: Setup) -> list[Finding] | None:

@@ -20,7 +20,6 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from roboaccord.cli.signals import GRACE, TOLD, WORDS
-from roboaccord.contract import VERSION
 from roboaccord.contract.errors import (
     AccordError,
     Terminated,
@@ -56,7 +55,7 @@ COMMANDS = {
 NEEDS = {
     "run": ("bag",),
     "teleop": ("bag",),
-    "crosscheck": ("reference", "report", "bag"),
+    "crosscheck": ("reference", "bag"),
     "sensitivity": ("reference", "bag"),
     "sweep": ("reference", "report", "bag"),
     "compare": ("bag",),
@@ -217,6 +216,8 @@ def options(
 ) -> None:
     """Run the same robots in independent simulators, record, compare and explain."""
     if version:
+        from roboaccord.contract import VERSION
+
         typer.echo(f"roboaccord {VERSION}")
         raise typer.Exit
 

@@ -20,7 +20,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names
-from roboaccord.door.checks import choose_readers, files_of, parity, targets_of
+from roboaccord.door.reading import choose_readers, files_of, parity, targets_of
 from roboaccord.engines.reading import Base
 from roboaccord.report.parity import (
     apart_lines,
@@ -53,7 +53,7 @@ def parity_command(
         str,
         typer.Argument(
             metavar="FILE|FOLDER|ROBOT",
-            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of URDFs, or see "
+            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
             "`accord list`.",
             autocompletion=complete_robot,
         ),

@@ -87,9 +87,8 @@ if TYPE_CHECKING:
     from roboaccord.contract.state import Target as Target
     from roboaccord.contract.trajectory import Event as Event
     from roboaccord.contract.trajectory import Trajectory as Trajectory
-
-VERSION = "0.1.0"  # of the core
+    from roboaccord.contract.version import VERSION as VERSION
 
 __getattr__, __dir__, _lazy = lazy_names(__name__)
 
-__all__ = [*_lazy, "VERSION", "lazy_names"]
+__all__ = [*_lazy, "lazy_names"]

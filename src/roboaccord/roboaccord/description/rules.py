@@ -180,7 +180,7 @@ def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
 def _traps(source: Source) -> Found:
     for trap in find_traps(source.file.text):
         rule = rule_of(trap.cause)
-        named = source.joints if trap.of == "joint" else source.links
+        named = {e.get("name", ""): e for e in source.top.findall(trap.of)}
         for place in trap.where:
             element = named.get(place, source.top)
             if rule.startswith("duplicate-"):

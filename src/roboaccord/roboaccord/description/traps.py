@@ -25,8 +25,10 @@ from roboaccord.description.source import NUMBERS
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
-MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation: SDFormat takes less than 1e-6 kg for 0
-LEAST = 2e-14  # kg m^2: MuJoCo refuses principal moments below 1e-14
+MASS, MOMENT = 1e-5, 1e-9  # kg, kg m^2, of the ablation
+NOTHING = 1e-6  # kg: SDFormat takes no more than that for 0
+REFUSED = 1e-14  # kg m^2: MuJoCo refuses smaller principal moments
+LEAST = 2.0 * REFUSED
 ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
 STEEP = 0.99999  # sine of a pitch from which urdfdom takes it for 90 degrees
 LONG = 1e-3  # by which the length of an axis may differ from 1
@@ -47,7 +49,7 @@ class Trap(Flaw):
     Args:
         repair: removes it from a parsed text, at the places named.
         certain: whether that follows from the file, so that `--repair` may write it.
-        of: what its places name, `link` or `joint`.
+        of: the elements of the robot that its places name: `link`, `joint` or `loop_joint`.
         needs: what a certain repair lacks of each place, if it lacks a number.
     """
 
@@ -86,7 +88,7 @@ def written(data: bytes, traps: Collection[Trap]) -> list[Change]:
 
 
 def _each(top: ET.Element, tag: str, places: Collection[str]) -> Iterator[tuple[ET.Element, str]]:
-    """Yield the links or joints named, with their names."""
+    """Yield the elements named, with their names."""
     for element in top.findall(tag):
         if (name := element.get("name", "")) in places:
             yield element, name
@@ -217,7 +219,7 @@ def _change(change: Callable[[Array], Array]) -> Edit:
 
 
 def _unphysical(top: ET.Element) -> Iterator[Trap]:
-    negative, rounded, broken, flat, point = (list[str]() for _ in range(5))
+    negative, rounded, broken, flat, point, vanishing = (list[str]() for _ in range(6))
     for name, (mass, inertia) in _inertials(top).items():
         moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
         if mass <= 0.0 and not inertia.any():
@@ -228,6 +230,10 @@ def _unphysical(top: ET.Element) -> Iterator[Trap]:
             (negative if one else near).append(name)
         elif moments[0] <= SLACK * moments[2]:
             (flat if moments[2] >= LEAST / ROUND else point).append(name)
+        elif moments[0] < REFUSED:
+            vanishing.append(name)
+        elif _is_on_edge(inertia):
+            rounded.append(name)
     bad, thin = "non-physical inertia", "zero principal moment"
     for cause, places, change, fix in (
         (bad, negative, _upright, "turn the sign of the negative moment: no other entry is wrong"),
@@ -235,6 +241,7 @@ def _unphysical(top: ET.Element) -> Iterator[Trap]:
         (bad, broken, _sphere, "correct the inertia: no body has these principal moments"),
         (thin, flat, _nudged, "give the link a thickness: 1e-9 of its largest moment is enough"),
         (thin, point, _sphere, "give the link an inertia: one of 0 is refused"),
+        ("vanishing inertia", vanishing, _sphere, "give it its inertia, or take <inertial> away"),
     ):
         certain = change is not _sphere
         edit, needs = _change(change), "" if certain else "inertia"
@@ -245,6 +252,14 @@ def shortage(inertia: Array) -> float:
     """Return what a principal moment falls short of by 0 and the triangle inequality [kg m^2]."""
     moments = np.linalg.eigvalsh(inertia)
     return float(max(-moments[0], moments[2] - moments[1] - moments[0]))
+
+
+def _is_on_edge(inertia: Array) -> bool:
+    """Return whether round-off decides if the largest moment is more than the sum of the others."""
+    first, second, third = np.linalg.eigvalsh(inertia)
+    if np.count_nonzero(inertia - np.diag(np.diag(inertia))):
+        return bool(abs(third - second - first) <= SLACK * third)
+    return bool(first + second < third)
 
 
 def _upright(inertia: Array) -> Array:
@@ -311,6 +326,8 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
     empty = [n for n in names if n in light and n not in moving]
     first = {fixed[n][0] for n in empty if fixed.get(n)}
     hollow = [n for n in empty if not fixed.get(n) and (n in first or n in below)]
+    nothing = empty if len(empty) == len(names) else []
+    hollow = [] if nothing else hollow
     middle = tuple(n for n in moving if carries(n))
     ends = tuple(n for n in moving if n not in middle)
     silent = [n for n in names if n not in found and n not in ends]
@@ -328,6 +345,35 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
     ):
         edit = _give(MASS if moment else 0.0, moment)
         yield Trap(cause, tuple(here), fix + why, edit, certain=False, needs=both)
+
+    def fill(top: ET.Element, _: Collection[str]) -> None:
+        _give(MASS, MOMENT)(top, nothing)
+
+    fix = "give a link its mass and inertia: SDFormat drops all"
+    yield Trap("robot of 0 kg", tuple(nothing[:1]), fix, fill, certain=False, needs=both)
+
+
+def _tiny(top: ET.Element) -> Iterator[Trap]:
+    """Yield roots, and links that move, that SDFormat takes for 0 kg with what is fixed to them."""
+    found, carried = _inertials(top), set[str]()
+    fixed = dict[str, list[str]]()
+    for joint in top.findall("joint"):
+        if joint.get("type") not in MOVING:
+            fixed.setdefault(_end(joint, "parent"), []).append(_end(joint, "child"))
+            carried.add(_end(joint, "child"))
+
+    def total(name: str) -> float:
+        own = found[name][0] if name in found else 0.0
+        return own + sum(map(total, fixed.get(name, ())))
+
+    names = tuple(n for n in found if n not in carried and 0.0 < total(n) <= NOTHING)
+
+    def repair(top: ET.Element, places: Collection[str]) -> None:
+        for link, name in _each(top, "link", places):
+            _write(link, MASS, found[name][1])
+
+    fix = "write its mass: SDFormat takes one up to 1e-6 kg for 0, and drops the link"
+    yield Trap("vanishing mass", names, fix, repair, certain=False, needs="mass")
 
 
 def _end(joint: ET.Element, tag: str) -> str:
@@ -367,7 +413,9 @@ def _mimic(top: ET.Element) -> Iterator[Trap]:
 
 
 def _limits(top: ET.Element) -> Iterator[Trap]:
-    missing, turning, degrees, swapped, wrong, open_ended = (list[str]() for _ in range(6))
+    missing, turning, degrees, swapped, wrong, open_ended, negative = (
+        list[str]() for _ in range(7)
+    )
     for joint in top.findall("joint"):
         name, kind, limit = joint.get("name", ""), joint.get("type"), joint.find("limit")
         said = {} if limit is None else limit.attrib
@@ -376,6 +424,8 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
             missing.append(name)
         if limit is not None and not {"effort", "velocity"} <= limit.attrib.keys():
             open_ended.append(name)
+        if any(float(said.get(key, "0")) < 0.0 for key in ("effort", "velocity")):
+            negative.append(name)
         if kind == "continuous" and ends:
             turning.append(name)
         elif len(ends) == 2 and ends["lower"] > ends["upper"]:
@@ -391,6 +441,7 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
         yield Trap(cause, tuple(here), why, _turn_freely, False, "joint", "lower and upper limit")
     fix, needs = "write what the drive can do", "effort and velocity limit"
     yield Trap("limit incomplete", tuple(open_ended), fix, _complete, False, "joint", needs)
+    yield Trap("limit negative", tuple(negative), fix, _complete, False, "joint", needs)
     fix = "swap them: to turn both signs gives the same"
     yield Trap("limits swapped", tuple(swapped), fix, _swap, of="joint")
     fix = "take lower and upper away: a continuous joint has none"
@@ -410,7 +461,9 @@ def _turn_freely(top: ET.Element, places: Collection[str]) -> None:
 def _complete(top: ET.Element, places: Collection[str]) -> None:
     for joint, _ in _each(top, "joint", places):
         for limit in joint.findall("limit"):
-            limit.attrib.update({"effort": "1000", "velocity": "1000"} | limit.attrib)
+            for key in ("effort", "velocity"):
+                if float(limit.get(key, "-1")) < 0.0:
+                    limit.set(key, "1000")
 
 
 def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[str, str]]:
@@ -489,12 +542,27 @@ def _several_degrees(top: ET.Element) -> Iterator[Trap]:
     for kind in DEGREES:
         names = tuple(e.get("name", "") for e in top.findall(f"joint[@type='{kind}']"))
         fix = f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
+        yield Trap(f"{kind} joint", names, fix, _weld, certain=False, of="joint")
+    known = (*MOVING, "fixed", *DEGREES)
+    names = tuple(e.get("name", "") for e in top.findall("joint") if e.get("type") not in known)
+    fix = "URDF has no such type: write slides and hinges"
+    yield Trap("joint type", names, fix, _weld, certain=False, of="joint")
 
-        def weld(top: ET.Element, places: Collection[str]) -> None:
-            for joint, _ in _each(top, "joint", places):
-                joint.set("type", "fixed")
 
-        yield Trap(f"{kind} joint", names, fix, weld, certain=False, of="joint")
+def _weld(top: ET.Element, places: Collection[str]) -> None:
+    for joint, _ in _each(top, "joint", places):
+        joint.set("type", "fixed")
+
+
+def _loops(top: ET.Element) -> Iterator[Trap]:
+    names = tuple(e.get("name", "") for e in top.findall("loop_joint"))
+    fix = "URDF has no loops: state the constraint in each engine's own model"
+
+    def cut(top: ET.Element, places: Collection[str]) -> None:
+        for element, _ in _each(top, "loop_joint", places):
+            top.remove(element)
+
+    yield Trap("loop joint", names, fix, cut, certain=False, of="loop_joint")
 
 
 def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
@@ -510,16 +578,22 @@ def _undeclared_world(top: ET.Element) -> Iterator[Trap]:
 
 
 FINDERS = (
-    _undeclared_world, _several_degrees, _blanks, duplicates, _unphysical, _weightless,
-    _massless, _axes, _mimic, _limits, _nameless, _twice, _steep, _shared,
+    _undeclared_world, _several_degrees, _loops, _blanks, duplicates, _unphysical, _weightless,
+    _massless, _tiny, _axes, _mimic, _limits, _nameless, _twice, _steep, _shared,
 )  # fmt: skip
 
 
 def large_meshes(file: UrdfFile) -> tuple[str, ...]:
-    """Return the links whose mesh is far larger than the robot: 1000 times, mostly."""
+    """Return the links whose mesh is far larger than the robot: 1000 times, mostly.
+
+    A file whose joints are all in one place, or that has none, has no size to hold a mesh against.
+    """
     top = ET.fromstring(file.text)
     offsets = [e.get("xyz", "0 0 0").split() for e in top.findall("joint/origin")]
-    size = max(0.1, sum(float(np.linalg.norm([float(x) for x in each])) for each in offsets))
+    size = sum(float(np.linalg.norm([float(x) for x in each])) for each in offsets)
+    if not size:
+        return ()
+    size = max(0.1, size)
     return tuple(
         dict.fromkeys(
             link.get("name", "")

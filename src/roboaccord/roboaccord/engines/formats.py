@@ -22,6 +22,8 @@ from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import specs
 from roboaccord.engines.spec import EngineSpec
 
+MODELS = {"sdf": "model/joint", "mujoco": "worldbody/body"}
+"""By format, what a robot has, and a world or a part to include has not."""
 NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
 
 
@@ -63,6 +65,15 @@ def read_robot(
 def formats() -> dict[str, EngineSpec]:
     """Return the engines that read other formats, by the first element of a file."""
     return {form: each for each in specs().values() for form in each.formats}
+
+
+def holds_robot(path: Path) -> bool:
+    """Return whether a file holds a robot in a format of an engine: no world, no scene, no part."""
+    try:
+        top, _ = parse_lines(read_text(path, NO_PACKAGES, NO_ARGUMENTS))
+    except (AccordError, expat.ExpatError, ValueError):
+        return False
+    return top.tag in formats() and top.find(MODELS.get(top.tag, ".")) is not None
 
 
 def format_of(text: str) -> str:

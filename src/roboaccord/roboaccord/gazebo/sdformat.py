@@ -10,11 +10,13 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from xml.parsers import expat
 
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
+from roboaccord.description.source import parse_lines
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.reading import Question, TreeReading
 from roboaccord.gazebo.tool import INSTALL, sdformat_tool
@@ -23,7 +25,6 @@ from roboaccord.numerics.rotations import rpy_matrix
 
 Pose = tuple[Array, Array]
 TIMEOUT = 600.0  # s by the clock; processor time is limited where it is asked in parity
-SCHEMA = "http://gazebosim.org/schema"
 YES = ("true", "1")
 AT = (np.zeros(3), np.eye(3))
 
@@ -110,6 +111,8 @@ def _number(element: ET.Element, path: str) -> float:
 def print_sdf(urdf: str) -> ET.Element:
     """Return the SDF that SDFormat's tool makes of a URDF.
 
+    Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
+
     Raises:
         AccordError: if it says errors, or prints no SDF.
         subprocess.TimeoutExpired: if it does not answer.
@@ -125,11 +128,9 @@ def print_sdf(urdf: str) -> ET.Element:
     own = [line for line in done.stderr.splitlines() if "Library error" not in line]
     sys.stderr.write("".join(f"{line}\n" for line in own))  # its own words
     text = done.stdout[max(done.stdout.find("<sdf"), 0) :]
-    if "xmlns:gz" not in text:  # which it leaves out, though it prints the prefix
-        text = text.replace("<sdf ", f'<sdf xmlns:gz="{SCHEMA}" ', 1)
     try:
-        return ET.fromstring(text)
-    except ET.ParseError:
+        return parse_lines(text)[0]
+    except expat.ExpatError:
         lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
         said = [line for line in lines if "Library error" not in line]
         reason = COLOUR.sub("", (said or ["no SDF"])[0])

@@ -424,6 +424,10 @@ class Setup:
         return build(laws[law], self, spec, "friction")
 
 
+OURS = ("monkeybot", "packbot", "roller_sphere", "snake", "voxel_sphere")
+"""Robots of the repository, by which one that is not installed is explained."""
+
+
 def robot_names() -> list[str]:
     """Return the names of the robots that are installed."""
     return sorted(_entries(GROUP))
@@ -442,6 +446,11 @@ def find_robot(name: str) -> Robot:
     key = name.replace("-", "_")
     entry = _entries(GROUP).get(key)
     if entry is None:
+        if key in OURS:
+            folder = f"src/{key} of the repository"
+            raise AccordError(
+                f"{key} is the distribution roboaccord-{key}, not installed: {folder}"
+            )
         raise AccordError(f"unknown robot {name}{did_you_mean(key, robot_names())}")
     try:
         robot = entry.load()

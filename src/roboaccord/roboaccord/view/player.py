@@ -89,7 +89,7 @@ class Player:
         stage: with the robot.
         trajectory: the motion.
         speed: seconds of motion a second.
-        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.contact_markers.read_arrows`
+        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.transforms.read_arrows`
             returns them.
         beside: what is shown translucent beside it, at the same time.
         aim: the point whose path is drawn, and whose target is marked.

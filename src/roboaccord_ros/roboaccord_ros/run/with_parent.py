@@ -27,7 +27,7 @@ WAITED_FOR = {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}
 def signal_at_the_end_of_the_parent(number: int) -> None:
     """Let this process get a signal when its parent ends.
 
-    `numerics.parallel.end_with` does so in the core, which `python -S` does not find.
+    `numerics.machine.end_with` does so in the core, which `python -S` does not find.
     """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
 

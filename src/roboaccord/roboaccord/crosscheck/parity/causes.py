@@ -79,10 +79,11 @@ def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
     return found
 
 
-def jointly(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
+def jointly(urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask) -> list[Cause]:
     """Return the fewest traps of a text that together make an engine differ, or refuse it.
 
     None of them does so alone: without any one of these it reads the text as the reference does.
+    Those known to be causes are repaired throughout.
     """
 
     def without(left: Sequence[Trap]) -> Outcome:
@@ -91,8 +92,8 @@ def jointly(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
     after = without(())
     if after.status is not Status.SAME:
         return []
-    left = [*traps]
-    for trap in traps:
+    left = suspects = [trap for trap in traps if trap not in known]
+    for trap in suspects:
         fewer = [other for other in left if other is not trap]
         if without(fewer).status is not Status.SAME:
             left = fewer

@@ -35,7 +35,7 @@ from roboaccord.description.rules import findings, rule_of, unreadable
 from roboaccord.description.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import LARGEST, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
-from roboaccord.engines.formats import read_robot
+from roboaccord.engines.formats import holds_robot, read_robot
 from roboaccord.engines.reading import Base
 from roboaccord.numerics.isolation import Crash, hearing
 from roboaccord.numerics.jit import is_disabled
@@ -46,6 +46,8 @@ TIMEOUT = 60.0  # s of processor time, of one robot in one engine
 WAITING = 20.0  # times that by the clock, for that time on a busy machine
 MOST_WORDS = 40  # lines that are kept of an engine
 PATTERNS = ("*.urdf", "*.urdf.xacro")
+NUMBERS = ("number-invalid", "number-count")  # rules of what no reader gets past
+FOREIGN = ("*.sdf", "*.xml")
 HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="c" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
@@ -103,7 +105,7 @@ Done = Callable[[RobotParity], None]
 def find_files(
     folder: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NO_ARGUMENTS
 ) -> list[Unread]:
-    """Return the robots in a folder, and in those below it.
+    """Return the robots in a folder, and in those below it: URDF, and what engines read besides.
 
     Args:
         folder: that is searched.
@@ -113,9 +115,11 @@ def find_files(
     Raises:
         AccordError: if there is none.
     """
-    paths = sorted({path for pattern in PATTERNS for path in folder.rglob(pattern)})
+    found = {path for pattern in PATTERNS for path in folder.rglob(pattern)}
+    others = (path for pattern in FOREIGN for path in folder.rglob(pattern))
+    paths = sorted(found | {path for path in others if path.is_file() and holds_robot(path)})
     if not paths:
-        raise AccordError(f"no URDF of a robot in {folder}")
+        raise AccordError(f"no URDF, SDF or MJCF of a robot in {folder}")
     return [
         Unread(path, sha256(read_bytes(path, LARGEST)).hexdigest(), dict(packages), dict(arguments))
         for path in paths
@@ -250,6 +254,9 @@ def unread(
             found = findings(source if isinstance(source, UrdfFile) else source.read())
         if not any(each.severity == "error" for each in found):
             found.append(unreadable(source.path, reason))
+    numbers = [each.message for each in found if each.rule in NUMBERS]
+    if numbers:  # whose words name no link
+        reason = f"broken description {source.path.name}: {numbers[0]}"
     cause, shipped = Cause("not read", (), None, None, reason), Crash(reason, late=True)
     return RobotParity(
         name=source.path.name.partition(".")[0],

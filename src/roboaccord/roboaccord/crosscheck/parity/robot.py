@@ -63,6 +63,7 @@ APART = {
 }
 """What no comparison mixes in: element and attribute of a joint."""
 FOR_ALL = ("limit in degrees",)  # traps that no reader sees
+GAZEBO_REFUSED = "gazebo refused"
 
 
 def reader_names() -> tuple[str, ...]:
@@ -222,23 +223,17 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
 
     version = version_of(engine)
     outcome, traps = ask(urdf), find_traps(given)
-    causes = ablate(
-        given, [t for t in traps if outcome.status is not Status.SAME or t.cause == MIMIC], ask
-    )
-    if outcome.status is not Status.SAME:
-        named = {(cause.cause, cause.where) for cause in causes}
-        found = by_property(_without(urdf, traps, causes, ask), traps)
-        causes += [cause for cause in found if (cause.cause, cause.where) not in named]
-        if all(cause.cause == MIMIC for cause in causes):
-            causes += jointly(given, [t for t in traps if t.cause != MIMIC], ask)
-        if all(cause.cause == MIMIC for cause in causes):
-            causes.append(_unexplained(outcome))
+    causes = _causes(given, urdf, traps, ask)
     names = {cause.cause for cause in causes}
     remarks = [*_remarks(bench, outcome), *_of_the_file(bench, traps)]
     causes += [cause for cause in remarks if cause.cause not in names]
     status, beside = outcome.status, list(_beside(bench, engine))
+    if outcome.reading is None:  # which has its own causes
+        beside = [cause for cause in beside if cause.cause != GAZEBO_REFUSED]
     causes += beside
-    if status is Status.SAME and beside:
+    if any(cause.cause == GAZEBO_REFUSED for cause in beside):
+        status = Status.REFUSED
+    elif status is Status.SAME and beside:
         status = Status.DIFFER
     reading = outcome.reading
     ours = outcome if not reader(engine).has_settings else bench.ask(engine, "accord", urdf)
@@ -258,17 +253,44 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
     )
 
 
+def _causes(given: str, urdf: str, traps: list[Trap], ask: Ask) -> list[Cause]:
+    """Return what is proven to make an engine differ or refuse a text, and what mimic does.
+
+    Args:
+        given: the text as the engine is given it.
+        urdf: without mimic.
+        traps: of the former.
+        ask: the engine.
+    """
+    outcome = ask(urdf)
+    if outcome.status is Status.SAME:
+        return ablate(given, [trap for trap in traps if trap.cause == MIMIC], ask)
+    causes = ablate(given, traps, ask)
+    mine = [trap for trap in traps if trap.cause != MIMIC]
+
+    def without(causes: list[Cause]) -> tuple[list[Trap], Outcome]:
+        known = [trap for trap in mine if trap.cause in {cause.cause for cause in causes}]
+        return known, ask(repaired(urdf, known) if known else urdf)
+
+    found = by_property(without(causes)[1], traps)
+    if without([*causes, *found])[1].status is not Status.SAME:
+        hidden, more = list[Cause](), True
+        while more:
+            known, left = without([*causes, *hidden])
+            again = jointly(urdf, mine, known, ask) if left.status is not Status.SAME else []
+            hidden, more = [*hidden, *again], bool(again)
+        found = hidden or found
+    named = {(cause.cause, cause.where) for cause in causes}
+    causes += [cause for cause in found if (cause.cause, cause.where) not in named]
+    if all(cause.cause == MIMIC for cause in causes):
+        causes.append(_unexplained(outcome))
+    return causes
+
+
 def without_mimic(urdf: str) -> str:
     """Return a text in which no joint mimics another."""
     found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
     return repaired(urdf, found) if found else urdf
-
-
-def _without(urdf: str, traps: list[Trap], causes: list[Cause], ask: Ask) -> Outcome:
-    """Return the outcome of a text without the traps that have been found to be causes."""
-    named = {cause.cause for cause in causes}
-    known = [trap for trap in traps if trap.cause in named]
-    return ask(repaired(urdf, known) if known else urdf)
 
 
 def _unexplained(outcome: Outcome) -> Cause:
@@ -298,10 +320,16 @@ def _remarks(bench: Bench, outcome: Outcome) -> Iterator[Cause]:
 def _beside(bench: Bench, engine: str) -> Iterator[Cause]:
     """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
     text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
-    if "<gazebo" in text:
-        for cause, places in reader(engine).beside(text).items():
-            does, cure = SAID[cause.replace(" ", "-")]
-            yield Cause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
+    if "<gazebo" not in text:
+        return
+    try:
+        found = reader(engine).beside(text)
+    except AccordError as error:
+        yield Cause(GAZEBO_REFUSED, (), None, None, f"with <gazebo>, {error}")
+        return
+    for cause, places in found.items():
+        does, cure = SAID[cause.replace(" ", "-")]
+        yield Cause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
 
 
 def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[Cause]:

@@ -1,0 +1,33 @@
+"""Run the quick tests with the lowest, or the newest, versions that setup.py allows."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = [f"{path.parent}[test]" for path in sorted(ROOT.glob("src/*/setup.py"))]
+CORE = f"{ROOT / 'src/roboaccord'}[engines,view,cluster]"
+MORE = ["coal", "pin", "trimesh", "scikit-image", "fast-simplification", "pytest-xdist"]
+
+
+def main(which: str) -> None:
+    """Install in a fresh environment, and test."""
+    resolution = {"lowest": "lowest-direct", "newest": "highest"}[which]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        python = f"{folder}/bin/python"
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
+        install = [f"{folder}/bin/uv", "pip", "install", "--quiet", "--python", python]
+        local = [word for package in PACKAGES for word in ("-e", package)]
+        subprocess.run(
+            [*install, "--resolution", resolution, "-e", CORE, *local, *MORE], check=True
+        )
+        tests = ["-m", "pytest", "-q", "-n", "2", "-m", "not slow and not thorough"]
+        subprocess.run([python, *tests], cwd=ROOT, check=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,78 @@
+"""Build wheels and sdists of all packages, check them, and use the wheels in bare environments."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = sorted(path.parent for path in ROOT.glob("src/*/setup.py"))
+ARM = """<robot name="arm"><link name="base"/><link name="upper"><inertial><origin xyz="0 0 0.3"/>
+<mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/></inertial></link>
+<joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="1" effort="5" velocity="2"/></joint></robot>
+"""
+
+
+def run(command: str, folder: Path, **environment: str) -> str:
+    """Run a command, and return what it prints; it must succeed, or find what is to be found."""
+    bare = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
+    path = f"{folder / 'bin'}:/usr/bin:/bin"
+    print("$", command, flush=True)
+    done = subprocess.run(
+        shlex.split(command), cwd=folder, stdout=subprocess.PIPE, text=True, check=True,
+        env={**bare, "PATH": path, **environment},
+    )  # fmt: skip
+    return done.stdout
+
+
+def bare(folder: Path, *requirements: str) -> Path:
+    """Make an environment with what is required, and print its size."""
+    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    run(f"{folder}/bin/pip install --quiet {shlex.join(requirements)}", folder)
+    size = sum(512 * path.lstat().st_blocks for path in folder.rglob("*"))
+    print(f"{folder.name}: {size / 1e6:.0f} MB with {' '.join(map(str, requirements))}", flush=True)
+    return folder
+
+
+def main() -> None:
+    """Build, check and use."""
+    with tempfile.TemporaryDirectory() as name:
+        top = Path(name)
+        tools = bare(top / "tools", "build", "twine", "setuptools<80", "wheel")
+        for package in PACKAGES:
+            out = f"--outdir {top}/dist {package}"
+            run(f"python -m build --no-isolation {out}", tools)
+        made = sorted((top / "dist").iterdir())
+        run(f"twine check --strict {shlex.join(map(str, made))}", tools)
+        wheels = {path.name.partition("-")[0]: path for path in made if path.suffix == ".whl"}
+
+        light = bare(top / "light", f"{wheels['roboaccord']}[parity]")
+        (light / "arm.urdf").write_text(ARM, encoding="utf-8")
+        assert json.loads(run("accord parity arm.urdf --json", light))["verdict"] == "pass"
+
+        middle = bare(top / "reference", f"{wheels['roboaccord']}[parity,reference,bag]")
+        (middle / "arm.urdf").write_text(ARM, encoding="utf-8")
+        found = json.loads(run("accord crosscheck arm.urdf --json --out checked", middle))
+        assert found["verdict"] == "pass"
+
+        snake = bare(top / "snake", str(wheels["roboaccord"]), str(wheels["roboaccord_snake"]))
+        done = json.loads(run("accord run snake serpenoid --json", snake))
+        print("trajectory", done["trajectory_sha256"])
+        cells = json.loads((ROOT / "examples/first_steps.ipynb").read_text())["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        (snake / "notebook.py").write_text("\n\n".join(code), encoding="utf-8")
+        run("pip install --quiet mujoco", snake)
+        run("python notebook.py", snake)
+        run("accord new-robot machine --dir .", snake)
+        run("pip install --quiet --no-deps ./machine", snake)
+        run("accord run machine swing", snake)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The notebook runs from top to bottom; `.ci/wheels.py` runs it with built wheels."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from workspace import ROOT
+
+NOTEBOOK = ROOT / "examples" / "first_steps.ipynb"
+
+
+@pytest.mark.thorough
+def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A standing wave gives next to no propulsion, and MuJoCo agrees with the reference."""
+    pytest.importorskip("mujoco", reason="MuJoCo is not installed")
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
+    assert not any(cell.get("outputs") for cell in cells)
+    page = ModuleType("notebook_page")
+    monkeypatch.setitem(sys.modules, page.__name__, page)
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            code = compile("".join(cell["source"]), cell["id"], "exec")
+            exec(code, vars(page))  # noqa: S102 - the notebook's own
+    assert page.report.verdict == "pass"
+    assert [change.key for change in page.change.changes] == ["friction.mu_along"]
+    assert abs(page.own.to_json()["metrics"]["speed"]) < 0.1
