@@ -155,7 +155,7 @@ site: $(VENV)/.site ## build the site of docs/, for any web server or none
 
 .PHONY: shared
 shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the robots' descriptions
-	$(VENV)/bin/python -m roboaccord_ros.shared
+	$(VENV)/bin/python -m roboaccord_ros.shared.files
 
 .PHONY: ros
 ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs what it lacks

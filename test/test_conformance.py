@@ -8,7 +8,7 @@ from roboaccord import make_controller
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import find_robot, robot_names
 from roboaccord.testing import RobotConformance
-from roboaccord.testing.support import setup_of
+from roboaccord.testing.conformance import setup_of
 
 pytestmark = pytest.mark.thorough
 pytest.mark.slow(RobotConformance.test_every_parameter_counts)

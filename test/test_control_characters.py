@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from roboaccord.cli.main import run
-from roboaccord.contract.shown import CONTROLS, guard, visible
+from roboaccord.contract.errors import CONTROLS, guard, visible
 
 pytestmark = pytest.mark.thorough
 

@@ -16,7 +16,7 @@ from workspace import ROOT, accord, succeed
 interpreted = pytest.mark.skipif(COMPILES, reason="make bounds runs it, with kernels interpreted")
 
 NOT_INTERPRETED = {
-    "roboaccord/numerics/lanes.py": "vectors of eight floats are LLVM's",
+    "roboaccord/numerics/simd.py": "vectors of eight floats are LLVM's",
     "roboaccord/numerics/native.py": "pointers are LLVM's",
     "roboaccord/engines/compiled.py": "of pointers; interpreted, the laws are NumPy's",
     "monkeybot/model/ensemble.py": "of vectors; interpreted, gaits run one by one (`run_many`)",

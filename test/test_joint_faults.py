@@ -15,16 +15,15 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.acceleration import draw_states, relative
 from roboaccord.crosscheck.energy import Stored, energy_of
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.crosscheck.models import draw_states, relative
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.proxy import Proxy
-from roboaccord.testing.support import simulator_of
+from roboaccord.simulators.base import Proxy
+from roboaccord.testing.conformance import simulator_of
 
 pytestmark = pytest.mark.thorough
 ENGINES = ("reference", "dart", "mujoco")

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from roboaccord.cli.main import NEEDS
-from roboaccord.contract.extras import DISPENSABLE, EXTRAS
+from roboaccord.contract.errors import DISPENSABLE, EXTRAS
 from workspace import ROOT, call, clean_environment, copy_repository, succeed
 
 SIZE = 260e6  # bytes of the environment on a disk, with pip

@@ -8,8 +8,7 @@ from roboaccord.bag.reader import play
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.run import metrics as motions
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.metrics import Figures, Motion, WholeMotion, metrics_of
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario

@@ -25,7 +25,7 @@ from zipfile import ZipFile
 import pytest
 import yaml
 from packaging.requirements import Requirement
-from roboaccord.contract.extras import EXTRAS
+from roboaccord.contract.errors import EXTRAS
 from workspace import (
     PACKAGES,
     ROOT,

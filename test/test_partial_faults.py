@@ -17,13 +17,12 @@ from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.energy import Stored
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import GAP_SPEED, measured
-from roboaccord.testing.support import simulator_of
+from roboaccord.testing.conformance import simulator_of
 
 ENGINES = [
     pytest.param(
@@ -194,7 +193,7 @@ def test_texts_and_messages_read_back() -> None:
         ("a=weak:1.5", "FRACTION is 0 to 1"),
         ("a=slipping:-1", "N_M is 0 to inf"),
         ("a=stuck:1", "an angle goes with frozen"),
-        ("a=drifting:nan", "nan is no number"),
+        ("a=drifting:nan", "nan is not a number"),
     ],
 )
 def test_what_is_no_partial_fault_is_refused(text: str, said: str) -> None:

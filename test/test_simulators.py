@@ -14,12 +14,11 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines.push import PushedSimulator
 from roboaccord.falsify import Perturbation, wrap
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
-from roboaccord.testing.support import simulator_of
+from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.testing.conformance import simulator_of
 
 TICKS = 3
 CASES = [

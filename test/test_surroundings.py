@@ -18,7 +18,7 @@ from roboaccord.description.meshes import read_mesh
 from roboaccord.engines import spec
 from roboaccord.engines.push import KIND, PushedSimulator
 from roboaccord.engines.spec import Missing
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, find_runner, run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -18,7 +18,7 @@ from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.targets import read_targets
 from roboaccord.cli.keys import END, Keyboard, read_key_map
-from roboaccord.cli.teleop import Screen
+from roboaccord.cli.teleop import Dashboard
 from roboaccord.contract.state import Array
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
@@ -211,7 +211,7 @@ def test_every_robot_can_be_driven_by_keys() -> None:
 def test_the_screen_shows_the_factor_of_real_time_once_it_is_known() -> None:
     pytest.importorskip("snake")
     setup = Setup.of(load_scenario("snake", "snake", "teleop"))
-    screen = Screen(setup, Keyboard(setup, read_key_map(), list), "snake")
+    screen = Dashboard(setup, Keyboard(setup, read_key_map(), list), "snake")
 
     def time_shown() -> str:
         return str(next(iter(list(screen.table().columns)[1].cells)))

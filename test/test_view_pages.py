@@ -18,8 +18,7 @@ from roboaccord.contract.state import IDENTITY
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.push import KIND
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

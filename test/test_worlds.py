@@ -139,7 +139,7 @@ BROKEN = {
         "UserCommands is there 0 times",
     ),
     "library": ("flat", "gz-sim-physics-system", "gz-sim-physic-system", "is in gz-sim-physics"),
-    "class": ("flat", "systems::Physics", "systems::Physic", "no system that this workspace"),
+    "class": ("flat", "systems::Physics", "systems::Physic", "not a system that this workspace"),
     "model": ("flat", "model://ground", "model://grund", "no model grund"),
     "gravity": ("pendulum", "<gravity>0 0 -9.81</gravity>", "", "world/gravity: must be stated"),
     "magnet": ("wall", "attach_topic>", "atach_topic>", "needs a attach_topic that starts with /"),

@@ -25,7 +25,7 @@ from packbot.detection.diagnosis import Diagnosis
 from packbot.detection.observer import FACTOR, MomentumObserver
 from packbot.detection.uncertainty import Uncertainty
 from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge
-from roboaccord.report.colours import BLUE, RED
+from roboaccord.report.curves import BLUE, RED
 from roboaccord.report.drawing import legend, picture
 
 SEEDS = range(3000, 3020)

@@ -30,7 +30,7 @@ from roboaccord.engines import simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import yaw_quaternion
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup
 from roller_sphere.model.ball import hold_of
 from roller_sphere.source.contact_check import ContactCase, compare

@@ -22,7 +22,7 @@ from benchmarks.speed.rows import Pass, Row, rate
 from packbot.contact.clearance import TOLERANCE, Clearance
 from packbot.planning.sight import Sight
 from roboaccord.contract.state import Command
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 

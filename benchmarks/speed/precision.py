@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.speed import gait, trees
 from benchmarks.speed.rows import rate
 from roboaccord.cli.console import log
-from roboaccord.report.colours import AMBER, BLUE, GREEN, INK, RED
+from roboaccord.report.curves import AMBER, BLUE, GREEN, INK, RED
 from roboaccord.report.drawing import legend, picture
 
 GAITS = 4.0 ** -np.arange(7, 21, 2)  # tolerances

@@ -58,7 +58,7 @@ setup(
         (f"share/{NAME}/config/teleop", glob("config/teleop/*.yaml")),
         (f"share/{NAME}/scenarios", glob("scenarios/*.yaml")),
     ],
-    # What `accord parity` and `check` need; every other command needs extras (contract/extras.py).
+    # What `accord parity` and `check` need; every other command needs extras (contract/errors.py).
     # Below the next of numba, rosbags and xacro: of these, private parts are used (test_bounds).
     install_requires=[
         "numpy>=1.26",

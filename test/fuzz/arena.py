@@ -25,8 +25,8 @@ import hostile
 import links
 from cases import Case, make_case
 from roboaccord.cli.main import leave, main
+from roboaccord.contract.errors import CONTROLS, guard
 from roboaccord.contract.files import is_file
-from roboaccord.contract.shown import CONTROLS, guard
 from roboaccord.description.resources import share as SHARE
 from seeds import make_seeds
 

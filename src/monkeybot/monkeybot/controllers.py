@@ -331,7 +331,7 @@ def _in_turn(value: float | Sequence[float], name: str) -> list[float]:
     values: Sequence[Any] = value if isinstance(value, (list, tuple)) else [value]
     for each in values:
         if isinstance(each, bool) or not isinstance(each, (int, float)) or not math.isfinite(each):
-            raise ValueError(f"{name}: {each!r} is no number")
+            raise ValueError(f"{name}: {each!r} is not a number")
     if not values:
         raise ValueError(f"{name} is an empty list")
     return [float(each) for each in values]

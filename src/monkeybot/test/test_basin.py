@@ -220,7 +220,7 @@ def test_the_commands_say_it(tmp_path, clocked):
         ("basin --gait clockd --sd-angle 0.1 --sd-rate 0.1", "did you mean clocked?"),
         ("basin --gait clocked --sd-angle 0.1 --sd-rate 0.1 --samples 0", "'--samples'"),
         ("basin --gait clocked --sd-angle -0.1 --sd-rate 0.1", "sd-angle is -0.1"),
-        ("basin --gait clocked --sd-angle 0.1 --sd-rate nan", "--sd-rate: nan is no number"),
+        ("basin --gait clocked --sd-angle 0.1 --sd-rate nan", "--sd-rate: nan is not a number"),
         ("robust --gait clocked --jitter -0.001", "jitter is -0.001"),
         ("robust --gait clocked --steps 0", "'--steps'"),
         ("lqr --gait clocked", "do not begin at the vertical"),

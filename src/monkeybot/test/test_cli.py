@@ -112,7 +112,7 @@ def test_gaits(figures):
         ("gait --set length_a=-0.6", "length_a is -0.6, and must be positive"),
         ("gait --set centre_a=0.7", "centre_a is 0.7 m, outside link A of length 0.61 m"),
         ("gait --set mass=3", "unknown key parameters.mass"),
-        ("gait --set mass_a=heavy", "'heavy' is no number"),
+        ("gait --set mass_a=heavy", "'heavy' is not a number"),
         ("gait --tolerance 0", "'--tolerance'"),
         ("minimise --rates 0.1 2", "the free hand never rises to the line"),
         ("periodic --rates 0.902 10.935 --torque 2", "no gait that repeats was found"),

@@ -20,7 +20,7 @@ from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import default_names, simulate_model, spec
 from roboaccord.falsify import Perturbation, wrap
-from roboaccord.run.factory import run_setup
+from roboaccord.run.loop import run_setup
 
 pytestmark = pytest.mark.thorough
 

@@ -9,7 +9,7 @@ from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.events import check_events, judge_events
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
-from roboaccord.run.factory import run_setup
+from roboaccord.run.loop import run_setup
 
 ENGINES = ["dart", "mujoco"]
 

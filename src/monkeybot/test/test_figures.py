@@ -16,7 +16,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.figures import FIRST, POSE, SECOND, STEPS, skeleton, stages
 from monkeybots import REPORT
 from roboaccord.description.parameters import load_parameters
-from roboaccord.report.colours import RED
+from roboaccord.report.curves import RED
 
 SVG = "{http://www.w3.org/2000/svg}"
 

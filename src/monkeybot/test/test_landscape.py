@@ -20,7 +20,7 @@ from monkeybot.stability.pictures import CUT, MARKED, root, write_map, write_sur
 from PIL import Image
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import load_parameters
-from roboaccord.report.colours import EMPTY
+from roboaccord.report.curves import EMPTY
 
 HREF = "{http://www.w3.org/1999/xlink}href"
 GAIT = horizontal(2.0, limit=LIMIT)

@@ -8,7 +8,7 @@ from monkeybot.model.events import VERTICAL, energy_restored, level, linear
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
-from roboaccord.run.factory import run_setup
+from roboaccord.run.loop import run_setup
 from scipy.integrate import solve_ivp
 
 START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])

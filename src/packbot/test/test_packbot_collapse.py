@@ -21,7 +21,7 @@ from packbot.source.collapse import (
 )
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from scipy.optimize import brentq
 
 pytestmark = pytest.mark.thorough

@@ -179,9 +179,9 @@ def test_noise_is_estimated_whatever_is_assumed():
 @pytest.mark.parametrize(
     ("key", "value", "line"),
     [
-        ("mass", -0.1, "uncertainty.mass: -0.1 is no number from 0 on"),
+        ("mass", -0.1, "uncertainty.mass: -0.1 is not a number from 0 on"),
         ("weight", 0.1, "uncertainty: unknown key weight"),
-        ("payload", "much", "uncertainty.payload: 'much' is no number from 0 on"),
+        ("payload", "much", "uncertainty.payload: 'much' is not a number from 0 on"),
     ],
 )
 def test_what_is_no_uncertainty_is_refused(key, value, line):

@@ -10,7 +10,7 @@ from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 from packbot.source.drawn import Plant, draw_arm
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -7,7 +7,7 @@ from roboaccord import Setup, load_scenario, make_simulator
 from roboaccord.crosscheck.events import LOGGED, MISSED, check_events, judge_events
 from roboaccord.engines import spec
 from roboaccord.falsify import wrap
-from roboaccord.run.factory import run_setup
+from roboaccord.run.loop import run_setup
 
 pytestmark = pytest.mark.slow
 

@@ -9,7 +9,7 @@ from packbot.simulators.stepping import first_closing
 from packbot.source.collapse import collapse_setup
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.numerics.runge_kutta import Step, take_step
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from scipy.optimize import brentq
 
 SIZE, BEND = 4e-3, 50.0  # s, the longest step; m/s^2

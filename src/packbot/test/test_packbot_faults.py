@@ -14,10 +14,9 @@ from packbot.model.parameters import JOINTS
 from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.crosscheck.acceleration import draw_states
+from roboaccord.crosscheck.models import draw_states
 from roboaccord.engines import default_names
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -318,8 +317,8 @@ def test_the_crosscheck_passes_with_faults(accord_here, monkeypatch, tmp_path):
         (["elbow1=loose:1"], "an angle goes with frozen, from the start"),
         (["elbow1=frozen:1@2"], "an angle goes with frozen, from the start"),
         (["elbow1=loose@-1"], "-1 s is before the start"),
-        (["elbow1=loose@soon"], "soon is no number"),
-        (["elbow1=loose@1_0"], "1_0 is no number"),
+        (["elbow1=loose@soon"], "soon is not a number"),
+        (["elbow1=loose@1_0"], "1_0 is not a number"),
         (["elbow1=loose@9"], "fault elbow1=loose@9.0: the run ends at 6 s"),
         (["elbow1"], "a fault is JOINT="),
     ],

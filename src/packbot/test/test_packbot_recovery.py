@@ -25,8 +25,7 @@ from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.contract.interfaces import Observer
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import drive, reset_controller
+from roboaccord.run.loop import drive, make_simulator, reset_controller
 from roboaccord.run.metrics import KeptMotion
 
 pytestmark = pytest.mark.thorough

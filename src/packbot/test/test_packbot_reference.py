@@ -19,7 +19,7 @@ from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
 from scipy.optimize import brentq

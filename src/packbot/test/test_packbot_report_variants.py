@@ -7,7 +7,7 @@ import pytest
 from packbot.source.collapse import collapse_setup
 from packbot.source.variants import JointClampReference
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 
 JOINTS = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan", "wrist")
 # What the report's 3.4 calls relevant: planar joints between two bodies; not waist, not pan.

@@ -13,8 +13,7 @@ from packbot.source.equilibria import equilibria_at, map_equilibria
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import Fault
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from scipy.optimize import brentq
 
 ELBOW2 = 3

@@ -10,128 +10,55 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from roboaccord.bag.reader import BagRun
-    from roboaccord.cli.shown import html_of as html_of
-    from roboaccord.contract.contact import Contact, ContactPoint
-    from roboaccord.contract.errors import AccordError
-    from roboaccord.contract.interfaces import (
-        Acceleration,
-        Controller,
-        ForceLaw,
-        Inputs,
-        LinkMotion,
-        Observer,
-        Odometry,
-    )
-    from roboaccord.contract.state import Array, Command, RobotState, Target
-    from roboaccord.contract.trajectory import Event, Trajectory
+    from roboaccord.bag.reader import BagRun as BagRun
+    from roboaccord.cli.notebook import html_of as html_of
+    from roboaccord.contract.contact import Contact as Contact
+    from roboaccord.contract.contact import ContactPoint as ContactPoint
+    from roboaccord.contract.errors import AccordError as AccordError
+    from roboaccord.contract.interfaces import Acceleration as Acceleration
+    from roboaccord.contract.interfaces import Controller as Controller
+    from roboaccord.contract.interfaces import ForceLaw as ForceLaw
+    from roboaccord.contract.interfaces import Inputs as Inputs
+    from roboaccord.contract.interfaces import LinkMotion as LinkMotion
+    from roboaccord.contract.interfaces import Observer as Observer
+    from roboaccord.contract.interfaces import Odometry as Odometry
+    from roboaccord.contract.state import Array as Array
+    from roboaccord.contract.state import Command as Command
+    from roboaccord.contract.state import RobotState as RobotState
+    from roboaccord.contract.state import Target as Target
+    from roboaccord.contract.trajectory import Event as Event
+    from roboaccord.contract.trajectory import Trajectory as Trajectory
     from roboaccord.contract.version import __version__ as __version__
-    from roboaccord.crosscheck.parity.result import Parity
-    from roboaccord.crosscheck.recorded import RecordedReport
-    from roboaccord.crosscheck.report import Report
-    from roboaccord.description.parameters import Parameters, load_parameters
-    from roboaccord.description.resources import share
-    from roboaccord.door.checks import crosscheck
-    from roboaccord.door.reading import parity
-    from roboaccord.door.recordings import compare, read_bag
-    from roboaccord.door.runs import run, sweep
-    from roboaccord.door.views import view
-    from roboaccord.report.comparison import Comparison
+    from roboaccord.crosscheck.parity.result import Parity as Parity
+    from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
+    from roboaccord.crosscheck.report import Report as Report
+    from roboaccord.description.parameters import Parameters as Parameters
+    from roboaccord.description.parameters import load_parameters as load_parameters
+    from roboaccord.description.resources import share as share
+    from roboaccord.door.checks import crosscheck as crosscheck
+    from roboaccord.door.reading import parity as parity
+    from roboaccord.door.runs import compare as compare
+    from roboaccord.door.runs import read_bag as read_bag
+    from roboaccord.door.runs import run as run
+    from roboaccord.door.runs import sweep as sweep
+    from roboaccord.door.views import view as view
+    from roboaccord.report.comparison import Comparison as Comparison
     from roboaccord.report.stills import plot_of as plot_of
-    from roboaccord.run.factory import make_simulator
-    from roboaccord.run.inputs import Hold
-    from roboaccord.run.loop import simulate
-    from roboaccord.run.runner import Run
-    from roboaccord.run.sweep import Study
-    from roboaccord.scenario.controllers import make_controller
-    from roboaccord.scenario.files import load_scenario
-    from roboaccord.scenario.scenario import Scenario
-    from roboaccord.scenario.setup import Robot, Setup, find_robot, robot_names
-    from roboaccord.simulators.base import Simulator
-    from roboaccord.simulators.reference import JointSpaceReference
+    from roboaccord.run.inputs import Hold as Hold
+    from roboaccord.run.loop import make_simulator as make_simulator
+    from roboaccord.run.loop import simulate as simulate
+    from roboaccord.run.runner import Run as Run
+    from roboaccord.run.sweep import Study as Study
+    from roboaccord.scenario.controllers import make_controller as make_controller
+    from roboaccord.scenario.files import load_scenario as load_scenario
+    from roboaccord.scenario.scenario import Scenario as Scenario
+    from roboaccord.scenario.setup import Robot as Robot
+    from roboaccord.scenario.setup import Setup as Setup
+    from roboaccord.scenario.setup import find_robot as find_robot
+    from roboaccord.scenario.setup import robot_names as robot_names
+    from roboaccord.simulators.base import Simulator as Simulator
+    from roboaccord.simulators.reference import JointSpaceReference as JointSpaceReference
 
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
-__getattr__, __dir__, _ = lazy_names(__name__, {
-    "bag.reader": ("BagRun",),
-    "cli.shown": ("html_of",),
-    "contract.contact": ("Contact", "ContactPoint"),
-    "contract.errors": ("AccordError",),
-    "contract.interfaces": (
-        "Acceleration", "Controller", "ForceLaw", "Inputs", "LinkMotion", "Observer", "Odometry",
-    ),
-    "contract.state": ("Array", "Command", "RobotState", "Target"),
-    "contract.trajectory": ("Event", "Trajectory"),
-    "contract.version": ("__version__",),
-    "crosscheck.parity.result": ("Parity",),
-    "crosscheck.recorded": ("RecordedReport",),
-    "crosscheck.report": ("Report",),
-    "description.parameters": ("Parameters", "load_parameters"),
-    "description.resources": ("share",),
-    "crosscheck": (),
-    "door.reading": ("parity",),
-    "door.recordings": ("compare", "read_bag"),
-    "door.runs": ("sweep",),
-    "report.comparison": ("Comparison",),
-    "report.stills": ("plot_of",),
-    "run": (),
-    "run.factory": ("make_simulator",),
-    "run.inputs": ("Hold",),
-    "run.loop": ("simulate",),
-    "run.runner": ("Run",),
-    "run.sweep": ("Study",),
-    "scenario.controllers": ("make_controller",),
-    "scenario.files": ("load_scenario",),
-    "scenario.scenario": ("Scenario",),
-    "scenario.setup": ("Robot", "Setup", "find_robot", "robot_names"),
-    "simulators.base": ("Simulator",),
-    "simulators.reference": ("JointSpaceReference",),
-    "view": (),
-})  # fmt: skip
-
-__all__ = [
-    "Acceleration",
-    "AccordError",
-    "Array",
-    "BagRun",
-    "Command",
-    "Comparison",
-    "Contact",
-    "ContactPoint",
-    "Controller",
-    "Event",
-    "ForceLaw",
-    "Hold",
-    "Inputs",
-    "JointSpaceReference",
-    "LinkMotion",
-    "Observer",
-    "Odometry",
-    "Parameters",
-    "Parity",
-    "RecordedReport",
-    "Report",
-    "Robot",
-    "RobotState",
-    "Run",
-    "Scenario",
-    "Setup",
-    "Simulator",
-    "Study",
-    "Target",
-    "Trajectory",
-    "compare",
-    "crosscheck",
-    "find_robot",
-    "load_parameters",
-    "load_scenario",
-    "make_controller",
-    "make_simulator",
-    "parity",
-    "read_bag",
-    "robot_names",
-    "run",
-    "share",
-    "simulate",
-    "sweep",
-    "view",
-]
+__getattr__, __dir__, _lazy = lazy_names(__name__, rooms=("crosscheck", "run", "view"))
+__all__ = [name for name in _lazy if name not in ("__version__", "html_of", "plot_of")]

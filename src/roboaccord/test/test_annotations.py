@@ -10,9 +10,8 @@ import pytest
 from PIL import ImageDraw
 from roboaccord.bag.reader import BagRun
 from roboaccord.bag.second import SecondRun, beside, names_of
-from roboaccord.contract.aim import Aim
 from roboaccord.contract.fault import FOUND, REFUSED
-from roboaccord.contract.state import Event
+from roboaccord.contract.state import Aim, Event
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.view.annotations import casing, failures, point_out, shown, told
 from roboaccord.view.film import Film

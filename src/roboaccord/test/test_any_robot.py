@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.models import check_acceleration, check_model
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.robots.controllers import inertias
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario, make_scenario
@@ -289,7 +288,7 @@ def test_engines_pass_the_cross_check(arm, capfd):
 LIGHT = body("tip", 0, "")
 FAULTS = [
     ("none", None, r"cannot read .*arm\.urdf: No such file or directory"),
-    ("text", "hello", r"arm\.urdf is no XML: "),
+    ("text", "hello", r"arm\.urdf is not XML: "),
     ("roots", ARM.replace('child link="upper"', 'child link="tip"'), "a loop: joint d is the seco"),
     ("comment", ARM + "<!-- -->", None),
     ("lone", ARM.replace("</robot>", '<link name="x"/></robot>'), "2 links are roots: pelvis, x$"),
@@ -331,7 +330,7 @@ def test_a_broken_file_is_refused_in_a_line(arm, capfd, text, line):
     [
         (("--base", "ball"), "a robot of a file takes fixed, planar or free"),
         (("--package", "legs"), "--package takes NAME=DIR, not 'legs'"),
-        (("--package", "legs=away"), "away is no folder"),
+        (("--package", "legs=away"), "away is not a folder"),
         (("--set", "parameters.stop=1"), "unknown key parameters.stop; did you mean stops?"),
         (("--set", "controller.name=dp"), "unknown controller dp"),
     ],

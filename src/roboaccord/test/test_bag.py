@@ -25,10 +25,9 @@ from mcap.records import Chunk, McapRecord, Message
 from mcap.stream_reader import StreamReader, breakup_chunk
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recover import recover
-from roboaccord.bag.spool import FLUSH_PERIOD
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.transforms import RobotTransforms
-from roboaccord.bag.writer import BagWriter, write_trajectory
+from roboaccord.bag.writer import FLUSH_PERIOD, BagWriter, write_trajectory
 from roboaccord.cdr import JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
@@ -336,7 +335,7 @@ def test_raw_messages_are_recorded_as_they_are(tmp_path: Path) -> None:
     data = JointStateCodec(toy_robot.JOINTS).encode(state)
     with BagWriter(tmp_path / "bag", toy_robot.make_setup(), "e", "1", "ros") as writer:
         writer.write_raw("/toy/joint_states", round(state.time * 1e9), data)
-        with pytest.raises(AccordError, match="/other is no topic"):
+        with pytest.raises(AccordError, match="/other is not a topic"):
             writer.write_raw("/other", 0, data)
     np.testing.assert_array_equal(read_run(tmp_path / "bag").trajectory.q, [state.q])
 
@@ -461,10 +460,10 @@ def test_what_is_no_bag_is_refused_in_one_line(tmp_path: Path) -> None:
     empty.mkdir()
     bare = tmp_path / "bare.mcap"
     bare.write_bytes(b"\x89MCAP0\r\n")
-    cases = {text: "no MCAP file", empty: "holds no MCAP file", tmp_path / "x": "does not exist"}
+    cases = {text: "an MCAP file", empty: "holds no MCAP file", tmp_path / "x": "does not exist"}
     for path, reason in cases.items():
         for use in (read_run, recover):
-            with pytest.raises(AccordError, match=rf"is no bag: .*{reason}") as caught:
+            with pytest.raises(AccordError, match=rf"is not a bag: .*{reason}") as caught:
                 use(path)
             assert "\n" not in str(caught.value)
     with pytest.raises(AccordError, match="holds no joint states"):

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from roboaccord import cdr
-from roboaccord.bag.contact_markers import read_arrows
+from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.checks import tick_time
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.errors import AccordError
@@ -327,7 +327,7 @@ def test_wrong_commands_name_the_joint() -> None:
     zeros = np.zeros(3)
     cases = {
         "joint_03 is missing": joint_trajectory(0.0, joints[:2], zeros[:2]),
-        "joint_04 in a JointTrajectory is no joint": joint_trajectory(0.0, names(4), np.ones(4)),
+        "joint_04 in a JointTrajectory is not a joint": joint_trajectory(0.0, names(4), np.ones(4)),
         "0 points for joint_01": joint_trajectory(0.0, joints),
         "2 points": joint_trajectory(0.0, joints, zeros, zeros),
         "joint_02 has no effort": joint_trajectory(0.0, joints, zeros[:1]),

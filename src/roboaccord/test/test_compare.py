@@ -13,10 +13,9 @@ import typer
 from roboaccord.bag.compare import compare
 from roboaccord.bag.export import export
 from roboaccord.bag.writer import write_trajectory
-from roboaccord.cli.bags import export_command, recover_command
+from roboaccord.cli.bags import compare_command, export_command, recover_command
 from roboaccord.cli.command import add_command
 from roboaccord.cli.main import run
-from roboaccord.cli.signals import compare_command
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import to_json
 from roboaccord.contract.trajectory import Trajectory

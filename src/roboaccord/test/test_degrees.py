@@ -12,8 +12,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.parity.result import Status
 from roboaccord.crosscheck.parity.robot import Bench, examine
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.engines.degrees import free_motion
-from roboaccord.engines.reading import Question, TreeReading
+from roboaccord.engines.reading import Question, TreeReading, free_motion
 from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
 
 SAME = 1e-9

@@ -145,7 +145,7 @@ def test_a_damaged_database_is_refused_in_one_line(own: Path, tmp_path: Path, mo
     for harmed in (b"hello", raw[: len(raw) // 2], b""):
         file.write_bytes(harmed)
         for use in (read_run, recover):
-            with pytest.raises(AccordError, match="is no bag") as caught:
+            with pytest.raises(AccordError, match="is not a bag") as caught:
                 use(bag)
             assert "\n" not in str(caught.value)
 

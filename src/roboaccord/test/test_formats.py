@@ -18,7 +18,7 @@ from roboaccord.door.checks import targets_of
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import rpy_matrix
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 

@@ -23,16 +23,15 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.engines import default_names, simulate_model, spec
 from roboaccord.engines.model import EngineModel
-from roboaccord.engines.moved import MOVES, Move, move_text
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.symmetries import MOVES, Move, move_text
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix, rpy_matrix
 from roboaccord.robots.file import FileRobot
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import Initial, Scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.simulators.base import Proxy, Simulator
 
 pytestmark = pytest.mark.thorough
 

@@ -102,8 +102,8 @@ def test_tick_times_survive_a_ros_stamp() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"control_period": 0.3}, "no whole multiple of 0.3 s"),
-        ({"control_period": 0.005, "duration": 0.1}, "no whole multiple of 0.01 s"),
+        ({"control_period": 0.3}, "not a whole multiple of 0.3 s"),
+        ({"control_period": 0.005, "duration": 0.1}, "not a whole multiple of 0.01 s"),
     ],
 )
 def test_periods_that_do_not_divide_are_refused(changes: dict[str, float], message: str) -> None:

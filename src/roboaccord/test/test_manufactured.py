@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from roboaccord.cli.main import run
-from roboaccord.crosscheck.chosen_motion import ChosenMotion
-from roboaccord.crosscheck.inverse_dynamics import InverseDynamics
+from roboaccord.crosscheck.chosen_motion import ChosenMotion, InverseDynamics
 from roboaccord.crosscheck.manufactured import check_manufactured, models_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, spec

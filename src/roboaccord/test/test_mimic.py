@@ -11,7 +11,7 @@ from roboaccord.crosscheck.parity.robot import Bench, examine
 from roboaccord.description.mimic import MimicDynamics
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.reading import GRAVITY, Question, TreeReading, draw_question, read_tree
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 

@@ -27,11 +27,10 @@ from roboaccord.numerics.rotations import (
     quaternion_rpy,
     rpy_matrix,
 )
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.simulators.base import Proxy, Simulator
 from test_scheme import broken
 
 pytestmark = pytest.mark.thorough

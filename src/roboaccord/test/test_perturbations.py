@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, RobotState
-from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.models import ModelCheck, check_model
+from roboaccord.crosscheck.models import ModelCheck, check_acceleration, check_model
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Job, make_engines, run_job
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.falsify import KINDS, Perturbation, find_smallest, parse_perturbation, wrap
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -60,8 +59,8 @@ def test_a_text_is_read_as_it_is_written() -> None:
     [
         ("dart", "takes ENGINE:KIND"),
         ("dart:base_link=1.01", "unknown kind base_link; there are mass"),
-        ("dart:mass=heavy", "'heavy' is no number"),
-        ("dart:mass=nan", "'nan' is no number"),
+        ("dart:mass=heavy", "'heavy' is not a number"),
+        ("dart:mass=nan", "'nan' is not a number"),
         ("dart:gravity:base_link=1.01", "gravity has one place only"),
         ("dart:mass=0", "mass takes a number of 1e-06 at least"),
         ("dart:impact=-1", "impact takes a number from 0 to 1"),

@@ -77,10 +77,10 @@ def test_a_file_names_no_code_of_others():
     for data in (
         {"name": "os:system"},
         {"name": "roboaccord.run.output:csv"},  # what a module has imported
-        {"object": ["roboaccord.numerics.parallel:cores", {}]},
+        {"object": ["roboaccord.numerics.machine:cores", {}]},
         encode(Elsewhere(1.0)),
     ):
-        with pytest.raises(ValueError, match=r"another package|elsewhere|no dataclass"):
+        with pytest.raises(ValueError, match=r"another package|elsewhere|not a dataclass"):
             decode(data, packages())
     with pytest.raises(TypeError, match="no JSON of"):
         encode(partial(work, lambda: None))
@@ -138,11 +138,11 @@ def test_a_file_of_another_study_is_refused_and_kept(tmp_path):
         study(path, seed=0)
     other = tmp_path / "letter"
     other.write_text("Dear Sir,\n")
-    with pytest.raises(AccordError, match="no file of a study"):
+    with pytest.raises(AccordError, match="not a study's file"):
         study(other)
     assert other.read_text() == "Dear Sir,\n"
     for place in (Path("/dev/zero"), tmp_path):
-        with pytest.raises(AccordError, match=r"no regular file|Is a directory"):
+        with pytest.raises(AccordError, match=r"not a regular file|Is a directory"):
             study(place)
 
 

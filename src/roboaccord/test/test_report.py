@@ -13,19 +13,18 @@ import numpy as np
 import pytest
 from roboaccord.contract.outcome import Finding, Levels, outside
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.acceleration import AccelerationCheck
+from roboaccord.crosscheck.chaotic import Noise
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventDifference, EventsCheck
 from roboaccord.crosscheck.hypotheses import Resolved
-from roboaccord.crosscheck.invariance import Change, InvarianceCheck
-from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.noise import Noise
+from roboaccord.crosscheck.invariance import InvarianceCheck, Shift
+from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.repeat import RepeatCheck
 from roboaccord.crosscheck.report import Report
+from roboaccord.crosscheck.runs import RepeatCheck
 from roboaccord.crosscheck.scheme import SchemeCheck
 from roboaccord.report import render_report
 from roboaccord.report.curves import POINTS, colour_of, thin_peaks
@@ -124,7 +123,7 @@ def findings() -> Report:
         resolution={"dart": [Resolved("gear", "elbow", "scheme", 1e-9, "1")]},
         repeat={"dart": RepeatCheck()},
         invariance={
-            "dart": InvarianceCheck(0.4, {"mirrored": Change(0.0, 1e-12, "rate", "elbow", 0.1)})
+            "dart": InvarianceCheck(0.4, {"mirrored": Shift(0.0, 1e-12, "rate", "elbow", 0.1)})
         },
         one_step={
             "dart": OneStepCheck(

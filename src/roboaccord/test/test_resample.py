@@ -11,8 +11,7 @@ import pytest
 import toy_robot
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from roboaccord.bag.compare import Pair, compare
-from roboaccord.bag.resample import Resampling, find_jumps
+from roboaccord.bag.compare import Pair, Resampling, compare, find_jumps
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.checks import NANOSECONDS, tick_time
 from roboaccord.contract.state import RobotState

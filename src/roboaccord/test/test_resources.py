@@ -9,7 +9,7 @@ from zipfile import ZipFile
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import modules_of, share
-from roboaccord.numerics.private import private_folder
+from roboaccord.numerics.machine import private_folder
 
 NAME = "toy_installed"
 SITE = "lib/python3/site-packages"

@@ -192,5 +192,5 @@ def test_a_bag_of_another_setup_is_refused(
 
 
 def test_what_is_no_bag_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(AccordError, match="is no bag"):
+    with pytest.raises(AccordError, match="is not a bag"):
         RecordedInputs(tmp_path)

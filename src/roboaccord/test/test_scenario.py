@@ -37,10 +37,10 @@ def changed(data: dict[str, object], change: str) -> dict[str, object]:
         ("initial.spin=1", "unknown key initial.spin"),
         ("duration=-1", "duration: .*greater than 0"),
         ("duration=soon", "duration: "),
-        ("physics_step=0.0003", "no whole multiple"),
+        ("physics_step=0.0003", "not a whole multiple"),
         ("duration", "takes KEY=VALUE"),
         ("seed.x=1", "unknown key seed.x"),
-        ("duration={", "no YAML value"),
+        ("duration={", "not a YAML value"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(change: str, message: str) -> None:
@@ -164,8 +164,8 @@ def test_a_scenario_extends_another_and_takes_a_set_of_parameters(sets: Path) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("extends: a", "a.yaml: extends: 'a' is no other scenario beside it"),
-        ("extends: ../b", "a.yaml: extends: '../b' is no other scenario beside it"),
+        ("extends: a", "a.yaml: extends: 'a' is not another scenario beside it"),
+        ("extends: ../b", "a.yaml: extends: '../b' is not another scenario beside it"),
         ("extends: nowhere", "cannot read .*nowhere.yaml"),
         ("parameters: light", "parameters: toy2 has no set 'light'"),
         ("parameters: heavy:most", "parameters: unknown end of the set heavy: most"),

@@ -12,13 +12,12 @@ import pytest
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of, summary_of
+from roboaccord.crosscheck.models import draw_states
 from roboaccord.crosscheck.naming import ask_resolution, resolve
-from roboaccord.crosscheck.repeat import compare_runs, judge_repeat
-from roboaccord.crosscheck.runs import Job, run_job
+from roboaccord.crosscheck.runs import Job, compare_runs, judge_repeat, run_job
 from roboaccord.crosscheck.scheme import (
     NoTwin,
     SchemeCheck,
@@ -30,12 +29,11 @@ from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Scheme
 from roboaccord.engines.twin import Twin, inverse_differential, twin_of
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, find_robot
-from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.base import Proxy, Simulator
 from roboaccord.simulators.joints import JointFriction
-from roboaccord.simulators.proxy import Proxy
 
 pytestmark = pytest.mark.thorough
 

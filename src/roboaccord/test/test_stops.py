@@ -11,7 +11,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.articulated import Q
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.stops import Stops

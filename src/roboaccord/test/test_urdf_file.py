@@ -154,13 +154,13 @@ def test_a_default_namespace_and_standard_input_are_read(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "line"),
     [
-        ("hello", "arm.urdf is no XML: "),
+        ("hello", "arm.urdf is not XML: "),
         ("<sdf/>", "arm.urdf holds no robot: its first element is <sdf>"),
         ("<robot/>", "arm.urdf holds a robot without links"),
         ("<robot>" + 9999 * "<link>" + 9999 * "</link>" + "</robot>", "maximum recursion depth"),
         (f"<robot>{2001 * '<link/>'}</robot>", "arm.urdf holds more than 2000 links"),
         (" " * (LARGEST + 1), "arm.urdf: it is larger than 10 MB"),
-        (b"<robot name='\xff'/>", "arm.urdf is no XML|holds a robot without links"),
+        (b"<robot name='\xff'/>", "arm.urdf is not XML|holds a robot without links"),
         (None, "cannot read .*arm.urdf: No such file or directory"),
     ],
 )

@@ -23,7 +23,7 @@ from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.materials import BLUE
 from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.door.views import setup_to_pose
-from roboaccord.report import space
+from roboaccord.report import drawing
 from roboaccord.report.drawing import picture
 from roboaccord.view.camera import Camera
 from roboaccord.view.film import Film, parse_size
@@ -540,13 +540,13 @@ def test_a_scene_shows_the_faces_turned_to_the_eye(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Three of a cube's; the view is a rotation, the eye to the right of -y and above."""
-    turn = space.VIEW @ space.VIEW.T
+    turn = drawing.VIEW @ drawing.VIEW.T
     assert turn == pytest.approx(np.eye(3))
-    assert np.linalg.det(space.VIEW) == pytest.approx(1.0)
-    assert space.EYE[0] > 0.0 > space.EYE[1] and space.EYE[2] > 0.0
+    assert np.linalg.det(drawing.VIEW) == pytest.approx(1.0)
+    assert drawing.EYE[0] > 0.0 > drawing.EYE[1] and drawing.EYE[2] > 0.0
     shown = keep_figures(monkeypatch)
     with picture(tmp_path / "cube.svg") as axes:
-        space.draw_solids(axes, [space.Solid(*box(np.ones(3)), "#808080")])
+        drawing.draw_solids(axes, [drawing.Solid(*box(np.ones(3)), "#808080")])
     ((faces,),) = [figure.axes[0].collections for figure in shown.values()]
     assert len(faces.get_paths()) == 3
 

@@ -40,7 +40,7 @@ from roboaccord_ros.launch_data import ARGUMENTS, Process, Value, claim_names
 
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
-TIED = Path(__file__).with_name("run") / "tied.py"
+WITH_PARENT = Path(__file__).with_name("run") / "with_parent.py"
 MODULE = ("-m", "roboaccord_ros.run.module")  # runs one that Ctrl-C ends as its libraries load
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
@@ -152,7 +152,7 @@ def tie(python: str, number: int, cores: Sequence[int] = ()) -> list[str]:
     allowed = ",".join(map(str, cores))
     # A signal waits until somebody handles it, for Python would show a traceback as it starts.
     waits = ["env", "--block-signal=INT"]
-    return [*waits, python, "-S", str(TIED), str(int(number)), str(os.getpid()), allowed]
+    return [*waits, python, "-S", str(WITH_PARENT), str(int(number)), str(os.getpid()), allowed]
 
 
 def find_python() -> str:

@@ -12,9 +12,9 @@ from pathlib import Path
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.state import Command
 from roboaccord.contract.trajectory import Event
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.simulators.base import Proxy
 
 BURST, BURST_AT = 5478, 20
 ON_DISK = "states_on_disk"

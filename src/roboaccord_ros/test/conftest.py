@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.metrics import KeptMotion
 from roboaccord.run.runner import RunRequest
 from roboaccord.scenario.files import load_scenario

@@ -18,7 +18,7 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.crosscheck.one_step import OneStepCheck, check_steps
 from roboaccord.engines import spec
 from roboaccord.gazebo.twin import on_ground
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import simulator

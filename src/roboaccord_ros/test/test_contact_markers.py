@@ -13,11 +13,11 @@ from roboaccord.bag.content import Content
 from roboaccord.cdr import encode_contacts, encode_surfaces
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.run import runner
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.surroundings import surroundings
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.simulators.base import Proxy
 from roboaccord_ros.graph import names
 from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.simulator import SimulatorShell

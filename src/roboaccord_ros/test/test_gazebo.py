@@ -19,8 +19,7 @@ if shutil.which("gz") is None:
 
 from gazebo_server import ROOT, crawl, gazebo, step
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.metrics import metrics_of
 from roboaccord.scenario.controllers import make_controller
 from roboaccord_ros.gazebo.transport import message

@@ -12,13 +12,13 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command
+from roboaccord.crosscheck.extrapolation import go
 from roboaccord.crosscheck.invariance import check_invariance
-from roboaccord.crosscheck.restarts import go
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.spec import Missing
 from roboaccord.gazebo.twin import by_contacts, on_ground
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import bridge, transport

@@ -16,8 +16,7 @@ if shutil.which("gz") is None:
 
 from gazebo_server import crawl
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

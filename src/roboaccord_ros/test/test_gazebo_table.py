@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.metrics import metrics_of
 from roboaccord.scenario.controllers import make_controller
 

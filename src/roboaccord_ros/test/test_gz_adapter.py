@@ -88,8 +88,8 @@ def test_the_world_that_ships_is_found_with_its_name_and_step():
     ("text", "said"),
     [
         ("<sdf><world name='w'/></sdf>", "no physics/max_step_size"),
-        ("<sdf/>", "is no world"),
-        ("no XML", "is no XML"),
+        ("<sdf/>", "is not a world"),
+        ("no XML", "is not XML"),
     ],
 )
 def test_a_file_that_is_no_world_gives_one_line(text, said, tmp_path):

@@ -11,8 +11,7 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from roboaccord.contract.errors import AccordError, LockstepError
-from roboaccord_ros.gazebo.link import Lateness
-from roboaccord_ros.gazebo.rates import component_type
+from roboaccord_ros.gazebo.link import Lateness, component_type
 from roboaccord_ros.gazebo.transport import load
 
 

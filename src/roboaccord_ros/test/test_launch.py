@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.launch_data import ARGUMENTS

@@ -11,7 +11,7 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.falsify import parse_perturbation, wrap
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 

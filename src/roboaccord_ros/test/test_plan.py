@@ -27,11 +27,10 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 from roboaccord_ros.gazebo import transport
 from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores
 from roboaccord_ros.launch_data import Process
-from roboaccord_ros.plan import choice as choosing
-from roboaccord_ros.plan.choice import Sight, choose
+from roboaccord_ros.plan import request as choosing
 from roboaccord_ros.plan.plan import make_plan
-from roboaccord_ros.plan.request import Request
-from roboaccord_ros.run import tied
+from roboaccord_ros.plan.request import Request, Sight, choose
+from roboaccord_ros.run import with_parent
 from roboaccord_ros.speed import keep_factor, last_factor
 
 GAZEBO = ("ros_gz_sim", "ros_gz_bridge")
@@ -334,7 +333,7 @@ def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
         ("set:=seed=3",): "driven was recorded with seed 0, not 3",
         ("lockstep:=false",): "inputs:=BAG needs a controller of this launch, and lockstep:=true",
         ("controller:=none",): "inputs:=BAG needs a controller of this launch",
-        ("inputs:=nowhere",): "nowhere is no bag: it does not exist",
+        ("inputs:=nowhere",): "nowhere is not a bag: it does not exist",
     }
     for more, reason in refused.items():
         with pytest.raises(AccordError, match=reason):
@@ -380,15 +379,15 @@ def test_a_launch_records_and_says_where():
         (("world:=flatt",), "no world flatt; did you mean flat?"),
         (("set:=gravity=3",), "unknown key gravity"),
         (("set:=name='open",), "set:=name='open: no closing quotation"),
-        (("duration:=1.0005",), "1.0005 s is no whole multiple of 0.001 s"),
-        (("duration:=long",), "duration:=long is no length"),
+        (("duration:=1.0005",), "1.0005 s is not a whole multiple of 0.001 s"),
+        (("duration:=long",), "duration:=long is not a length"),
         (("set:=control_period=0.0015",), "control_period over physics_step"),
         (("rviz:=true",), "rviz:=true needs the package rviz2"),
         (("foxglove:=true",), "foxglove:=true needs the package foxglove_bridge"),
         (("record:=.",), ". exists already"),
         (("pace:=fast", "lockstep:=false"), "pace:=fast needs lockstep:=true"),
-        (("namespace:=2nd",), "namespace:=2nd is no name of ROS"),
-        (("namespace:=säge",), "namespace:=säge is no name of ROS"),
+        (("namespace:=2nd",), "namespace:=2nd is not a name of ROS"),
+        (("namespace:=säge",), "namespace:=säge is not a name of ROS"),
         (("record:=/dev/null/bag",), "no bag can be written into /dev/null"),
         (("simm:=dart",), "unknown argument simm:=dart; did you mean sim?"),
     ],
@@ -460,6 +459,6 @@ def test_a_process_runs_on_the_cores_that_it_is_given():
     show = [sys.executable, "-c", "import os; print(sorted(os.sched_getaffinity(0)))"]
     for allowed in (cores[:1], []):
         numbers = [str(int(signal.SIGTERM)), str(os.getpid()), ",".join(map(str, allowed))]
-        command = [sys.executable, tied.__file__, *numbers, *show]
+        command = [sys.executable, with_parent.__file__, *numbers, *show]
         told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         assert json.loads(told) == (allowed or cores)

@@ -10,8 +10,7 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Command
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import Stepper
+from roboaccord.run.loop import Stepper, make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 

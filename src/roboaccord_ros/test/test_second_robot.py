@@ -16,7 +16,7 @@ from roboaccord.bag.second import read_pair
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.description.materials import OPACITY, translucent
 from roboaccord.falsify import parse_perturbation, wrap
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

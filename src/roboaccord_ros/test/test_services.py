@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -260,7 +259,7 @@ def test_map_of_one_turn(figures):
         ),
         ("run roller_sphere dribble --set controller.integral_gain=-1", "must not be negative"),
         ("roller-sphere dribble --speeds 0", "speeds are above 0"),
-        ("roller-sphere dribble --speeds fast", "'fast' is no number"),
+        ("roller-sphere dribble --speeds fast", "'fast' is not a number"),
     ],
 )
 def test_wrong_dribbles(complaint, words, says):

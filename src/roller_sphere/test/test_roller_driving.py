@@ -20,9 +20,8 @@ from roboaccord.numerics.rotations import (
     quaternion_product,
     rpy_matrix,
 )
-from roboaccord.run.factory import make_simulator, run_setup
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

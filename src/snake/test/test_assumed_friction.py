@@ -71,7 +71,7 @@ def test_the_bag_repeats_the_run(setup_with, tmp_path):
     [
         ("controller.friction.law=elipse", "unknown friction law elipse; did you mean ellipse"),
         ("controller.friction.mu=1", "unknown key friction.mu"),
-        ("controller.friction.law=3", "3 is no name"),
+        ("controller.friction.law=3", "3 is not a name"),
         ("controller.friction=0.3", "0.3 has none of the keys of friction"),
     ],
 )

@@ -4,19 +4,18 @@ from dataclasses import replace
 
 import pytest
 from roboaccord import Setup, load_scenario, make_simulator
-from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.events import check_events, comes_freely, judge_events
-from roboaccord.crosscheck.free_steps import check_free_steps
-from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
+from roboaccord.crosscheck.one_step import check_free_steps
 from roboaccord.crosscheck.runs import statistics_steps
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.crosscheck.verdict import EngineChecks, judge_step
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
-from roboaccord.run.factory import run_setup
+from roboaccord.run.loop import run_setup
 
 ENGINES = ["dart", "mujoco"]
 

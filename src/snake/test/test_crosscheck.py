@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import linearise_loop
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.event_ticks import EventTicks
-from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import check_one_step, check_steps, predict
 from roboaccord.crosscheck.run import check_first, run_crosscheck
 from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
@@ -20,8 +19,7 @@ from roboaccord.crosscheck.verdict import EngineChecks, judge, judge_step, judge
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.controllers import make_controller
 
 pytestmark = pytest.mark.thorough

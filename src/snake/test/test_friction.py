@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord import AccordError, make_controller, make_simulator, simulate
-from roboaccord.contract.friction import (
+from roboaccord.contract.contact import (
     CFM,
     EllipseFriction,
     ellipse_force,

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
+from roboaccord.contract.contact import CFM, PyramidFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import CFM, PyramidFriction
 from roboaccord.contract.state import Command
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.crosscheck.scheme import compare
@@ -19,7 +19,7 @@ from roboaccord.engines.grip import ERP, Grip
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
 from roboaccord.gazebo.twin import by_contacts, gazebo_engine, misplaced
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from snake.cli.gaits import gait_command
 from snake.model.coordinates import friction_of
 from snake.search.ideal import IdealModel

@@ -9,7 +9,7 @@ from oracle import headings, lever_matrix
 from roboaccord import AccordError
 from roboaccord.cli.main import app
 from roboaccord.cli.rendering import rendered
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from scipy.optimize import brentq
 from snake.cli.gaits import Measured, Optimisation
 from snake.model.coordinates import friction_of

@@ -16,8 +16,7 @@ from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck.recorded import COARSE, StepCheck, check_bag
 from roboaccord.falsify import parse_perturbation, wrap
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -15,8 +15,7 @@ from roboaccord.crosscheck.invariance import check_invariance, judge_invariance
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_step, predict
 from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.model import EngineModel
-from roboaccord.run.factory import make_simulator, run_setup
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, run_setup, simulate
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup

@@ -8,9 +8,8 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.factory import make_simulator
 from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import simulate
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario

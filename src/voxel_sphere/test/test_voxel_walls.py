@@ -244,7 +244,7 @@ def test_other_schemes(scheme, workspace, figures):
         ("--omega 0 1 --start-z 5", "inside the ground"),
         ("--omega 0 1 --time 0", "must be positive"),
         ("--omega 0 1 --step 0", "step is 0"),
-        ("--omega nan 1", "--omega: nan is no number"),
+        ("--omega nan 1", "--omega: nan is not a number"),
         ("--omega 0 1 --after sideways", "parallel or reflected"),
         ("--omega 0 1 --out path.txt", ".csv or .npz"),
         ("--omega 0 1 --samples 0", "samples"),

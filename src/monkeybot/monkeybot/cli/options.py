@@ -49,13 +49,13 @@ def changed(
     """Return numbers by name with `NAME=VALUE` changes; `place` is named before one.
 
     Raises:
-        AccordError: for a value that is no number.
+        AccordError: for a value that is not a number.
     """
     for change in changes or ():
         apply_change(values, change)
     for name, value in values.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise AccordError(f"{place}{name}: {value!r} is no number")
+            raise AccordError(f"{place}{name}: {value!r} is not a number")
     return values
 
 

@@ -69,7 +69,7 @@ class Uncertainty:
         for name, value in asdict(self).items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0.0 <= value < np.inf:
-                raise ValueError(f"uncertainty.{name}: {value!r} is no number from 0 on")
+                raise ValueError(f"uncertainty.{name}: {value!r} is not a number from 0 on")
 
     @classmethod
     def read(cls, given: object) -> Uncertainty:

@@ -8,9 +8,6 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.bag import topics as topics
-    from roboaccord.bag.contact_markers import ContactMarkers as ContactMarkers
-    from roboaccord.bag.contact_markers import contact_finder as contact_finder
-    from roboaccord.bag.contact_markers import read_arrows as read_arrows
     from roboaccord.bag.reader import BagRun as BagRun
     from roboaccord.bag.reader import play as play
     from roboaccord.bag.reader import read_run as read_run
@@ -29,20 +26,11 @@ if TYPE_CHECKING:
     from roboaccord.bag.topics import reference_topics as reference_topics
     from roboaccord.bag.topics import run_topics as run_topics
     from roboaccord.bag.topics import switch_topic as switch_topic
+    from roboaccord.bag.transforms import ContactMarkers as ContactMarkers
     from roboaccord.bag.transforms import RobotTransforms as RobotTransforms
+    from roboaccord.bag.transforms import contact_finder as contact_finder
+    from roboaccord.bag.transforms import read_arrows as read_arrows
     from roboaccord.bag.writer import TF_PERIOD as TF_PERIOD
     from roboaccord.bag.writer import BagWriter as BagWriter
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "contact_markers": ("ContactMarkers", "contact_finder", "read_arrows"),
-    "reader": ("BagRun", "play", "read_run"),
-    "second": ("Look", "decode_looks"),
-    "targets": ("encode_target",),
-    "topics": (
-        "REFERENCE", "SECOND", "TF", "TF_STATIC", "Topic", "facts", "first_messages",
-        "input_topics", "optional_topics", "reference_topics", "run_topics", "switch_topic",
-        "topics",
-    ),
-    "transforms": ("RobotTransforms",),
-    "writer": ("BagWriter", "TF_PERIOD"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -55,7 +55,7 @@ class Content:
         """Read a bag up to its end, or to where it is damaged.
 
         Raises:
-            AccordError: if it is no bag.
+            AccordError: if it is not a bag.
         """
         messages: dict[str, list[bytes]] = defaultdict(list)
         places: dict[str, list[int]] = defaultdict(list)
@@ -149,7 +149,7 @@ class Content:
         try:
             data = json.loads(decode_string(texts[-1])) if texts else {}
         except ValueError:
-            raise AccordError(f"{self.bag}: the scenario in the bag is no JSON") from None
+            raise AccordError(f"{self.bag}: the scenario in the bag is not JSON") from None
         return data if isinstance(data, dict) else {}
 
     def of_kind(self, name: str) -> list[bytes]:

@@ -77,7 +77,7 @@ def export(
         the files written.
 
     Raises:
-        AccordError: if nothing is asked for, it is no bag, or a file cannot be written.
+        AccordError: if nothing is asked for, it is not a bag, or a file cannot be written.
     """
     wanted = ((_write_csv, csv, ".csv"), (_write_npz, npz, ".npz"), (_write_mat, mat, ".mat"))
     targets = [(write, path, kind) for write, path, kind in wanted if path is not None]

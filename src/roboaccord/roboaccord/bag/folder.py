@@ -78,7 +78,7 @@ def _plain(path: Path, scan: McapScan) -> Iterator[Path]:
                     scan.spend(len(block))
                     plain.write(block)
         except (OSError, ZstdError) as error:
-            raise AccordError(f"{path} is no bag: {error}") from None
+            raise AccordError(f"{path} is not a bag: {error}") from None
         yield target
 
 
@@ -102,7 +102,7 @@ class _SqliteScan(McapScan):
         """Yield every message in the order of the bag's time.
 
         Raises:
-            AccordError: if it is no such database, or is damaged.
+            AccordError: if it is not such a database, or is damaged.
         """
         with _plain(self.path, self) as file:
             try:
@@ -120,7 +120,7 @@ class _SqliteScan(McapScan):
                         self.unchecked += 1
                         yield Message(channel, time_ns, data)
             except (sqlite3.Error, OverflowError, UnicodeError) as error:
-                raise AccordError(f"{self.path} is no bag, or damaged: {error}") from None
+                raise AccordError(f"{self.path} is not a bag, or damaged: {error}") from None
         self.whole = self.complete = True
 
     def _check_tables(self, base: sqlite3.Connection) -> None:
@@ -132,7 +132,7 @@ class _SqliteScan(McapScan):
         for table in ("topics", "messages"):
             (kind, text) = base.execute(_SCHEMA, (table,)).fetchone() or ("", "")
             if kind != "table" or re.search(r"\b(as|virtual)\b", text, re.IGNORECASE):
-                raise AccordError(f"{self.path} is no bag: it has no table {table} of rosbag2")
+                raise AccordError(f"{self.path} is not a bag: it has no table {table} of rosbag2")
 
 
 def _connect(file: Path) -> sqlite3.Connection:
@@ -152,7 +152,7 @@ def bag_files(bag: Path) -> list[Path]:
     if is_file(bag):
         return [bag]
     if not bag.is_dir():
-        raise AccordError(f"{bag} is no bag: it does not exist")
+        raise AccordError(f"{bag} is not a bag: it does not exist")
     names = read_metadata(bag).get("relative_file_paths")
     listed = [bag / Path(str(name)).name for name in names] if isinstance(names, list) else []
     there = sorted((path for path in bag.iterdir() if is_storage(path)), key=_in_order)
@@ -163,10 +163,10 @@ def bag_files(bag: Path) -> list[Path]:
     files = files or there
     for path in files:
         if not is_storage(path):
-            raise AccordError(f"{bag} is no bag: {path.name} is neither of MCAP nor of sqlite3")
+            raise AccordError(f"{bag} is not a bag: {path.name} is neither of MCAP nor of sqlite3")
     if not files:
         hint = f"; did you mean {bag / 'bag'}?" if (bag / "bag").is_dir() else ""
-        raise AccordError(f"{bag} is no bag: it holds no MCAP file and no .db3{hint}")
+        raise AccordError(f"{bag} is not a bag: it holds no MCAP file and no .db3{hint}")
     return files
 
 

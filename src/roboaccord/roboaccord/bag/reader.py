@@ -57,7 +57,7 @@ class BagRun(Drawn):
         engine, engine_version, transport: of the run; "" for a foreign bag.
         versions: of what the run was made with.
         urdf: the description, or "".
-        contacts: messages of the contacts, as `bag.contact_markers.read_arrows` takes them.
+        contacts: messages of the contacts, as `bag.transforms.read_arrows` takes them.
         sha256: hash of the trajectory as the run had it; None for a run that came to no end.
         complete: whether the file was closed properly.
     """
@@ -98,7 +98,7 @@ def read_run(bag: Path) -> BagRun:
     What is unfinished, or carries no checksums, is read, and the log says so.
 
     Raises:
-        AccordError: if it is no bag, is damaged, or holds no joint states.
+        AccordError: if it is not a bag, is damaged, or holds no joint states.
     """
     return checked_run(Content.of(Path(bag)))
 
@@ -184,7 +184,7 @@ def play(bag: Path, setup: Setup, observer: Observer) -> None:
     other half is left out. Switches are as events tell, from the state after an event on.
 
     Raises:
-        AccordError: if it is no bag, or is damaged.
+        AccordError: if it is not a bag, or is damaged.
     """
     for file in bag_files(bag):
         scan = scan_of(file)

@@ -2,6 +2,8 @@
 
 A run that was killed leaves a file without footer and index, its last record perhaps cut. Reading
 record by record needs neither, so that complete and unfinished files are read in the same way.
+
+The outermost layer of an MCAP file is records one behind the other, and a running checksum.
 """
 
 from __future__ import annotations
@@ -14,17 +16,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 from zlib import crc32
 
 import yaml
 from mcap.data_stream import ReadDataStream
 from mcap.exceptions import McapError
+from mcap.opcode import Opcode
 from mcap.records import Channel, Chunk, DataEnd, Footer, Header, Metadata, Schema, Statistics
 from zstandard import ZstdDecompressor, ZstdError, frame_content_size
 
-from roboaccord.bag import frames
-from roboaccord.bag.frames import DamageError, Frames, Opcode
 from roboaccord.bag.topics import LIBRARY
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_file
@@ -39,6 +40,9 @@ _INDEX_HEAD = struct.Struct("<HI")  # channel, bytes that follow
 _COMPRESSIONS = ("", "lz4", "zstd")
 _CHECKSUM = 4  # bytes
 _FLOOR, _RATIO = 1 << 26, 200  # bytes that any file may unpack to; of a large one per own byte
+MAGIC = b"\x89MCAP0\r\n"
+RECORD = struct.Struct("<BQ")  # opcode and length
+KNOWN = frozenset(int(opcode) for opcode in Opcode)
 
 
 def load_yaml(text: str) -> dict[str, Any]:
@@ -116,15 +120,15 @@ class McapScan:
         """Yield every message that can be read and trusted, in the order of the file.
 
         Raises:
-            AccordError: if it cannot be opened, or is no MCAP file.
+            AccordError: if it cannot be opened, or is not an MCAP file.
         """
         try:
             with self.path.open("rb") as stream:
-                if stream.read(len(frames.MAGIC)) != frames.MAGIC:
-                    raise AccordError(f"{self.path} is no bag: it is no MCAP file")
+                if stream.read(len(MAGIC)) != MAGIC:
+                    raise AccordError(f"{self.path} is not a bag: it is not an MCAP file")
                 yield from self._read(Frames(stream))
         except OSError as error:
-            raise AccordError(f"{self.path} is no bag: {error.strerror}") from None
+            raise AccordError(f"{self.path} is not a bag: {error.strerror}") from None
 
     @cached_property
     def of_rosbag2(self) -> dict[str, Any]:
@@ -179,7 +183,7 @@ class McapScan:
         elif opcode == Opcode.METADATA:
             metadata = Metadata.read(stream)
             self.metadata[metadata.name] = metadata.metadata
-        elif opcode == 0 or (self.own and opcode not in frames.KNOWN):
+        elif opcode == 0 or (self.own and opcode not in KNOWN):
             raise DamageError(f"there is no record of kind {opcode}")
 
     def _message(self, content: bytes) -> Message:
@@ -195,8 +199,8 @@ class McapScan:
     def _records(self, raw: bytes, *, checked: bool) -> Iterator[Message]:
         at = 0
         while at < len(raw):
-            opcode, length = frames.RECORD.unpack_from(raw, at)
-            at += frames.RECORD.size + length
+            opcode, length = RECORD.unpack_from(raw, at)
+            at += RECORD.size + length
             if at > len(raw):
                 raise DamageError("a record goes beyond the end of its chunk")
             yield from self._record(opcode, raw[at - length : at], checked=checked)
@@ -283,3 +287,70 @@ def _check_cut_index(content: bytes, length: int) -> None:
     head = _INDEX_HEAD.size
     if len(content) >= head and length != head + _INDEX_HEAD.unpack_from(content)[1]:
         raise DamageError("an index does not hold together")
+
+
+class DamageError(Exception):
+    """Say what is wrong with a file."""
+
+
+class Frames:
+    """Iterate over opcode and content of the records of a file, whose magic is read already.
+
+    Args:
+        stream: behind the magic.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._size = stream.seek(0, 2)
+        stream.seek(max(self._size - len(MAGIC), len(MAGIC)))
+        self._closed = stream.read() == MAGIC
+        self._head = b""
+        self.at = stream.seek(len(MAGIC))
+        """Where the present record starts."""
+        self.checksum = crc32(MAGIC)
+        """Of everything before the present record; begins anew behind the end of the data."""
+        self.cut = False
+        """Whether the present record is the last of a file that was cut, and short of its end."""
+        self.length = 0
+        """Of the content of the present record, as it says itself."""
+        self.ended = False
+        """Whether the footer was the last record, and the magic stood behind it."""
+
+    def __iter__(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the records.
+
+        Raises:
+            DamageError: if a record ends where it cannot.
+        """
+        while not self.ended:
+            self.at = self._stream.tell()
+            self._head = self._stream.read(RECORD.size)
+            left = self._size - self.at - RECORD.size
+            opcode, length = RECORD.unpack(self._head) if left >= 0 else (0, 0)
+            self.length = length
+            if length > left:
+                if self._closed:
+                    raise DamageError("a record goes beyond the end of the file")
+                self.cut = True
+                if left >= 0:
+                    yield opcode, self._stream.read(left)
+                return
+            content = self._stream.read(length)
+            yield opcode, content
+            self.checksum = 0 if opcode == Opcode.DATA_END else self.checksum_with(content)
+            if opcode == Opcode.FOOTER:
+                self._end()
+
+    def checksum_with(self, content: bytes) -> int:
+        """Return the checksum up to a place in the present record, whose content starts so."""
+        return crc32(content, crc32(self._head, self.checksum))
+
+    def _end(self) -> None:
+        rest = self._size - self._stream.tell()
+        behind = self._stream.read(min(rest, len(MAGIC)))
+        self.ended = behind == MAGIC and rest == len(MAGIC)
+        if not self.ended:
+            if rest >= len(MAGIC) or not MAGIC.startswith(behind):
+                raise DamageError("the file does not end where its footer says")
+            self.cut = True

@@ -44,7 +44,7 @@ def recover(bag: Path) -> Recovered:
         bag: folder, or MCAP file.
 
     Raises:
-        AccordError: if it is no bag, has several files, or the folder cannot be written.
+        AccordError: if it is not a bag, has several files, or the folder cannot be written.
     """
     bag = Path(bag)
     files = bag_files(bag)

@@ -1,8 +1,11 @@
-"""Recorder: writes a run into a bag while it runs."""
+"""Recording of a run as a rosbag2 bag, in a thread of its own: a run waits for no disk."""
 
 from __future__ import annotations
 
+import contextlib
 import shutil
+import threading
+from collections import deque
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -13,9 +16,9 @@ from rosbags.interfaces import Connection
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
 from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys.store import Typestore
 
 from roboaccord.bag import topics as names
-from roboaccord.bag.spool import Spool
 from roboaccord.bag.storage import RunWriter
 from roboaccord.bag.targets import encode_target
 from roboaccord.bag.topics import Topic
@@ -35,6 +38,9 @@ from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
 
 TF_PERIOD = 0.02  # s of simulated time
+FLUSH_PERIOD = 0.5  # s of wall time: what a killed run loses at most
+HELD = 64 << 20  # bytes that may wait for the disk; beyond, the run waits
+WAKE = 1 << 20  # bytes that are written before the time has come
 
 
 class BagWriter:
@@ -181,7 +187,7 @@ class BagWriter:
             AccordError: for a topic that was not added, or a full disk.
         """
         if topic not in self._connections:
-            raise AccordError(f"{topic} is no topic of the bag {self.path.name}")
+            raise AccordError(f"{topic} is not a topic of the bag {self.path.name}")
         self._write(self._connections[topic], time_ns, data)
 
     def add_topic(self, topic: Topic) -> None:
@@ -242,3 +248,125 @@ def write_trajectory(
         for event in trajectory.events:
             bag.on_event(event)
         bag.finish(trajectory.sha256())
+
+
+class Spool:
+    """Take messages at once, and write them in order.
+
+    All that is not a single step is done in the thread, so that a signal which ends the run in the
+    middle of a message leaves no half of one.
+
+    Args:
+        writer: open; the thread closes it.
+        path: of the bag.
+    """
+
+    def __init__(self, writer: RunWriter, path: Path) -> None:
+        self._writer, self._path = writer, path
+        self._waiting: deque[tuple[Connection, int, bytes] | threading.Event] = deque()
+        self._taken, self._written = 0, 0  # bytes; one is counted by each thread
+        self._lock = threading.Lock()  # over the writer
+        self._wake, self._ended, self._over = threading.Event(), threading.Event(), False
+        self._failure: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="bag", daemon=True)
+        self._thread.start()
+
+    def put(self, connection: Connection, time_ns: int, data: bytes) -> None:
+        """Take a message.
+
+        Raises:
+            AccordError: if the disk is full.
+        """
+        if self._failure:
+            raise self._failure
+        self._waiting.append((connection, time_ns, data))
+        self._taken += len(data)
+        if self._taken - self._written > WAKE:
+            self._wake.set()
+            if self._taken - self._written > HELD:
+                self.flush()
+
+    def add_topic(self, topic: Topic, typestore: Typestore) -> Connection:
+        """Add a topic."""
+        with self._lock:
+            return self._writer.add_topic(topic, typestore)
+
+    def note(self, key: str, value: str) -> None:
+        """Store a fact in the metadata of the bag."""
+        with self._lock:
+            self._writer.set_custom_data(key, value)
+
+    def flush(self) -> None:
+        """Wait until all that was taken is with the operating system.
+
+        Raises:
+            AccordError: if the disk is full.
+        """
+        done = threading.Event()
+        self._waiting.append(done)
+        self._wake.set()
+        while not done.wait(FLUSH_PERIOD) and self._thread.is_alive():
+            continue
+        if self._failure:
+            raise self._failure
+
+    def close(self) -> None:
+        """Write what waits, and close the bag.
+
+        Raises:
+            AccordError: if the disk is full; whole chunks are left, which can be read.
+        """
+        self._over = True
+        self._wake.set()
+        try:
+            self._ended.wait()  # of `join`, Python 3.11 believes that it is over after a signal
+        except BaseException:  # a signal: what is taken is written all the same
+            self._ended.wait()
+            raise
+        if self._failure:
+            raise self._failure
+
+    def _run(self) -> None:
+        try:
+            while not self._over:  # half the period is left for a busy machine
+                self._wake.wait(FLUSH_PERIOD / 2.0)
+                self._wake.clear()
+                self._write()
+            self._write()
+            self._writer.close()
+        except OSError as error:
+            reason = error.strerror or error
+            self._failure = AccordError(
+                f"cannot write {self._path}: {reason}; accord recover {self._path} keeps what was "
+                "recorded"
+            )
+            with contextlib.suppress(OSError):
+                self._writer.abort()
+        except Exception as error:  # noqa: BLE001 - a bug is raised where messages are given
+            self._failure = error
+        finally:
+            self._ended.set()
+
+    def _write(self) -> None:
+        """Write what waits, and hand the chunk to the operating system."""
+        waiting = self._waiting
+        while waiting:
+            batch: list[tuple[Connection, int, bytes]] = []
+            done: threading.Event | None = None
+            while waiting and done is None:
+                item = waiting.popleft()
+                if isinstance(item, threading.Event):
+                    done = item
+                else:
+                    batch.append(item)
+            with self._lock:
+                self._writer.write_all(batch)
+            self._written += sum(len(data) for _, _, data in batch)
+            if done:
+                self._flush()
+                done.set()
+        self._flush()
+
+    def _flush(self) -> None:
+        with self._lock:
+            self._writer.flush()

@@ -251,7 +251,7 @@ class EffortCodec:
         order = by_name(names, self.joints, kind)
         for name in names:
             if name not in self.joints:
-                raise AccordError(f"{name} in a {kind} is no joint of this robot")
+                raise AccordError(f"{name} in a {kind} is not a joint of this robot")
         points = reader.count()
         if points != 1:
             first = f" for {self.joints[0]}" if self.joints else ""

@@ -153,7 +153,7 @@ def decode_events(data: bytes) -> list[Event]:
     """Return the events of a DiagnosticArray that `encode_events` made.
 
     Raises:
-        AccordError: if it holds no status, or a value that is no number.
+        AccordError: if it holds no status, or a value that is not a number.
     """
     time, statuses = decode_statuses(data)
     if not statuses:

@@ -88,7 +88,7 @@ class CdrReader:
         self.at = len(HEADER)
         self.kind = kind
         if bytes(data[:2]) != HEADER[:2]:
-            raise AccordError(f"a {kind} is no little-endian CDR message")
+            raise AccordError(f"a {kind} is not a little-endian CDR message")
 
     def raw(self, size: int, align: int = 1) -> bytes:
         self.at += -(self.at - len(HEADER)) % align

@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from roboaccord.cli.console import warn as warn
     from roboaccord.cli.folder import is_own as is_own
     from roboaccord.cli.folder import results as results
-    from roboaccord.cli.gathering import LARGEST as LARGEST
-    from roboaccord.cli.gathering import gathers as gathers
-    from roboaccord.cli.gathering import numbers as numbers
-    from roboaccord.cli.gathering import quantity as quantity
     from roboaccord.cli.main import complain as complain
+    from roboaccord.cli.options import LARGEST as LARGEST
     from roboaccord.cli.options import Changes as Changes
     from roboaccord.cli.options import Engine as Engine
     from roboaccord.cli.options import Faults as Faults
@@ -33,7 +30,10 @@ if TYPE_CHECKING:
     from roboaccord.cli.options import Out as Out
     from roboaccord.cli.options import Seed as Seed
     from roboaccord.cli.options import choose_engines as choose_engines
+    from roboaccord.cli.options import gathers as gathers
     from roboaccord.cli.options import load_setup as load_setup
+    from roboaccord.cli.options import numbers as numbers
+    from roboaccord.cli.options import quantity as quantity
     from roboaccord.cli.pieces import in_pieces as in_pieces
     from roboaccord.cli.pieces import kept as kept
     from roboaccord.cli.rendering import grid_of as grid_of
@@ -41,18 +41,4 @@ if TYPE_CHECKING:
     from roboaccord.cli.rendering import rendered as rendered
     from roboaccord.cli.rendering import tables_of as tables_of
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "command": ("Result", "used_by"),
-    "console": (
-        "COMPILING", "ProgressObserver", "command_line", "counted", "file_line", "log",
-        "make_table", "progress", "warn",
-    ),
-    "folder": ("is_own", "results"),
-    "gathering": ("LARGEST", "gathers", "numbers", "quantity"),
-    "main": ("complain",),
-    "options": (
-        "Changes", "Engine", "Faults", "Force", "Out", "Seed", "choose_engines", "load_setup",
-    ),
-    "pieces": ("in_pieces", "kept", "pieces"),
-    "rendering": ("grid_of", "lines_of", "rendered", "tables_of"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -25,8 +25,7 @@ from rich.text import Text
 from roboaccord.cli.command import Result
 from roboaccord.cli.console import make_table, warn
 from roboaccord.cli.options import Changes, RobotName, ScenarioName, complete_robot, load_setup
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.extras import EXTRAS, missing
+from roboaccord.contract.errors import EXTRAS, AccordError, missing
 from roboaccord.contract.results import Json, to_json
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import Available, Missing
@@ -183,14 +182,14 @@ def new_robot_command(
 
 
 def check_name(name: str) -> None:
-    """Refuse what is no name of a ROS package [REP-144], or is one already.
+    """Refuse what is not a name of a ROS package [REP-144], or is one already.
 
     Raises:
         AccordError: one line that says why.
     """
     if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
         raise AccordError(
-            f"{name!r} is no name for a package: small letters, digits and single underscores, "
+            f"{name!r} is not a name for a package: small letters, digits and single underscores, "
             "a letter first"
         )
     if name in robot_names():

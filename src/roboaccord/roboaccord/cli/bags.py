@@ -1,19 +1,274 @@
-"""Commands on bags: export, recover."""
+"""Commands on recorded runs: compare, plot, export, recover."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.text import Text
 
+from roboaccord.bag.compare import TURNS, Pair
 from roboaccord.bag.export import export
 from roboaccord.bag.recover import recover
 from roboaccord.cli.command import Result
+from roboaccord.cli.console import call, command_line, figure_lines, make_table
+from roboaccord.cli.options import complete_bag, refuse_missing_bag
+from roboaccord.cli.rendering import NONE, tables_of
+from roboaccord.contract.results import Quantity, Seconds, to_json, unit_of
+from roboaccord.report.comparison import Comparison, Parting, compare
+from roboaccord.report.overlay import plot
+from roboaccord.report.signals import RUNS, RunSignals, last_runs
+from roboaccord.run.output import fresh, make_folder
 
+COLUMNS = 5  # of runs in a table of 80 columns
+FILE = "PNG, SVG, or an HTML page to zoom in"
 Bag = Annotated[
     Path, typer.Argument(help="Bag folder, or one .mcap or .db3 file.", show_default=False)
 ]
+
+
+def compare_command(
+    runs: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="[RUN]...",
+            help="Run folders or bags; the others are compared with the first. Default: the last "
+            "two under runs/.",
+            show_default=False,
+            autocompletion=complete_bag,
+        ),
+    ] = None,
+    signals: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Signals to compare: q/JOINT, qd/JOINT, effort/JOINT, base/x, y, z, roll, "
+            "pitch, yaw, switch/NAME, or patterns such as 'q/*'. May be repeated. Default: all, of "
+            "which those that differ most are shown.",
+            show_default=False,
+        ),
+    ] = None,
+    start: Annotated[
+        Seconds | None,
+        typer.Option("--from", metavar="S", help="Start.", show_default=False),
+    ] = None,
+    stop: Annotated[
+        Seconds | None, typer.Option("--to", metavar="S", help="End.", show_default=False)
+    ] = None,
+    tolerance: Annotated[
+        Annotated[float, Quantity("", "each signal's")] | None,
+        typer.Option(
+            metavar="X",
+            min=0.0,
+            help="Largest difference that passes, in each signal's unit. Default, where the "
+            "scenario is the same: 1e-9, which only recordings of the same run keep; 0.05 with a "
+            "bag from Gazebo.",
+            show_default=False,
+        ),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option("--plot", metavar="FILE", help=f"Draw it: {FILE}.", show_default=False),
+    ] = None,
+) -> Result:
+    """Show what changed between recorded runs: settings, figures, motion, signals.
+
+    A verdict is given where the runs are of one scenario, or with --tolerance, and by --json
+    always; the exit status is 1 if it is fail.
+
+    Examples:
+
+      accord compare
+
+      accord compare runs/snake_serpenoid_reference runs/snake_serpenoid_dart --plot change.png
+
+      accord compare a b --signals 'q/*' --signals base/x --from 1 --to 5 --tolerance 1e-3 --json
+    """
+    found = compare(
+        *(runs or ()), signals=signals or (), start=start, stop=stop, tolerance=tolerance
+    )
+    if file:
+        found.overlay().write(file, command_line())
+    verdict = found.signals.verdict if call.get().quiet else found.verdict
+    lines = [*shown_of(found, whole=bool(signals)), *([f"wrote {file}"] if file else [])]
+    used = {"tolerance": found.signals.tolerance if verdict else None, "plot": None}
+    return Result(found.to_json(), lines, used=used, ok=verdict != "fail")
+
+
+def plot_command(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[RUN]... [SIGNAL]...",
+            help="Run folders or bags, the last one under runs/ by default; names of signals or "
+            "patterns, path, joints and speed by default.",
+            show_default=False,
+            autocompletion=complete_bag,
+        ),
+    ] = None,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List the signals instead, with their units.")
+    ] = False,
+    xy: Annotated[
+        bool, typer.Option("--xy", help="Plot the second of two signals over the first.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"{FILE}. Default: a new plot.png under runs/.",
+            show_default=False,
+        ),
+    ] = None,
+) -> Result:
+    """Plot signals of recorded runs, several runs overlaid.
+
+    Examples:
+
+      accord plot
+
+      accord plot runs/snake_serpenoid_reference --list
+
+      accord plot runs/snake_serpenoid_reference runs/snake_serpenoid_dart '*.qd' energy.total
+
+      accord plot runs/snake_serpenoid_dart com.x com.y --xy --out path.svg
+    """
+    named = [word for word in words or () if Path(word).exists()]
+    signals = [word for word in words or () if word not in named]
+    for word in signals:
+        refuse_missing_bag(word)
+    runs = [RunSignals(run) for run in named or last_runs(1)]
+    if listing:
+        groups = {group.pattern: group for run in runs for group in run.groups()}
+        names = dict.fromkeys(name for run in runs for name in run)
+        shown = [*tables_of([*groups.values()]), *_listed(runs[0])]
+        data = {"signals": to_json([*groups.values()]), "names": [*names]}
+        return Result(data, shown, used={"list": None})
+    file = plot(runs, signals, xy=xy).write(out or _new_file(), command_line())
+    return Result({"file": str(file)}, [f"wrote {file}"], used={"xy": None})
+
+
+def shown_of(found: Comparison, *, whole: bool = False) -> list[RenderableType]:
+    """Return a comparison for people: what changed, then a table for each pair, then the verdict.
+
+    Args:
+        found: by the command.
+        whole: whether the tables have all signals, not only the one of each kind that differs most.
+    """
+    shown: list[RenderableType] = []
+    letters = [ascii_uppercase[i % 26] * (1 + i // 26) for i in range(len(found.runs))]
+    for letter, path, run in zip(letters, found.runs, found.data, strict=True):
+        what = f"{run.run.robot} {run.run.scenario.get('name', '')} in {run.run.engine or '?'}"
+        shown.append(Text(f"{letter}  {path}: {what}, {run.motion.time[-1]:g} s"))
+    names = {change.key: (change.values, change.unit) for change in found.changes}
+    shown += ["", *_moved("scenario", letters, names, "no key of the scenario differs")]
+    figures = {
+        each.name.replace("_", " "): (each.values, each.unit)
+        for each in found.figures
+        if not all(map(math.isnan, each.values))
+    }
+    shown += ["", *_moved("figures", letters, figures, "no figures")]
+    shown += ["", *(_parted(each, letters) for each in found.partings)]
+    for letter, pair in zip(letters[1:], found.signals.pairs, strict=True):
+        shown += ["", *_table(letter, pair, whole)]
+    limit, why = found.signals.tolerance, found.signals.why
+    if found.judged:
+        shown.append(f"{found.verdict} at tolerance {limit:g}{f', {why}' if why else ''}")
+    if why and found.verdict == "fail" and any(each.key == "engine" for each in found.changes):
+        shown.append("whether an engine is right, accord crosscheck judges step by step")
+    return shown
+
+
+def _moved(
+    title: str,
+    letters: Sequence[str],
+    rows: Mapping[str, tuple[Sequence[str] | Sequence[float], str]],
+    none: str,
+) -> Iterator[RenderableType]:
+    """Yield values by run: `old -> new` of two, else tables of a few runs each."""
+    if not rows:
+        yield none
+    elif len(letters) == 2:
+        yield f"{title}, A -> B"
+        yield from figure_lines({name: _arrow(*row) for name, row in rows.items()})
+    else:
+        for first in range(0, len(letters), COLUMNS):
+            part = slice(first, first + COLUMNS)
+            table = make_table(title, *letters[part], "unit", words=["unit"])
+            for name, (values, unit) in rows.items():
+                table.add_row(name, *map(_short, values[part]), unit)
+            yield table
+
+
+def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str]:
+    old, new = values
+    text = f"{_short(old)} -> {_short(new)} {unit}".rstrip()
+    if isinstance(old, float) and isinstance(new, float) and old and math.isfinite(old + new):
+        text += f" ({100.0 * (new - old) / abs(old):+.3g} %)" if new != old else " (same)"
+    return text, ""
+
+
+def _short(value: str | float) -> str:
+    if isinstance(value, str):
+        return value
+    return NONE if math.isnan(value) else f"{value:.4g}"
+
+
+def _parted(found: Parting, letters: Sequence[str]) -> Text:
+    """Return when and where two motions part."""
+    pair = f"{found.kind}s of A and {letters[found.run]}"
+    size = f"{found.largest:.3g} {found.unit}"
+    most = f"{size} at {found.largest_at:.4g} s ({found.largest_where})"
+    limit = f"{found.threshold:g} {found.unit}"
+    if not found.largest:
+        return Text(f"{pair} move alike to the last bit")
+    if found.time is None:
+        return Text(f"{pair} stay within {limit}: at most {most}")
+    parted = f"by more than {limit} at {found.time:.4g} s, {found.where} first"
+    return Text(f"{pair} part {parted}; at most {most}")
+
+
+def _table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
+    """Yield the deviations of a run's signals from the first one's, and what was left out."""
+    yield f"{letter} against A, {pair.duration:g} {unit_of(Pair, 'duration')}"
+    kinds = dict[str, list[str]]()
+    for name in pair.signals:
+        kind = "turn" if name in TURNS else name.partition("/")[0]
+        kinds.setdefault(name if whole else kind, []).append(name)
+    worst = {
+        (names[0] if len(names) == 1 else f"{name}, worst of {len(names)}"): pair.signals[name]
+        for names in kinds.values()
+        for name in [max(names, key=lambda n: pair.signals[n].max)]
+    }
+    yield from tables_of([*worst.values()], labels=worst)
+    if pair.stamps_left:
+        only = f"{pair.stamps_left} that only one has are left out"
+        yield f"compared at the time stamps that both bags have; {only}"
+    if pair.interpolated:
+        only = f"{pair.interpolated} time stamps that only one bag has"
+        yield f"interpolated at {only}: positions by cubics, rates by lines"
+    if pair.skipped:
+        names = ", ".join(pair.skipped)
+        yield Text(f"not compared, for lack of common samples: {names}")
+    if pair.left_out:
+        count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
+        yield Text(f"{count} values left out, unknown between samples: {names}")
+
+
+def _listed(run: RunSignals) -> Iterator[RenderableType]:
+    """Yield the names that stand for * in the patterns."""
+    yield Text(f"joints: {', '.join(run.motion.joints)}")
+    if run.tree:
+        yield Text(f"links: {', '.join(link.name for link in run.tree.links)}")
+
+
+def _new_file() -> Path:
+    return fresh(make_folder(RUNS) / "plot.png")
 
 
 def export_command(

@@ -23,10 +23,10 @@ from rich.text import Text
 from typer.models import OptionInfo, ParameterInfo
 
 from roboaccord.cli.console import Call, call, out
-from roboaccord.cli.endings import go_on
-from roboaccord.cli.gathering import LARGEST
+from roboaccord.cli.options import LARGEST
 from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
+from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.results import Json, Quantity, quantities, to_json
 from roboaccord.scenario.scenario import Scenario
@@ -183,7 +183,7 @@ def check_numbers(signature: inspect.Signature, given: Used) -> None:
             if isinstance(number, bool) or not isinstance(number, (int, float)):
                 continue
             if math.isnan(number) or (math.isinf(number) and name not in UNLIMITED):
-                raise AccordError(f"{flag}: {number:g} is no number")
+                raise AccordError(f"{flag}: {number:g} is not a number")
             most = MOST if isinstance(number, int) and name != "seed" else LARGEST
             if math.isfinite(number) and abs(number) > most:
                 raise AccordError(f"{flag}: {number:g} is out of range: {most:g} at most")

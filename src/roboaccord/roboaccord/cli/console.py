@@ -18,8 +18,8 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from roboaccord.contract.errors import CONTROLS, visible
 from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.shown import CONTROLS, visible
 from roboaccord.contract.state import RobotState
 
 COMPILING = "starting (compiles at first)"

@@ -1,16 +1,21 @@
-"""`accord crosscheck`: engines against the analytical reference."""
+"""`accord crosscheck`: engines against the reference, or against motions known exactly."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import RenderableType
+from rich.padding import Padding
+from rich.text import Text
 
 from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, log, note, progress
+from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Base,
@@ -27,14 +32,14 @@ from roboaccord.cli.options import (
     one_scenario,
     refuse_missing_bag,
 )
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.extras import missing
+from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import to_json
+from roboaccord.contract.results import quantities, to_json
+from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured, check_manufactured
 from roboaccord.description.findings import Finding
 from roboaccord.description.rules import findings
 from roboaccord.door.checks import check_recording, crosscheck, is_recording
-from roboaccord.door.recordings import read_bag
+from roboaccord.door.runs import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.robots.file import FileRobot
@@ -42,6 +47,14 @@ from roboaccord.run.runner import model_of
 from roboaccord.scenario.setup import Setup
 
 SHOWN = 10  # findings of the rules
+FINEST = 4  # physics steps of the table; --json has all
+WORDS = {
+    "within": ("within", "green"),
+    "outside": ("outside", "red"),
+    "not_judged": ("not judged", "yellow"),
+    "does_not_apply": ("does not apply", "default"),
+}
+COLOURS = {"pass": "green", "fail": "red", "undecided": "yellow"}
 
 
 class Profile(StrEnum):
@@ -143,7 +156,7 @@ def crosscheck_command(
     chosen = choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     if manufactured:
-        from roboaccord.cli.manufactured import manufactured_result
+        from roboaccord.cli.crosscheck import manufactured_result
 
         return manufactured_result(setup, falsified, refine, folder)
     from roboaccord.cli.levels import shown_of
@@ -207,7 +220,7 @@ def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
     found = [parse_perturbation(text) for text in texts]
     for item in found:
         if item.engine not in engines or item.engine == REFERENCE:
-            raise AccordError(f"--perturb {item}: {item.engine} is no engine of this check")
+            raise AccordError(f"--perturb {item}: {item.engine} is not an engine of this check")
     wrong = {item.engine for item in found}
     return [wrap(name, perturbations=found) if name in wrong else name for name in engines]
 
@@ -221,3 +234,77 @@ def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
         both = [engine, engine if engine == REFERENCE else spec(engine).as_expert()]
         found |= {name_of(e): e for e in both[profile == Profile.EXPERT :]}
     return [*found.values()]
+
+
+def manufactured_result(
+    setup: Setup, engines: Sequence[Engine], refine: int, folder: Path | None
+) -> Result:
+    """Run the check, and return what a command shows of it.
+
+    Raises:
+        AccordError: for a folder, as nothing is written.
+    """
+    if folder is not None:
+        raise AccordError("--manufactured writes no files: leave out --out")
+    with progress() as bar:
+        task = bar.add_task(COMPILING, total=None)
+        found = check_manufactured(
+            setup, engines, refine=refine,
+            done=lambda engine, dt: bar.update(task, description=f"{engine} {dt:g} s"),
+        )  # fmt: skip
+    data = to_json(found)
+    assert isinstance(data, dict)
+    used = used_by(setup, "physics_step") | {"engines": [*{m.engine: 0 for m in found.models}]}
+    ok = found.verdict in ("pass", None)
+    return Result({**data, **model_of(setup)}, shown_of(found), used=used, ok=ok)
+
+
+def shown_of(found: Manufactured) -> list[RenderableType]:
+    """Return a table with a row for each model, what is not within, and the verdict."""
+    shown: list[RenderableType] = []
+    judged = [model for model in found.models if model.dt]
+    if judged:
+        steps = judged[0].dt[-FINEST:]
+        table = make_table(
+            "engine", *(f"{1e3 * dt:g} ms" for dt in steps), "order", "left", "explained", "",
+            title=f"{found.robot} {found.scenario}: largest error on a manufactured motion of "
+            f"{found.duration:g} s, rad or m",
+            words=["engine", ""],
+        )  # fmt: skip
+        for model in judged:
+            table.add_row(*row_of(model))
+        left, bound = (quantities(FollowedMotion)[name].meaning for name in ("left", "bound"))
+        versions = {model.engine: f"{model.engine} {model.version}" for model in judged}
+        shown += [
+            table,
+            Text(
+                "by physics step, which is the control period too; order: the least of any "
+                f"coordinate, from differences; left: {left}; explained: {bound}; contact, faults "
+                "and effort limits are left out"
+            ),
+            Text(", ".join(versions.values())),
+        ]
+    lines = [
+        f"{label_of(model, ', ')}: {WORDS[model.outcome][0]}: {model.reason}"
+        for model in found.models if model.reason
+    ]  # fmt: skip
+    verdict = found.verdict or "none: there is no engine to judge"
+    shown.append(Text.assemble("verdict: ", Text(verdict, COLOURS.get(verdict, "default"))))
+    return [*shown, *(Padding(Text(line), (0, 0, 0, 2)) for line in lines)]
+
+
+def row_of(model: FollowedMotion) -> list[str | Text]:
+    """Return the cells of a model's row."""
+    return [
+        label_of(model, "\n"),
+        *(f"{error:.1e}" for error in model.error[-FINEST:]),
+        f"{model.orders[0]:.2f} of {model.expected_order}" if model.orders else "",
+        "" if model.left is None else f"{model.left:.1e}",
+        "" if model.bound is None else f"{model.bound:.1e}",
+        Text(*WORDS[model.outcome]),
+    ]
+
+
+def label_of(model: FollowedMotion, between: str) -> str:
+    """Return the engine, and which of a robot's models it is."""
+    return between.join(filter(None, [model.engine, model.model]))

@@ -20,7 +20,7 @@ import numpy as np
 from pydantic import BaseModel, Field, StrictBool, ValidationError
 
 from roboaccord.cli.console import note
-from roboaccord.cli.endings import go_on
+from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated, check_known, did_you_mean
 from roboaccord.contract.fault import KINDS, Fault, parse_fault
 from roboaccord.contract.state import NO_SWITCHES, Array, RobotState, Target

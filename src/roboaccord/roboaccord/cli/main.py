@@ -19,10 +19,16 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from roboaccord.cli.endings import GRACE, TOLD, WORDS
-from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
-from roboaccord.contract.extras import missing, missing_behind, need
-from roboaccord.contract.shown import guard
+from roboaccord.cli.signals import GRACE, TOLD, WORDS
+from roboaccord.contract.errors import (
+    AccordError,
+    Terminated,
+    did_you_mean,
+    guard,
+    missing,
+    missing_behind,
+    need,
+)
 from roboaccord.scenario.user_code import DEBUG, explain, place_of, shows_tracebacks
 
 if TYPE_CHECKING:
@@ -40,8 +46,8 @@ COMMANDS = {
     "parity": "parity:parity_command",
     "sensitivity": "sensitivity:sensitivity_command",
     "sweep": "sweep:sweep_command",
-    "compare": "signals:compare_command",
-    "plot": "signals:plot_command",
+    "compare": "bags:compare_command",
+    "plot": "bags:plot_command",
     "export": "bags:export_command",
     "view": "view:view_command",
     "recover": "bags:recover_command",

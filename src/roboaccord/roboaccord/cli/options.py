@@ -1,17 +1,21 @@
-"""Options that commands share, and the setup of a robot that they describe."""
+"""Options that commands share, and the setup of a robot that they describe.
+
+Some options take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, ParamSpec, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from roboaccord.cli.console import note
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, visible
 from roboaccord.contract.results import Ratio, Seconds
-from roboaccord.contract.shown import visible
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import (
     REFERENCE,
@@ -20,9 +24,17 @@ from roboaccord.engines import (
     installed_names,
     simulator_names,
 )
-from roboaccord.scenario import load
+from roboaccord.scenario import files
 from roboaccord.scenario.files import scenario_names
 from roboaccord.scenario.setup import Setup, is_file, package_of, robot_names
+
+if TYPE_CHECKING:
+    from typer._click import Context
+
+LARGEST = 1e12  # of a number of an option, in its unit
+
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def complete_robot(incomplete: str) -> list[str]:
@@ -192,8 +204,8 @@ def load_setup(
     arguments: Mapping[str, str] = NO_ARGUMENTS,
     endless: bool = False,
 ) -> Setup:
-    """Return a setup as `scenario.load` has it, and print remarks on the robot on stderr."""
-    setup = load.load_setup(
+    """Return a setup as `scenario.files` has it, and print remarks on the robot on stderr."""
+    setup = files.load_setup(
         robot, scenario, changes or (), faults or (), base=base,
         packages=read_packages(packages or ()), arguments=arguments, endless=endless,
     )  # fmt: skip
@@ -239,7 +251,72 @@ def refuse_missing_bag(name: str) -> None:
     """Refuse the name of a bag that does not exist.
 
     Raises:
-        AccordError: if it is no name of a robot.
+        AccordError: if it is not a name of a robot.
     """
     if ("/" in name and not is_file(name)) or name.endswith((".mcap", ".db3")):
         raise AccordError(f"no bag {name}")
+
+
+def gathering(*options: str) -> type[TyperCommand]:
+    """Return the class of a command whose `options` take all numbers that follow, as one word."""
+
+    class Gathering(TyperCommand):
+        def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, gather(args, options))
+
+    return Gathering
+
+
+def gathers(*options: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark the function of a command whose `options` take all numbers that follow."""
+    return marked("command_class", gathering(*options))
+
+
+def marked(name: str, value: object) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Mark the function of a command with what `add_command` is to know of it."""
+
+    def mark(function: Callable[P, R]) -> Callable[P, R]:
+        function.__dict__[name] = value
+        return function
+
+    return mark
+
+
+def gather(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """Return words with the numbers behind each of `options` made one word."""
+    gathered: list[str] = []
+    for word in words:
+        if _is_number(word) and gathered and gathered[-1] in options:
+            gathered.append(word)
+        elif _is_number(word) and len(gathered) > 1 and gathered[-2] in options:
+            gathered[-1] += f" {word}"
+        else:
+            gathered.append(word)
+    return gathered
+
+
+def numbers(words: str, option: str) -> list[float]:
+    """Return the numbers in words.
+
+    Raises:
+        AccordError: for a word that is none, or for no words.
+    """
+    if not words.split():
+        raise AccordError(f"{option} takes numbers")
+    for word in words.split():
+        if math.isnan(quantity(word)):
+            raise AccordError(f"{option}: {word!r} is not a number up to {LARGEST:g}")
+    return [float(word) for word in words.split()]
+
+
+def quantity(word: str) -> float:
+    """Return the number that a word is; nan for no number, or one that no quantity can be."""
+    return float(word) if _is_number(word) and abs(float(word)) <= LARGEST else math.nan
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True

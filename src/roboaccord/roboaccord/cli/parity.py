@@ -15,8 +15,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import command_line, make_table, named, note
 from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, split_arguments
 from roboaccord.cli.pieces import in_pieces
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.extras import need
+from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of

@@ -14,7 +14,7 @@ from typing import Annotated, ParamSpec, TypeAlias, TypeVar
 
 import typer
 
-from roboaccord.cli.gathering import marked
+from roboaccord.cli.options import marked
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import is_file
 from roboaccord.contract.results import to_json

@@ -50,7 +50,7 @@ WATCHED = ("direct", "ros")  # transports in this process
 
 
 @dataclass(frozen=True)
-class Watch:
+class Watching:
     """Options of a run that change no figure: how long is waited for it, and how it is watched."""
 
     timeout: Annotated[
@@ -65,7 +65,7 @@ class Watch:
     stay: Stay = math.inf
 
 
-UNWATCHED = Watch()
+UNWATCHED = Watching()
 
 TransportName = Annotated[
     str,
@@ -94,7 +94,7 @@ def run_command(
         Path | None,
         typer.Option(metavar="BAG", help="Repeat what people did in a driven run, from its bag."),
     ] = None,
-    watch: Watch = UNWATCHED,
+    watch: Watching = UNWATCHED,
     folder: Out = None,
     force: Force = False,
 ) -> Result:

@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from roboaccord.cli.endings import GRACE, MINDED, TAKEN, WORDS
-from roboaccord.numerics.parallel import end_with
+from roboaccord.cli.signals import GRACE, MINDED, TAKEN, WORDS
+from roboaccord.numerics.machine import end_with
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes

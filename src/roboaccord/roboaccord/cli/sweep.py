@@ -12,7 +12,6 @@ from rich.text import Text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, make_table, named
 from roboaccord.cli.folder import results
-from roboaccord.cli.gathering import quantity
 from roboaccord.cli.options import (
     Changes,
     Faults,
@@ -24,6 +23,7 @@ from roboaccord.cli.options import (
     complete_engines,
     listed,
     load_setup,
+    quantity,
 )
 from roboaccord.cli.pieces import in_pieces
 from roboaccord.cli.rendering import NONE
@@ -108,7 +108,7 @@ def parse_steps(text: str) -> list[float]:
     """Return the numbers of a list.
 
     Raises:
-        AccordError: if one is no number above 0.
+        AccordError: if one is not a number above 0.
     """
     steps = [quantity(word) for word in listed(text)]
     if not all(step > 0 for step in steps):

@@ -47,7 +47,7 @@ class Drive:
     wall_time: Seconds
 
 
-class Link(Protocol):
+class RosLink(Protocol):
     """Connection to a robot that runs elsewhere."""
 
     def exchange(
@@ -102,7 +102,7 @@ def teleop_command(
         if ros:
             return drive_over_ros(setup, keyboard, namespace)
         check_engine(engine)
-        screen = Screen(setup, keyboard, f"{setup.robot.name} {setup.scenario.name} in {engine}")
+        screen = Dashboard(setup, keyboard, f"{setup.robot.name} {setup.scenario.name} in {engine}")
         default = f"{setup.robot.name}_{setup.scenario.name}_{engine}"
         with results(folder, default, force=force) as place, shown(screen):
             bag = fresh(place / "bag")
@@ -115,7 +115,7 @@ def teleop_command(
 
 def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
     """Send what the keys ask for to a robot that runs elsewhere."""
-    screen = Screen(setup, keyboard, f"{setup.robot.name} over ROS")
+    screen = Dashboard(setup, keyboard, f"{setup.robot.name} over ROS")
     started, state = time.monotonic(), setup.initial
     with connection(setup, namespace) as link, shown(screen):
         while not keyboard.over and time.monotonic() - started < setup.scenario.duration:
@@ -132,7 +132,7 @@ def drive_over_ros(setup: Setup, keyboard: Keyboard, namespace: str) -> Result:
     return Result(found, [f"drove for {wall:.1f} s in {engine or 'an unknown simulator'}"])
 
 
-def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:
+def connection(setup: Setup, namespace: str) -> AbstractContextManager[RosLink]:
     """Connect over ROS, by the entry point that roboaccord_ros has for it.
 
     Raises:
@@ -144,7 +144,7 @@ def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:
             connect = entry.load()
         except ImportError as error:
             raise AccordError(f"--ros needs {error.name}, which is not installed") from None
-        made: AbstractContextManager[Link] = connect(setup, namespace)
+        made: AbstractContextManager[RosLink] = connect(setup, namespace)
         return made
     raise AccordError("--ros needs the package roboaccord_ros, which is not installed")
 
@@ -152,7 +152,7 @@ def connection(setup: Setup, namespace: str) -> AbstractContextManager[Link]:
 class RealTime(Observer):
     """Keep a run at real time, and show it; what a simulator is late by is let go."""
 
-    def __init__(self, screen: Screen, period: float) -> None:
+    def __init__(self, screen: Dashboard, period: float) -> None:
         self._screen, self._pace, self._factor = screen, Pace(period, 1.0), math.nan
         self._seen = (0.0, 0.0)  # simulated and wall time when the factor was last computed [s]
 
@@ -170,7 +170,7 @@ class RealTime(Observer):
         self._screen.show(state, self._factor)
 
 
-def shown(screen: Screen) -> AbstractContextManager[Live | None]:
+def shown(screen: Dashboard) -> AbstractContextManager[Live | None]:
     """Show a screen on stderr while a person looks on; else the keys, once."""
     if log.is_terminal:
         return Live(get_renderable=screen.table, console=log, refresh_per_second=8, transient=True)
@@ -178,7 +178,7 @@ def shown(screen: Screen) -> AbstractContextManager[Live | None]:
     return nullcontext()
 
 
-class Screen:
+class Dashboard:
     """What a driver sees: time, what is asked for, motion, limits and keys.
 
     Args:

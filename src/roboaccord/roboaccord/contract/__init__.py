@@ -7,24 +7,30 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names as lazy_names
 
 if TYPE_CHECKING:
-    from roboaccord.contract.aim import Aim as Aim
     from roboaccord.contract.checks import NANOSECONDS as NANOSECONDS
     from roboaccord.contract.checks import check_command as check_command
     from roboaccord.contract.checks import check_positive as check_positive
     from roboaccord.contract.checks import check_state as check_state
     from roboaccord.contract.checks import clip_efforts as clip_efforts
     from roboaccord.contract.checks import count_steps as count_steps
+    from roboaccord.contract.contact import CFM as CFM
     from roboaccord.contract.contact import Contact as Contact
     from roboaccord.contract.contact import ContactPoint as ContactPoint
+    from roboaccord.contract.contact import EllipseFriction as EllipseFriction
     from roboaccord.contract.contact import Fixture as Fixture
     from roboaccord.contract.contact import HeightField as HeightField
     from roboaccord.contract.contact import Index as Index
     from roboaccord.contract.contact import MeshFixture as MeshFixture
+    from roboaccord.contract.contact import PyramidFriction as PyramidFriction
+    from roboaccord.contract.contact import rigid_loads as rigid_loads
+    from roboaccord.contract.contact import sliding_force as sliding_force
     from roboaccord.contract.errors import AccordError as AccordError
     from roboaccord.contract.errors import DivergedError as DivergedError
     from roboaccord.contract.errors import LockstepError as LockstepError
     from roboaccord.contract.errors import check_known as check_known
     from roboaccord.contract.errors import did_you_mean as did_you_mean
+    from roboaccord.contract.errors import guard as guard
+    from roboaccord.contract.errors import visible as visible
     from roboaccord.contract.fault import FORM as FORM
     from roboaccord.contract.fault import FOUND as FOUND
     from roboaccord.contract.fault import HOLDING as HOLDING
@@ -43,11 +49,6 @@ if TYPE_CHECKING:
     from roboaccord.contract.files import read_text as read_text
     from roboaccord.contract.files import read_xml as read_xml
     from roboaccord.contract.files import writing as writing
-    from roboaccord.contract.friction import CFM as CFM
-    from roboaccord.contract.friction import EllipseFriction as EllipseFriction
-    from roboaccord.contract.friction import PyramidFriction as PyramidFriction
-    from roboaccord.contract.friction import rigid_loads as rigid_loads
-    from roboaccord.contract.friction import sliding_force as sliding_force
     from roboaccord.contract.interfaces import Acceleration as Acceleration
     from roboaccord.contract.interfaces import AnyEngine as AnyEngine
     from roboaccord.contract.interfaces import Controller as Controller
@@ -76,11 +77,10 @@ if TYPE_CHECKING:
     from roboaccord.contract.results import by_fields as by_fields
     from roboaccord.contract.results import quantities as quantities
     from roboaccord.contract.results import to_json as to_json
-    from roboaccord.contract.shown import guard as guard
-    from roboaccord.contract.shown import visible as visible
     from roboaccord.contract.state import IDENTITY as IDENTITY
     from roboaccord.contract.state import NO_SWITCHES as NO_SWITCHES
     from roboaccord.contract.state import ORIGIN as ORIGIN
+    from roboaccord.contract.state import Aim as Aim
     from roboaccord.contract.state import Array as Array
     from roboaccord.contract.state import Command as Command
     from roboaccord.contract.state import RobotState as RobotState
@@ -89,39 +89,6 @@ if TYPE_CHECKING:
     from roboaccord.contract.trajectory import Trajectory as Trajectory
     from roboaccord.contract.version import VERSION as VERSION
 
-__getattr__, __dir__, _lazy = lazy_names(__name__, {
-    "aim": ("Aim",),
-    "checks": (
-        "NANOSECONDS", "check_command", "check_positive", "check_state", "clip_efforts",
-        "count_steps",
-    ),
-    "contact": ("Contact", "ContactPoint", "Fixture", "HeightField", "Index", "MeshFixture"),
-    "errors": ("AccordError", "DivergedError", "LockstepError", "check_known", "did_you_mean"),
-    "fault": (
-        "FORM", "FOUND", "Fault", "HOLDING", "Kind", "REFUSED", "check_joint", "fault_of",
-        "parse_fault",
-    ),
-    "files": (
-        "check_folder", "check_inside", "check_target", "drafting", "is_file", "read_bytes",
-        "read_text", "read_xml", "writing",
-    ),
-    "friction": ("CFM", "EllipseFriction", "PyramidFriction", "rigid_loads", "sliding_force"),
-    "interfaces": (
-        "Acceleration", "AnyEngine", "Controller", "Engine", "Inputs", "LinkMotion", "Observer",
-        "Tally",
-    ),
-    "results": (
-        "BESIDE", "Degrees", "Hertz", "IF_ANY", "INLINE", "Json", "Kilograms", "LEFT_OUT", "Metres",
-        "MetresPerSecond", "Minutes", "NewtonMetres", "Quantity", "Radians", "RadiansPerSecond",
-        "Ratio", "Seconds", "by_fields", "quantities", "to_json",
-    ),
-    "shown": ("guard", "visible"),
-    "state": ("Array", "Command", "IDENTITY", "NO_SWITCHES", "ORIGIN", "RobotState", "Target"),
-    "trajectory": ("Event", "Trajectory"),
-    "version": ("VERSION",),
-})  # fmt: skip
+__getattr__, __dir__, _lazy = lazy_names(__name__)
 
-__all__ = [
-    *_lazy,
-    "lazy_names",
-]
+__all__ = [*_lazy, "lazy_names"]

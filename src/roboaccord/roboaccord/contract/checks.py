@@ -22,10 +22,10 @@ def count_steps(duration: float, step: float, what: str) -> int:
         AccordError: if it does not fit a whole number of times, at least once.
     """
     if not (math.isfinite(duration) and step > 0 and duration <= MOST * step):
-        raise AccordError(f"{what}: {duration:g} s over {step:g} s is no number of steps")
+        raise AccordError(f"{what}: {duration:g} s over {step:g} s is not a whole number of steps")
     count = round(duration / step)
     if count < 1 or abs(count * step - duration) > 1e-9 * max(duration, step):
-        raise AccordError(f"{what}: {duration:g} s is no whole multiple of {step:g} s")
+        raise AccordError(f"{what}: {duration:g} s is not a whole multiple of {step:g} s")
     return count
 
 

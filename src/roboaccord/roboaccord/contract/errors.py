@@ -1,12 +1,36 @@
-"""The one family of errors that the command line turns into one line and exit status 2."""
+"""Errors that commands turn into one line and exit status 2, and text that steers no terminal."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Collection, Iterable
+import shlex
+import sys
+from collections.abc import Collection, Iterable, Mapping
+from importlib.util import find_spec
+from typing import IO, Any
 
 MANY = 24  # names that a line of choices has at most
+EXTRAS: Mapping[str, Mapping[str, str]] = {
+    "reference": {"joblib": "joblib>=1.5", "numba": "numba>=0.60,<0.69", "scipy": "scipy>=1.11"},
+    "report": {
+        "jinja2": "jinja2>=3.1",
+        "matplotlib": "matplotlib>=3.10",
+        "PIL": "pillow>=10",
+        "plotly": "plotly>=5.20",
+    },
+    "bag": {
+        "mcap": "mcap>=1.2",
+        "rosbags": "rosbags>=0.11.7,<0.12",
+        "zstandard": "zstandard>=0.20",
+    },
+}
+"""What pip is asked for, by module; setup.py has the same."""
+DISPENSABLE = ("numba",)  # kernels are interpreted without it
+# Control characters but for tab and newline; those that reorder text; halves of pairs.
+CONTROLS = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 
 
 class AccordError(Exception):
@@ -61,3 +85,74 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 def _plain(word: str) -> str:
     """Return a word in small letters, its numbers without leading zeros."""
     return re.sub(r"0+(?=\d)", "", word.lower())
+
+
+def need(what: str, *extras: str) -> None:
+    """Refuse to go on where libraries of extras are missing.
+
+    Args:
+        what: begins the message, "reports need" say.
+        extras: their names.
+
+    Raises:
+        AccordError: one line that says what to install.
+    """
+    if line := missing(*extras):
+        raise AccordError(f"{what} {line}")
+
+
+def missing(*extras: str) -> str:
+    """Return what is missing of extras, and how to install it; "" for nothing."""
+    modules = {name: asked for extra in extras for name, asked in EXTRAS[extra].items()}
+    return _line(
+        asked for name, asked in modules.items() if name not in DISPENSABLE and not find_spec(name)
+    )
+
+
+def missing_behind(error: BaseException) -> str:
+    """Return in a line which library of an extra is missing behind an error, "" for none."""
+    name = (getattr(error, "name", None) or "").partition(".")[0]
+    asked = next((modules[name] for modules in EXTRAS.values() if name in modules), "")
+    if asked and isinstance(error, ModuleNotFoundError) and not find_spec(name):
+        return f"this needs {_line([asked])}"
+    return ""
+
+
+def _line(asked: Iterable[str]) -> str:
+    names = {each.partition(">")[0]: each for each in asked}
+    words = [
+        each if "<" in each else name for name, each in names.items()
+    ]  # private parts are used
+    return f"{', '.join(names)}: pip install {shlex.join(words)}" if names else ""
+
+
+def visible(text: str) -> str:
+    """Return text with control characters as escapes, which are those of JSON, too."""
+    return CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+class Visible:
+    """A stream that takes text, and writes it with control characters as escapes.
+
+    Args:
+        stream: to write to; rich, whose styles hold such characters, finds it by its name here.
+    """
+
+    def __init__(self, stream: IO[str]) -> None:
+        self.rich_proxied_file = stream
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.rich_proxied_file, name)
+
+    def write(self, text: str) -> int:
+        """Write text."""
+        self.rich_proxied_file.write(visible(text))
+        return len(text)
+
+
+def guard() -> None:
+    """Let whatever this process prints from now on pass through `visible`."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None and not isinstance(stream, Visible):
+            setattr(sys, name, Visible(stream))

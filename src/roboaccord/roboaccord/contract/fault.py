@@ -114,5 +114,5 @@ def _number(text: str, word: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise AccordError(f"fault {text}: {word} is no number")
+        raise AccordError(f"fault {text}: {word} is not a number")
     return value

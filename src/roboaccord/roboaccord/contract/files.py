@@ -33,13 +33,13 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
         most: size from which on it is refused [bytes].
 
     Raises:
-        AccordError: if it cannot be read, is no regular file or is too large.
+        AccordError: if it cannot be read, is not a regular file or is too large.
     """
     try:
         # Opening a FIFO waits for somebody who writes, but for this flag.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise AccordError(f"cannot read {path}: it is no regular file")
+                raise AccordError(f"cannot read {path}: it is not a regular file")
             data = file.read(most + 1)
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
@@ -53,7 +53,7 @@ def read_text(path: Path, most: int = LARGEST_TEXT) -> str:
     try:
         return read_bytes(path, most).decode("utf-8")
     except UnicodeDecodeError:
-        raise AccordError(f"cannot read {path}: it is no UTF-8 text") from None
+        raise AccordError(f"cannot read {path}: it is not UTF-8 text") from None
 
 
 def read_xml(path: Path) -> ET.Element:
@@ -63,7 +63,7 @@ def read_xml(path: Path) -> ET.Element:
         top = ET.fromstring(data)
         ET.tostring(top)  # elements too deep in each other end in a recursion
     except (ET.ParseError, ValueError, LookupError, RecursionError) as error:
-        raise AccordError(f"cannot read {path}: it is no XML: {error}") from None
+        raise AccordError(f"cannot read {path}: it is not XML: {error}") from None
     return top
 
 
@@ -74,7 +74,7 @@ def check_file(path: Path, most: int = LARGEST) -> Path:
     except (OSError, ValueError) as error:
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
     if not stat.S_ISREG(found.st_mode):
-        raise AccordError(f"cannot read {path}: it is no regular file")
+        raise AccordError(f"cannot read {path}: it is not a regular file")
     if found.st_size > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
     return path
@@ -132,14 +132,14 @@ def open_growing(path: Path) -> TextIO:
     """Open a text that grows, a new one where there is none, to be read and appended to.
 
     Raises:
-        AccordError: if it is no regular file, or has a second name.
+        AccordError: if it is not a regular file, or has a second name.
         OSError: if it cannot be opened, as a link.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     file = os.fdopen(os.open(path, flags, 0o666), "a+", encoding="utf-8")
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        raise AccordError(f"cannot write {path}: it is no regular file, or a hard link")
+        raise AccordError(f"cannot write {path}: it is not a regular file, or a hard link")
     written.add(path.absolute())
     return file
 
@@ -163,7 +163,7 @@ def check_target(path: Path | None, kind: str = "") -> None:
         if stat.S_ISLNK(there.st_mode):
             raise AccordError(f"cannot write {path}: it is a symbolic link; name what it leads to")
         if not stat.S_ISREG(there.st_mode):
-            raise AccordError(f"cannot write {path}: it is no regular file")
+            raise AccordError(f"cannot write {path}: it is not a regular file")
         if not os.access(path, os.W_OK):
             raise AccordError(f"cannot write {path}: Permission denied")
         if there.st_size and not _is_of_kind(path, kind.lower(), there.st_size):
@@ -193,7 +193,7 @@ def check_folder(path: Path, patterns: Sequence[str]) -> None:
         AccordError: naming the first other thing.
     """
     if path.is_symlink() or (path.exists() and not path.is_dir()):
-        raise AccordError(f"cannot write {path}: it is no folder")
+        raise AccordError(f"cannot write {path}: it is not a folder")
     for each in sorted(path.rglob("*")):
         if each.is_symlink() or not (each.is_dir() or any(map(each.match, patterns))):
             raise AccordError(f"cannot replace {path}: it holds {each.name}")

@@ -15,21 +15,15 @@ from roboaccord.numerics.lazy import lazy_names, make_callable
 if TYPE_CHECKING:
     from roboaccord.crosscheck.cause import Cause as Cause
     from roboaccord.crosscheck.cause import CauseFinder as CauseFinder
-    from roboaccord.crosscheck.companion import Companion as Companion
+    from roboaccord.crosscheck.cause import Companion as Companion
     from roboaccord.crosscheck.live import BEHIND as BEHIND
+    from roboaccord.crosscheck.live import LiveStep as LiveStep
     from roboaccord.crosscheck.live import LiveSteps as LiveSteps
-    from roboaccord.crosscheck.live import Step as Step
     from roboaccord.crosscheck.recorded import HELD as HELD
     from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
     from roboaccord.crosscheck.recorded import StepCheck as StepCheck
     from roboaccord.crosscheck.recorded import contacts_of as contacts_of
     from roboaccord.crosscheck.run import run_crosscheck as run_crosscheck
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "cause": ("Cause", "CauseFinder"),
-    "companion": ("Companion",),
-    "live": ("BEHIND", "LiveSteps", "Step"),
-    "recorded": ("HELD", "RecordedReport", "StepCheck", "contacts_of"),
-    "run": ("run_crosscheck",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)
 make_callable(__name__)

@@ -1,25 +1,40 @@
-"""Level 3 of a chaotic motion: statistics over seeds, engine against reference."""
+"""Level 3 of a chaotic motion: statistics over seeds; and what round-off makes of any motion.
+
+Every simulator runs the scenario again from the same start, from a start of which one value has its
+last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of
+any link between two runs so far, the floor is d(T) of the first two at the end T, the horizon the
+time at which it comes to 1 mm, and
+
+    rate = ln(d(t) / d(0)) / t
+
+of the third, where t is T, or the time at which d comes to 1 mm if that is before: the finite-time
+Lyapunov rate along the motion [Benettin et al. 1980], free of the round-off of the steps.
+"""
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Controller, Engine
-from roboaccord.contract.results import LEFT_OUT
+from roboaccord.contract.results import LEFT_OUT, Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.runs import statistics_steps
+from roboaccord.crosscheck.convergence import largest_distance, link_centres
+from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs, statistics_steps
 from roboaccord.crosscheck.ticks import at_stops, left_out
+from roboaccord.description.tree import Tree
 from roboaccord.numerics.statistics import median_difference, share_probability
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.controllers import make_controller
-from roboaccord.scenario.scenario import StatisticsSpec
+from roboaccord.scenario.scenario import StatisticsSpec, Tolerances, limit_of
 from roboaccord.scenario.setup import Setup
 
 WHY = (
@@ -31,7 +46,8 @@ WHY = (
 # that passes go the same way, and at least half as far.
 KNOWN = 0.5
 PROBED = 5  # ticks at which the loop is linearised
-NUDGE = 1e-6  # rad and rad/s
+PROBE = 1e-6  # rad and rad/s
+HORIZON = 1e-3  # m
 
 
 @dataclass(frozen=True)
@@ -140,8 +156,8 @@ def linearise_loop(setup: Setup, run: Trajectory) -> float | None:
             except (RuntimeError, TypeError):
                 return None
             slopes = [
-                (tick(nudged(state, k, NUDGE), one) - tick(nudged(state, k, -NUDGE), two))
-                / (2.0 * NUDGE)
+                (tick(nudged(state, k, PROBE), one) - tick(nudged(state, k, -PROBE), two))
+                / (2.0 * PROBE)
                 for k, (one, two) in enumerate(owns)
             ]
             found.append(float(np.linalg.eigvals(np.array(slopes).T).real.min()))
@@ -187,3 +203,86 @@ def compare_cells(
         failures={str(seed): reason for seed, reason in cell.failures.items()},
         diverged=cell.diverged,
     )
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Hold what round-off makes of a motion.
+
+    Args:
+        floor: largest distance of any link from itself in a run with other round-off.
+        rate: mean slope of the logarithm of a small distance; None where there is none.
+        horizon: when the floor comes to 1 mm; None where it does not within the run.
+    """
+
+    floor: Annotated[float, Quantity("m", "what round-off makes of it", "", ".1g", "mm")]
+    rate: Annotated[float | None, Quantity("1/s", "at which small distances grow")]
+    horizon: Annotated[float | None, Quantity("s", "when the floor comes to 1 mm", form=".3g")]
+
+
+def measure_all(tree: Tree, runs: Runs, names: Sequence[str]) -> dict[str, Noise]:
+    """Return the noise of each simulator at the scenario's physics step."""
+    found, dt = runs.found, runs.steps[0]
+    return {
+        name: measure_noise(
+            tree, runs.shown(name), *(found[Job(name, dt, **{how: True})] for how in NOISE)
+        )
+        for name in names
+    }
+
+
+def measure_noise(
+    tree: Tree, run: Trajectory, again: Trajectory, bit: Trajectory, nudged: Trajectory
+) -> Noise:
+    """Compare a run with its repetition, and with those from starts that are changed."""
+    centres = link_centres(tree, run)
+    repeated, changed, apart = (
+        np.maximum.accumulate(largest_distance(link_centres(tree, other) - centres))
+        for other in (again, bit, nudged)
+    )
+    noise = np.maximum(repeated, changed)
+    horizon, end = _horizon(noise), _horizon(apart)
+    last = len(apart) - 1 if end is None else end
+    elapsed = float(run.time[last] - run.time[0])
+    start = max(apart[0], NUDGE * HORIZON)  # a lever is 1 mm at least
+    diverges = elapsed > 0.0 and apart[last] >= start
+    return Noise(
+        floor=float(noise[-1]),
+        rate=float(np.log(apart[last] / start) / elapsed) if diverges else None,
+        horizon=None if horizon is None else float(run.time[horizon]),
+    )
+
+
+def _horizon(distance: Array) -> int | None:
+    past = np.flatnonzero(distance >= HORIZON)
+    return int(past[0]) if past.size else None
+
+
+def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least: float) -> None:
+    """Refuse tolerances of trajectories that noise would exceed.
+
+    Args:
+        tolerances: of the scenario.
+        noise: by engine.
+        least: floor of the reference with which they are compared [m].
+
+    Raises:
+        AccordError: naming the key and the floor.
+    """
+    for engine in noise:
+        limit, floor = tolerances.of(engine), max(noise[engine].floor, least)
+        if limit is not None and limit_of(limit) < floor:
+            raise AccordError(
+                f"crosscheck.tolerances.trajectory.{engine}: {limit_of(limit):g} m is below the "
+                f"noise floor of {floor:.2g} m"
+            )
+
+
+def sensitive(noise: Mapping[str, Noise]) -> list[str]:
+    """Return in words until when runs of a sensitive motion can agree, by engine."""
+    return [
+        f"{engine}: agree until t = {found.horizon:.4g} s: the last bit of a start value makes "
+        "1 mm by then"
+        for engine, found in noise.items()
+        if found.horizon is not None
+    ]

@@ -1,20 +1,40 @@
-"""A chosen motion of a model: smooth, within the limits of its joints, and without a turn.
+"""A chosen motion of a model, the forces that it needs, and an engine that follows it.
 
-Every coordinate goes one way, at a rate that swings about its mean: so dry friction, of joints and
-of the ground, keeps its direction.
+It is smooth, within the limits of its joints, and without a turn. Every coordinate goes in one
+direction, at a rate that swings about its mean: so dry friction, of joints and of the ground, keeps
+its direction. By inverse dynamics of the model as it is meant to be, it needs
+
+    f = M(q) (a - a_0(q, v)) - what joint friction and force law do,
+
+where a_0 are the accelerations under no force but gravity, and M the mass matrix: both by the
+description alone. An engine follows it under such forces at mid-step, and a feedback. With the
+errors e of the motion so far, taken to the middle of a step by a line through the last two, the
+forces are those of inverse dynamics for
+
+    q = q* + e,    v = v* + e',    a = a* - 2 w e' - w^2 e
+
+So the feedback is zero on the exact motion, it is of order 2 like the held forces where an error
+stays, and all errors fall alike, at w, whatever the robot: a gain alone would leave a long chain
+to errors that grow.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import LinkMotion
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.crosscheck.convergence import ROUND_OFF
+from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.dynamics import TreeDynamics
+from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.engines.model import EngineModel
+from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
@@ -23,6 +43,8 @@ from roboaccord.numerics.rotations import (
     turn_quaternion,
     turn_twist,
 )
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.base import Simulator
 
 RATE = 0.5  # mean rate of a joint [rad/s or m/s]
 BASE_RATES = np.array([1.0, 0.7, 0.5, 0.3, 0.3, 0.3])  # m/s, and rad/s of roll, pitch and yaw
@@ -32,6 +54,14 @@ GOLDEN = 0.5 * (np.sqrt(5.0) - 1.0)  # by which phases and frequencies are sprea
 USED = 0.8  # of a joint's range, at most
 Z = np.array([0.0, 0.0, 1.0])
 LEVEL, STILL = np.eye(3), np.zeros(3)
+BANDWIDTH = 10.0  # rad/s, w of the feedback
+FAR = 1e3  # rad or m: an error that runs away
+SAMPLES = 8  # moments at which the round-off of the forces is looked at
+CLEAR = 10.0  # times that
+LOOKS, EDGE = 50, 5  # samples at which missing forces are looked at, and pairs left out at ends
+ROUGH = 1e-5  # of what a force is a sum of, in doubt besides
+AXES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
+BASE_AXES = [f"{each} of {BASE_LINK}" for each in AXES]
 
 
 @dataclass(frozen=True)
@@ -62,7 +92,7 @@ class Moment:
 
 
 class ChosenMotion:
-    """Move every coordinate one way, within the limits of its joint.
+    """Move every coordinate in one direction, within the limits of its joint.
 
     Args:
         model: whose joints and base move.
@@ -105,8 +135,8 @@ class ChosenMotion:
         """Return the motion at a time [s]."""
         rate, omega = self._rate, self._omega
         turn = omega * time + self._phase
-        way = time + SWING * (np.sin(turn) - np.sin(self._phase)) / omega
-        x, v = self._begin + rate * way, rate * (1.0 + SWING * np.cos(turn))
+        path = time + SWING * (np.sin(turn) - np.sin(self._phase)) / omega
+        x, v = self._begin + rate * path, rate * (1.0 + SWING * np.cos(turn))
         a = -rate * SWING * omega * np.sin(turn)
         rotation, spin, change = _turning(x[3:6], v[3:6], a[3:6])
         return Moment(
@@ -155,3 +185,207 @@ def _turning(angle: Array, rate: Array, change: Array) -> tuple[Array, Array, Ar
     growing = change[2] * Z + change[1] * across + change[0] * along
     growing += np.array([-c * q * r, -s * q * r, 0.0]) + p * np.cross(turning, along)
     return rotation, turning + p * along, growing
+
+
+class InverseDynamics:
+    """Compute forces on the coordinates of a model (c,): those of its base first, then joints.
+
+    Args:
+        model: as it is meant to be.
+        tree: of its description.
+
+    Raises:
+        AccordError: for what this does not take.
+    """
+
+    def __init__(self, model: EngineModel, tree: Tree) -> None:
+        left = [joint.name for joint in tree.moving if joint.name not in model.joints]
+        if tree.frame or model.base == "ball":
+            raise AccordError("base_link is a ball in a bearing, and no part of one tree of joints")
+        if not (model.joints or KINDS[model.base].moves):
+            raise AccordError("nothing of it moves")
+        if left:
+            raise AccordError(f"no effort can be commanded of {left[0]}, which moves")
+        self._dynamics = TreeDynamics(tree, model.joints, model.base, model.gravity)
+        if model.armature is not None:
+            for joint, inertia in enumerate(model.armature.tolist()):
+                self._dynamics.lock(joint, inertia)
+        self._kinematics = TreeKinematics(tree, model.joints)
+        self._law, self._friction = model.force_law, model.friction
+        self._axes = list(KINDS[model.base].axes)
+
+    def inertial(self, m: Moment) -> Array:
+        """Return the forces on base and joints (c,) without friction and force law."""
+        mass = self._dynamics.mass_matrix(m.q, m.position, m.rotation)
+        return np.asarray(mass @ self.missing(m, np.zeros(len(mass))))
+
+    def missing(self, m: Moment, forces: Array) -> Array:
+        """Return by how much accelerations under these forces alone fall short (c,)."""
+        wrench, effort = self.split(forces)
+        found = self._dynamics.acceleration(
+            m.q, m.qd, effort, m.position, m.rotation, m.twist, wrench
+        )
+        return np.concatenate([(m.change - found.base)[self._axes], m.qdd - found.joints])
+
+    def split(self, forces: Array) -> tuple[Array | None, Array]:
+        """Return a wrench on the base (6,), None where it stands still, and efforts (n,)."""
+        count = len(self._axes)
+        if not count:
+            return None, forces
+        wrench = np.zeros(6)
+        wrench[self._axes] = forces[:count]
+        return wrench, forces[count:]
+
+    def behind(self, m: Moment, rate: Array, acceleration: Array) -> tuple[Array, Array]:
+        """Return the forces (c,) behind differences of rates and accelerations that end at `m`.
+
+        The sizes of what each is a sum of come second.
+        """
+        mass = self._dynamics.mass_matrix(m.q, m.position, m.rotation)
+        before = replace(m, qd=m.qd - rate[len(self._axes) :])
+        braked = self.braking(before) - self.braking(m)
+        return mass @ acceleration + braked, np.abs(mass) @ np.abs(acceleration) + np.abs(braked)
+
+    def stiffness(self, m: Moment) -> float:
+        """Return the largest rate at which joint friction alone slows anything down [1/s]."""
+        mass = self._dynamics.mass_matrix(m.q, m.position, m.rotation)
+        damping = np.zeros(len(mass))
+        if self._friction is not None:
+            damping[len(self._axes) :] = self._friction.damping(m.qd)
+        rates = np.linalg.eigvals(np.linalg.solve(mass, np.diag(damping)))
+        return float(np.abs(rates).max(initial=0.0))
+
+    def braking(self, m: Moment) -> Array:
+        """Return the forces of joint friction (c,)."""
+        efforts = np.zeros(len(m.q)) if self._friction is None else self._friction.efforts(m.qd)
+        return np.concatenate([np.zeros(len(self._axes)), efforts])
+
+    def pushing(self, m: Moment) -> Array:
+        """Return the forces of the force law (c,)."""
+        if self._law is None:
+            return np.zeros(len(self._axes) + len(m.q))
+        names = self._kinematics.names
+        at = [names.index(name) for name in self._law.links]
+        moved = self._kinematics.move(m.q, m.qd, m.position, m.rotation, m.twist)
+        force, torque = np.zeros((2, len(names), 3))
+        force[at], torque[at] = self._law.wrenches(
+            LinkMotion(moved.rotation[at], moved.position[at], moved.linear[at], moved.angular[at])
+        )
+        wrench, efforts = self._kinematics.efforts(force, torque)
+        return np.concatenate([wrench[self._axes], efforts])
+
+
+class Follower:
+    """Let a model in an engine follow its manufactured motion.
+
+    Args:
+        setup: robot and scenario.
+        model: as it is meant to be.
+        length: of the motion [s].
+
+    Raises:
+        AccordError: for a model of which there is no inverse dynamics.
+    """
+
+    def __init__(self, setup: Setup, model: EngineModel, length: float) -> None:
+        tree = Tree.parse(model.urdf, root=model.root)
+        self._length, self._tree, self._joints = length, tree, model.joints
+        self._inverse = InverseDynamics(model, tree)
+        self._motion = ChosenMotion(model, tree, setup.initial, setup.joints, length)
+        axes, self._tilts = KINDS[model.base].axes, KINDS[model.base].tilts
+        slides = [joint.name for joint in tree.moving if joint.kind == "prismatic"]
+        self.names = {BASE_AXES[axis]: "m" if axis < 3 else "rad" for axis in axes}
+        self.names |= {name: "m" if name in slides else "rad" for name in model.joints}
+
+    @np.errstate(all="ignore")
+    def follow(self, simulator: Simulator) -> Array:
+        """Return the errors of the coordinates after each step (k, c); NaN where they run away."""
+        step = simulator.physics_step
+        motion, inverse = self._motion, self._inverse
+        count = round(self._length / step)
+        errors = np.full((count, len(self.names)), np.nan)
+        state = simulator.reset(motion.at(0.0).state(0.0))
+        error = np.zeros((2, len(self.names)))
+        before = error
+        for k in range(count):
+            middle = motion.at((k + 0.5) * step)
+            away, faster = 1.5 * error - 0.5 * before
+            change = -BANDWIDTH * (BANDWIDTH * away + 2.0 * faster)
+            there = motion.displaced(middle, away, faster, change)
+            forces = inverse.inertial(there) - inverse.pushing(there) - inverse.braking(middle)
+            wrench, effort = inverse.split(forces)
+            try:
+                state = simulator.step(Command(effort, wrench=wrench), step)
+            except AccordError:  # of a simulator that refuses what runs away
+                break
+            error, before = motion.apart(state, motion.at((k + 1) * step)), error
+            errors[k] = error[0]
+            if not np.abs(error[0]).max(initial=0.0) < FAR:
+                break
+        return errors
+
+    def floor(self) -> Array:
+        """Return what round-off makes of the coordinates (c,): of forces, behind the feedback."""
+        off = np.zeros(len(self.names))
+        for time in np.linspace(0.0, self._length, SAMPLES):
+            moment = self._motion.at(float(time))
+            forces = self._inverse.inertial(moment)
+            off = np.maximum(off, np.abs(self._inverse.missing(moment, forces)))
+        return CLEAR * off / BANDWIDTH**2 + ROUND_OFF
+
+    def missing_at(self, first: Array, last: Array, step: float) -> tuple[list[str], bool]:
+        """Return the outermost joints at which forces are missing, and whether at one alone.
+
+        Or `base_link`, where they are missing at no joint; nothing where that cannot be told, from
+        few samples say.
+
+        A link that is wrong asks for forces at its joint and those between that and the base, not
+        beyond: of a serial robot one joint is outermost, the one that carries the link.
+
+        Args:
+            first, last: errors at a step of 0, by two estimates (k, c).
+            step: between their samples [s].
+        """
+        if len(last) < 4 * EDGE:
+            return [], False
+        other, _ = self._forces_behind(first, step, 1)
+        wide, size = self._forces_behind(last, step, 2)
+        found, _ = self._forces_behind(last, step, 1)
+        doubt = SAFETY * (np.abs(other - found) + np.abs(wide - found)) + ROUGH * size
+        acts = np.linalg.norm(found, axis=0) > np.linalg.norm(doubt, axis=0)
+        at = [name for name, here in zip(self.names, acts, strict=True) if here]
+        joints = {joint.name: joint for joint in self._tree.joints}
+        leading = {joint.child: joint for joint in self._tree.joints}
+        inner = set[str]()
+        for name in at:
+            joint = leading.get(joints[name].parent) if name in joints else None
+            while joint is not None:
+                inner.add(joint.name)
+                joint = leading.get(joint.parent)
+        outer = [name for name in at if name in joints and name not in inner]
+        return outer or [BASE_LINK][: len(at)], len(at) == len(outer) == 1
+
+    def _forces_behind(self, error: Array, step: float, stride: int) -> tuple[Array, Array]:
+        """Return the forces behind errors at some samples (s, c), and what they are sums of.
+
+        By differences of every sample, or of every second.
+        """
+        error, step = error[stride - 1 :: stride], stride * step
+        moments = [self._motion.at((k + 1) * step) for k in range(len(error))]
+        rate = np.gradient(error, step, axis=0)
+        if self._tilts:  # of the rotation vector between two frames that turn
+            rate[:, 3:6] -= np.cross([moment.twist[3:] for moment in moments], error[:, 3:6])
+        change = np.gradient(rate, step, axis=0)
+        wanted = change + BANDWIDTH * (2.0 * rate + BANDWIDTH * error)
+        pairs = len(error) * stride // 2
+        found = list[tuple[Array, Array]]()
+        for pair in np.linspace(EDGE, pairs - EDGE, LOOKS).astype(int):
+            k = 2 * pair // stride - 1
+            there = self._motion.displaced(moments[k], error[k], rate[k], change[k])
+            found.append(self._inverse.behind(there, rate[k], wanted[k]))
+        forces, sizes = zip(*found, strict=True)
+        return np.array(forces), np.array(sizes)
+
+    def least_step(self) -> float:
+        """Return the physics step above which explicit schemes fail for joint friction [s]."""
+        return 2.0 / max(self._inverse.stiffness(self._motion.at(0.0)), 1e-9)

@@ -11,7 +11,7 @@ import numpy as np
 
 from roboaccord.contract.results import Json, Quantity, unit_of
 from roboaccord.contract.state import Array
-from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.model import LinkProperties
 
 UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
 Value = Array | float | Sequence[float]

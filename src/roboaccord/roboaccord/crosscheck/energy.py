@@ -15,7 +15,7 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.contract.friction import EllipseFriction
+from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.interfaces import Engine, ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
@@ -24,7 +24,7 @@ from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
 from roboaccord.engines import name_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower, motion_of

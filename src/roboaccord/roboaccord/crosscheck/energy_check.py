@@ -32,15 +32,22 @@ from roboaccord.crosscheck.energy import (
     law_of,
     net_work,
 )
-from roboaccord.crosscheck.extrapolation import SAFETY, has_settled, remainder_of_samples
+from roboaccord.crosscheck.extrapolation import (
+    SAFETY,
+    Restart,
+    engines_of,
+    go,
+    has_settled,
+    no_restart,
+    remainder_of_samples,
+)
 from roboaccord.crosscheck.hypotheses import parts_of
-from roboaccord.crosscheck.restarts import Way, engines_of, go, no_restart
 from roboaccord.crosscheck.scheme import SAFETY as MANY
 from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.losses import CHANNELS, FRICTION, LawPower
@@ -211,15 +218,15 @@ def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def rest_of(setup: Setup, stored: Stored, way: Way) -> float:
-    """Return the rest of the balance of an engine's way [J]."""
-    before, after = (sum(stored.of(way.run.state(i))) for i in (0, -1))
-    lost = sum(way.lost.values()) + sum(event.energy for event in way.run.events)
+def rest_of(setup: Setup, stored: Stored, restart: Restart) -> float:
+    """Return the rest of the balance of an engine's restart [J]."""
+    before, after = (sum(stored.of(restart.run.state(i))) for i in (0, -1))
+    lost = sum(restart.lost.values()) + sum(event.energy for event in restart.run.events)
     law = law_of(setup)
-    if FRICTION not in way.lost and law:
-        power = LawPower(setup.tree, way.run.joints, law)
-        lost += float(integrate_law(power, way.run)[-1])
-    return float(net_work(way.run)[-1]) - (after - before) - lost
+    if FRICTION not in restart.lost and law:
+        power = LawPower(setup.tree, restart.run.joints, law)
+        lost += float(integrate_law(power, restart.run)[-1])
+    return float(net_work(restart.run)[-1]) - (after - before) - lost
 
 
 def _floor(setup: Setup, run: Trajectory, book: EnergyBook) -> float:

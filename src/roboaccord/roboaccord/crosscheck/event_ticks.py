@@ -20,7 +20,7 @@ from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import Index, difference, groups, names, predicted, vector
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 

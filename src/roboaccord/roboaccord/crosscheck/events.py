@@ -3,7 +3,7 @@
 From the recorded state two control periods before an event the reference goes on as it was
 commanded, and so does the engine, at its physics step, a half and a quarter of it. Time, impulse
 and energy of the event must come to the reference's as the step falls. No motion is chaotic over so
-short a way, and what the log says beside the engine's own motion stays at every step.
+short a path, and what the log says beside the engine's own motion stays at every step.
 
 An engine's impulse of a contact is that from the first touch to the end of the control period, so
 the reference's has what presses after the impact, too.
@@ -21,13 +21,12 @@ from numpy.typing import NDArray
 from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.extrapolation import SAFETY
-from roboaccord.crosscheck.restarts import engines_of, go, no_restart
+from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import StopWatch
@@ -175,8 +174,8 @@ def compare_event(
     setup: Setup, reference: Simulator, engines: Sequence[Simulator], run: Trajectory, event: Event
 ) -> Iterator[EventDifference]:
     """Yield what is off of an event of the log."""
-    ways = [go(simulator, run, *window(run, event)).run.events for simulator in engines]
-    again = [nearest(events, event) for events in ways]
+    motions = [go(simulator, run, *window(run, event)).run.events for simulator in engines]
+    again = [nearest(events, event) for events in motions]
     other = predict_event(reference, run, event, press=key(event)[0] == TOUCH)
     name = (event.kind, event.subject, event.time)
     step = engines[-1].physics_step
@@ -258,7 +257,7 @@ def window(run: Trajectory, event: Event) -> tuple[int, int]:
 
 
 def key(event: Event) -> Key:
-    """Return what an event is of, in one way for all: hulls have the name of their link."""
+    """Return what an event is of, by one name for all: hulls have the name of their link."""
     if event.kind in ("impact", TOUCH):
         return TOUCH, pair(event.subject.split())
     return event.kind, event.subject

@@ -28,11 +28,11 @@ from roboaccord.crosscheck.hypotheses import spread
 from roboaccord.crosscheck.scheme import LOSS, SAFETY, read_back
 from roboaccord.crosscheck.ticks import by_group, difference, names, vector
 from roboaccord.engines.base import engine_parts
-from roboaccord.engines.moved import HALF_RIGHT, MOVES, RIGHT, Move, moved
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.symmetries import HALF_RIGHT, MOVES, RIGHT, Move, moved
 from roboaccord.engines.twin import ROUNDING
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -45,7 +45,7 @@ UNEQUAL = "its contact law depends on the axes of the world"
 
 
 @dataclass(frozen=True)
-class Change:
+class Shift:
     """Hold the difference in a moved world that is largest beside what round-off explains.
 
     Args:
@@ -78,7 +78,7 @@ class InvarianceCheck:
     """
 
     duration: Annotated[float, Quantity("s", "duration")]
-    changes: Mapping[str, Change]
+    changes: Mapping[str, Shift]
     refused: Mapping[str, str] = field(default_factory=dict)
     law: str = ""
 
@@ -204,10 +204,10 @@ def compare(
     return np.asarray(np.nan_to_num(errors, nan=np.inf))
 
 
-def worst(run: Trajectory, errors: Array, floor: Array) -> Change:
+def worst(run: Trajectory, errors: Array, floor: Array) -> Shift:
     """Return the change that is largest beside its floor."""
     floors = np.array([spread(row, errors.shape[1]) for row in floor])
     tick, column = np.unravel_index(int(np.argmax(errors / floors)), errors.shape)
     what, where = names(run.joints)[column]
     size, limit = float(errors[tick, column]), float(floors[tick, column])
-    return Change(size, limit, what, where, float(run.time[tick + 1]))
+    return Shift(size, limit, what, where, float(run.time[tick + 1]))

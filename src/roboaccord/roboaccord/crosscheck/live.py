@@ -47,7 +47,7 @@ class SwitchLog:
         return changes
 
 
-class Step(NamedTuple):
+class LiveStep(NamedTuple):
     """Hold a control period that was judged.
 
     Args:
@@ -110,7 +110,7 @@ class LiveSteps:
             self._states.popleft()
         return is_back
 
-    def judge(self, until: float, behind: int = BEHIND) -> Iterator[Step]:
+    def judge(self, until: float, behind: int = BEHIND) -> Iterator[LiveStep]:
         """Judge the states that wait, but for the last ones.
 
         Args:
@@ -128,7 +128,7 @@ class LiveSteps:
                 for passed in [at for at in known if at <= before.time]:
                     del known[passed]
             errors = self.check.take(before, after, *given.values())
-            yield Step(before, after, errors, bool(self._given))
+            yield LiveStep(before, after, errors, bool(self._given))
 
     def settle(self) -> Sequence[RobotState]:
         """End: what waits is skipped; return the errors of what is compared now."""

@@ -21,13 +21,13 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields
 from roboaccord.contract.state import Array
+from roboaccord.crosscheck.chosen_motion import Follower
 from roboaccord.crosscheck.extrapolation import STEPS, estimates, remainder_over_time
-from roboaccord.crosscheck.follower import Follower
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 

@@ -33,7 +33,7 @@ from roboaccord.crosscheck.ticks import Index, by_group, left_out, vector
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import EVERY, OF_LINKS
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.scenario import Allowance
 from roboaccord.scenario.setup import Setup

@@ -39,7 +39,7 @@ from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.gazebo.twin import GAZEBO_ENGINE, by_contacts, gazebo_case
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import RELEASE

@@ -9,19 +9,16 @@ from typing import Annotated
 from roboaccord.contract.outcome import Finding, Levels, Verdict, remarks, verdict_of
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, by_fields, to_json
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.acceleration import AccelerationCheck
-from roboaccord.crosscheck.chaotic import WHY, StatisticsCheck
+from roboaccord.crosscheck.chaotic import WHY, Noise, StatisticsCheck, sensitive
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.energy import EnergyBook, NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventsCheck
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of
 from roboaccord.crosscheck.invariance import InvarianceCheck
-from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.noise import Noise, sensitive
+from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.repeat import RepeatCheck
-from roboaccord.crosscheck.runs import Engines, Runs, judged_duration
+from roboaccord.crosscheck.runs import Engines, RepeatCheck, Runs, judged_duration
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks
 from roboaccord.run.metrics import metrics_of

@@ -13,26 +13,22 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, excuse
-from roboaccord.crosscheck.acceleration import check_acceleration
-from roboaccord.crosscheck.chaotic import check_statistics
+from roboaccord.crosscheck.chaotic import check_statistics, measure_all, refuse_tolerances
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy
 from roboaccord.crosscheck.events import check_events
-from roboaccord.crosscheck.free_steps import check_free_steps
 from roboaccord.crosscheck.hypotheses import Resolved
 from roboaccord.crosscheck.invariance import check_invariance
-from roboaccord.crosscheck.models import check_model
+from roboaccord.crosscheck.models import check_acceleration, check_model
 from roboaccord.crosscheck.naming import (
     ask_resolution,
     name_engine,
     name_trajectory,
     resolve,
 )
-from roboaccord.crosscheck.noise import measure_all, refuse_tolerances
-from roboaccord.crosscheck.one_step import check_steps, settling
-from roboaccord.crosscheck.repeat import check_repeat
+from roboaccord.crosscheck.one_step import check_free_steps, check_steps, settling
 from roboaccord.crosscheck.report import Measured, Report, report_of
 from roboaccord.crosscheck.runs import (
     QUIET,
@@ -40,6 +36,7 @@ from roboaccord.crosscheck.runs import (
     Engines,
     Progress,
     Runs,
+    check_repeat,
     make_engines,
     on_ground_of,
     run_jobs,

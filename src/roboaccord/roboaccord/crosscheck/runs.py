@@ -1,25 +1,27 @@
-"""The runs of a cross-check: which simulators, which physics steps, and the runs themselves."""
+"""The runs of a cross-check, and level `repeat`: equal runs are to be equal bit for bit."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Annotated
 
 import numpy as np
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.profiles import plain
-from roboaccord.contract.results import Json
+from roboaccord.contract.results import Json, Quantity, Seconds
 from roboaccord.contract.state import RobotState
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.ticks import names
 from roboaccord.engines import engine_names, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec, read_settings
-from roboaccord.numerics.parallel import cores
-from roboaccord.run.factory import make_simulator
-from roboaccord.run.loop import simulate
+from roboaccord.numerics.machine import cores
+from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
@@ -327,3 +329,52 @@ def nudged(state: RobotState, size: float | None = NUDGE) -> RobotState:
     at = 0 if len(state.q) else 2
     values[at] += np.spacing(max(abs(values[at]), 1.0)) if size is None else size
     return replace(state, q=values) if len(state.q) else replace(state, position=values)
+
+
+@dataclass(frozen=True)
+class RepeatCheck:
+    """Hold where a run and the same run again part first.
+
+    Args:
+        apart: largest difference there, in the unit of the coordinate; 0 where they are equal.
+        quantity, where: the coordinate, and its joint or link; "" where they are equal.
+        time: of the state; None likewise.
+    """
+
+    apart: Annotated[float, Quantity("", "difference from the same run again")] = 0.0
+    quantity: str = ""
+    where: str = ""
+    time: Seconds | None = None
+
+
+def check_repeat(runs: Runs, engine: str) -> RepeatCheck:
+    """Compare the run at the scenario's step with its repetition."""
+    return compare_runs(runs.shown(engine), runs.found[Job(engine, runs.steps[0], again=True)])
+
+
+def compare_runs(run: Trajectory, again: Trajectory) -> RepeatCheck:
+    """Return where two runs part first, and by how much."""
+    parts = [
+        np.abs(getattr(again, name) - getattr(run, name))
+        for name in ("q", "qd", "position", "orientation", "twist")
+    ]
+    parts[3] = parts[3][:, :3]  # of a quaternion, whose fourth number follows
+    apart = np.column_stack(parts)
+    first = np.flatnonzero(apart.any(axis=1))
+    if not first.size:
+        return RepeatCheck()
+    at = int(first[0])
+    column = int(np.argmax(apart[at]))
+    found = names(run.joints)[column]
+    return RepeatCheck(float(apart[at, column]), *found, float(run.time[at]))
+
+
+def judge_repeat(engine: str, check: RepeatCheck) -> Finding:
+    """Judge: what is not equal is outside."""
+    if check.time is None:
+        return Finding("repeat", engine, "within")
+    text = (
+        f"the same run again differs by {check.apart:.2g} from t = {check.time:g} s on, first in "
+        f"{check.quantity} of {check.where}"
+    )
+    return outside("repeat", engine, text, where=check.where)

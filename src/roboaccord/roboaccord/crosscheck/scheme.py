@@ -21,7 +21,6 @@ from roboaccord.contract.outcome import Finding, outside
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.acceleration import draw_states
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.event_ticks import EventTicks, check_event_ticks
 from roboaccord.crosscheck.hypotheses import (
@@ -33,6 +32,7 @@ from roboaccord.crosscheck.hypotheses import (
     resolution_of,
     spread,
 )
+from roboaccord.crosscheck.models import draw_states
 from roboaccord.crosscheck.regression import Regression
 from roboaccord.crosscheck.ticks import (
     Index,
@@ -46,7 +46,7 @@ from roboaccord.crosscheck.ticks import (
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING, twin_of
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -109,7 +109,7 @@ class Ticks(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TwinComparison:
     """Hold an engine's twin, and measure what round-off makes of its ticks.
 
     Args:
@@ -124,7 +124,7 @@ class Comparison:
     twin: Simulator
 
     @classmethod
-    def of(cls, setup: Setup, engine: EngineSpec) -> Comparison:
+    def of(cls, setup: Setup, engine: EngineSpec) -> TwinComparison:
         """Make the twin of an engine.
 
         Raises:
@@ -193,7 +193,7 @@ def check_scheme(
     if any(joint.mimic for joint in setup.tree.moving):
         return NoTwin("joints mimic others, which each engine holds by a law of its own")
     try:
-        made = Comparison.of(setup, engine)
+        made = TwinComparison.of(setup, engine)
     except AccordError as error:
         return NoTwin(str(error))
     setup, engine, twin = made.setup, made.engine, made.twin

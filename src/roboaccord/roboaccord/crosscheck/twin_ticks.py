@@ -15,7 +15,7 @@ from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.hypotheses import parts_of, spread
-from roboaccord.crosscheck.scheme import Comparison, NoTwin, SchemeCheck, judge_scheme
+from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, TwinComparison, judge_scheme
 from roboaccord.crosscheck.ticks import difference, names
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.scenario.setup import Setup
@@ -38,7 +38,7 @@ class TwinTicks:
         self._floor, self._measured, self._judged = np.zeros(6), 0, 0
         self._largest, self._times = np.zeros((2, 2 * len(setup.joints) + 12))
         try:
-            self._made: Comparison | None = Comparison.of(setup, engine)
+            self._made: TwinComparison | None = TwinComparison.of(setup, engine)
         except AccordError as error:
             self._made, self._why = None, str(error)
 

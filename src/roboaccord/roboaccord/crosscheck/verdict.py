@@ -9,7 +9,6 @@ from functools import partial
 from typing import NamedTuple
 
 from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in
-from roboaccord.crosscheck.acceleration import AccelerationCheck
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
@@ -18,9 +17,9 @@ from roboaccord.crosscheck.energy_check import EnergyCheck, judge_energy
 from roboaccord.crosscheck.events import EventsCheck, judge_events
 from roboaccord.crosscheck.extrapolation import STEPS
 from roboaccord.crosscheck.invariance import InvarianceCheck, judge_invariance
-from roboaccord.crosscheck.models import ModelCheck
+from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.repeat import RepeatCheck, judge_repeat
+from roboaccord.crosscheck.runs import RepeatCheck, judge_repeat
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, is_twin, judge_scheme
 from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of

@@ -37,16 +37,4 @@ if TYPE_CHECKING:
     from roboaccord.description.urdf_file import find_root as find_root
     from roboaccord.description.yaml_files import read_yaml as read_yaml
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "base_kinds": ("FixedBase", "KINDS"),
-    "degrees": ("DEGREES",),
-    "meshes": ("FILE", "FORMATS", "mesh_path", "read_mesh"),
-    "parameters": ("Parameters", "load_parameters", "parameter_file"),
-    "resources": ("share",),
-    "solids": ("Faces", "Geometry", "box", "facets", "read_geometry"),
-    "source": ("parse_lines",),
-    "tree": ("Joint", "Link", "Tree"),
-    "tree_text": ("Converted", "HERE", "Pose", "UP", "WORLD", "make_tree", "write_tree"),
-    "urdf_file": ("find_root",),
-    "yaml_files": ("read_yaml",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.private import unpacked
+from roboaccord.numerics.machine import unpacked
 
 LEVELS = 3  # of lib/python3.12/site-packages, above which is the prefix
 
@@ -26,7 +26,7 @@ def share(package: str) -> Path:
         AccordError: if the package is installed in none of them.
     """
     if not package.isidentifier():
-        raise AccordError(f"{package[:80]!r} is no name of a package")
+        raise AccordError(f"{package[:80]!r} is not a name of a package")
     top = modules_of(package)
     places = [*_beside(package, top.parent)] if top else []
     prefixes = _folders_of("AMENT_PREFIX_PATH")

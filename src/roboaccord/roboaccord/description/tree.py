@@ -81,7 +81,7 @@ class Tree:
             root: link on which the tree hangs: `world` makes a hinge to the world a joint of it.
 
         Raises:
-            AccordError: if it is no XML, has no `root`, or its joints form no tree.
+            AccordError: if it is not XML, has no `root`, or its joints form no tree.
         """
         try:
             top = ET.fromstring(urdf)

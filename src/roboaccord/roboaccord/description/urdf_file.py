@@ -143,7 +143,7 @@ def read_urdf(
         arguments: of the xacro.
 
     Raises:
-        AccordError: if it cannot be read, is no XML or holds no robot, or a folder is not there.
+        AccordError: if it cannot be read, is not XML or holds no robot, or a folder is not there.
     """
     packages = absolute_packages(packages)
     return check_urdf(path, read_text(path, packages, arguments), packages)
@@ -157,7 +157,7 @@ def absolute_packages(packages: Mapping[str, Path]) -> dict[str, Path]:
     """
     for name, folder in packages.items():
         if not folder.is_dir():
-            raise AccordError(f"--package {name}: {folder} is no folder")
+            raise AccordError(f"--package {name}: {folder} is not a folder")
     return {name: folder.absolute() for name, folder in packages.items()}
 
 
@@ -189,14 +189,14 @@ def check_urdf(
         text, packages, notes, made: as of a `UrdfFile`.
 
     Raises:
-        AccordError: if it is no XML or holds no robot.
+        AccordError: if it is not XML or holds no robot.
     """
     path, text = path.absolute(), _plain(text)
     try:
         top = ET.fromstring(text)
         ET.tostring(top)  # elements too deep in each other end in a recursion
     except (ET.ParseError, ValueError, RecursionError) as error:
-        raise AccordError(f"{path.name} is no XML: {error}") from None
+        raise AccordError(f"{path.name} is not XML: {error}") from None
     if top.tag != "robot":
         raise AccordError(f"{path.name} holds no robot: its first element is <{top.tag}>")
     if top.find("link") is None:

@@ -35,7 +35,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     """Read a mapping from a YAML file.
 
     Raises:
-        AccordError: if it cannot be read, is no YAML or holds no mapping.
+        AccordError: if it cannot be read, is not YAML or holds no mapping.
     """
     text = read_text(path)
     try:
@@ -46,7 +46,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise AccordError(f"cannot read {path}: it holds no keys")
     for key in data:
         if not isinstance(key, str):
-            raise AccordError(f"cannot read {path}: {key!r} is no key")
+            raise AccordError(f"cannot read {path}: {key!r} is not a key")
     return data
 
 

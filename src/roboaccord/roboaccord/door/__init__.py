@@ -7,31 +7,15 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from roboaccord.door.arguments import Options, Recording, Subject
-    from roboaccord.door.checks import crosscheck
-    from roboaccord.door.reading import parity
-    from roboaccord.door.recordings import compare, read_bag
-    from roboaccord.door.runs import run, sweep
-    from roboaccord.door.views import view
+    from roboaccord.door.arguments import Options as Options
+    from roboaccord.door.arguments import Recording as Recording
+    from roboaccord.door.arguments import Subject as Subject
+    from roboaccord.door.checks import crosscheck as crosscheck
+    from roboaccord.door.reading import parity as parity
+    from roboaccord.door.runs import compare as compare
+    from roboaccord.door.runs import read_bag as read_bag
+    from roboaccord.door.runs import run as run
+    from roboaccord.door.runs import sweep as sweep
+    from roboaccord.door.views import view as view
 
-__getattr__, __dir__, _ = lazy_names(__name__, {
-    "arguments": ("Options", "Recording", "Subject"),
-    "checks": ("crosscheck",),
-    "reading": ("parity",),
-    "recordings": ("compare", "read_bag"),
-    "runs": ("run", "sweep"),
-    "views": ("view",),
-})  # fmt: skip
-
-__all__ = [
-    "Options",
-    "Recording",
-    "Subject",
-    "compare",
-    "crosscheck",
-    "parity",
-    "read_bag",
-    "run",
-    "sweep",
-    "view",
-]
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from roboaccord.contract.results import to_json
 from roboaccord.run.output import fresh
-from roboaccord.scenario.load import load_setup
+from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import Setup
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, overload
 
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.extras import missing
+from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.door import arguments as common
@@ -23,8 +22,7 @@ from roboaccord.door.arguments import (
 from roboaccord.engines import installed_names
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
-from roboaccord.scenario.files import apply_change
-from roboaccord.scenario.load import load_setup
+from roboaccord.scenario.files import apply_change, load_setup
 from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
 
 if TYPE_CHECKING:
@@ -120,7 +118,7 @@ def crosscheck(
     if lacking := missing("report"):
         common.tell(f"no report.html beside summary.json: it needs {lacking}")
     else:
-        from roboaccord.report.page import render_report
+        from roboaccord.report.figures import render_report
 
         write_text(place / "report.html", render_report(report))
     return report

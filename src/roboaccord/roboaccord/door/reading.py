@@ -16,8 +16,7 @@ from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.door import arguments as common
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.reading import Base
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.load import NO_PACKAGES
+from roboaccord.scenario.files import NO_PACKAGES, load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
 if TYPE_CHECKING:

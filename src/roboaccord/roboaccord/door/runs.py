@@ -1,4 +1,4 @@
-"""Runs: one, recorded, and many from different seeds."""
+"""Runs: one, recorded, read again, compared; and many from different seeds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from roboaccord import report
+from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.interfaces import Engine, Inputs, Observer
 from roboaccord.contract.results import to_json
 from roboaccord.door import arguments
@@ -21,6 +23,8 @@ from roboaccord.door.arguments import (
     setup_of,
 )
 from roboaccord.engines import check_engine
+from roboaccord.report.comparison import Comparison
+from roboaccord.report.signals import find_bag
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.output import fresh, write_text
@@ -129,3 +133,29 @@ def sweep(
     write_text(place / "summary.json", json.dumps(to_json(study), indent=1))
     write_text(place / "report.html", render_sweep(study))
     return replace(study, report=place / "report.html")
+
+
+def read_bag(recording: Recording) -> BagRun:
+    """Read a run from its folder or bag; errors as of `bag.reader.read_run`."""
+    return read_run(find_bag(bag_of(recording)))
+
+
+def compare(
+    *runs: Recording,
+    signals: Sequence[str] = (),
+    start: float | None = None,
+    stop: float | None = None,
+    tolerance: float | None = None,
+) -> Comparison:
+    """Show what changed from the first run to the others, as `accord compare` does.
+
+    Args:
+        runs: recorded; without any, the last two under runs/.
+        signals, start, stop, tolerance: as of `report.compare`.
+
+    Raises:
+        AccordError: as `report.compare`.
+    """
+    return report.compare(
+        *map(bag_of, runs), signals=signals, start=start, stop=stop, tolerance=tolerance
+    )

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.second import SecondRun, beside, names_of, read_pair
+from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
 from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
@@ -128,7 +128,7 @@ def write_films(
         Number of pictures.
 
     Raises:
-        AccordError: if it is no bag, or holds no description to draw; or for wrong options.
+        AccordError: if it is not a bag, or holds no description to draw; or for wrong options.
     """
     from roboaccord.view import film as films
     from roboaccord.view.film_files import find_ffmpeg, write_gif, write_mp4
@@ -183,7 +183,7 @@ def view_runs(
     """Show a bag in the browser, and others or its reference translucent.
 
     Raises:
-        AccordError: if one is no bag, or holds no description to draw.
+        AccordError: if one is not a bag, or holds no description to draw.
     """
     from roboaccord.view.player import Player
     from roboaccord.view.stage import Stage
@@ -213,7 +213,7 @@ def simulate_in_view(
     Raises:
         AccordError: as the run does.
     """
-    from roboaccord.run.factory import make_simulator, run_setup
+    from roboaccord.run.loop import make_simulator, run_setup
     from roboaccord.scenario.controllers import make_controller
     from roboaccord.view.live import LiveView, open_stage
 

@@ -16,28 +16,28 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.contract.interfaces import Engine
+    from roboaccord.engines.base import APART as APART
     from roboaccord.engines.base import EngineSimulator as EngineSimulator
-    from roboaccord.engines.degrees import Charts as Charts
-    from roboaccord.engines.degrees import plane_chart as plane_chart
-    from roboaccord.engines.degrees import planes as planes
-    from roboaccord.engines.mechanism import Mechanism as Mechanism
-    from roboaccord.engines.meter import Losses as Losses
     from roboaccord.engines.model import BASE_LINK as BASE_LINK
+    from roboaccord.engines.model import WORLD as WORLD
     from roboaccord.engines.model import EngineModel as EngineModel
+    from roboaccord.engines.model import JointProperties as JointProperties
+    from roboaccord.engines.model import LinkProperties as LinkProperties
     from roboaccord.engines.mujoco.model import compile_model as compile_model
     from roboaccord.engines.mujoco.settings import MujocoSettings as MujocoSettings
-    from roboaccord.engines.properties import WORLD as WORLD
-    from roboaccord.engines.properties import JointProperties as JointProperties
-    from roboaccord.engines.properties import LinkProperties as LinkProperties
     from roboaccord.engines.reading import GRAVITY as GRAVITY
+    from roboaccord.engines.reading import Charts as Charts
     from roboaccord.engines.reading import Hinge as Hinge
+    from roboaccord.engines.reading import Mechanism as Mechanism
     from roboaccord.engines.reading import Question as Question
     from roboaccord.engines.reading import Reading as Reading
+    from roboaccord.engines.reading import plane_chart as plane_chart
+    from roboaccord.engines.reading import planes as planes
     from roboaccord.engines.spec import Case as Case
     from roboaccord.engines.spec import Convert as Convert
     from roboaccord.engines.spec import Scheme as Scheme
     from roboaccord.engines.spec import read_settings as read_settings
-    from roboaccord.engines.touch import APART as APART
+    from roboaccord.simulators.losses import Losses as Losses
 
 GROUP = "roboaccord.engines"
 REFERENCE = "reference"
@@ -157,44 +157,10 @@ def _load(entry: EntryPoint) -> EngineSpec:
     return EngineSpec(name=entry.name, package=package, version=refuse, simulator=refuse)
 
 
-__getattr__, __dir__, _lazy = lazy_names(__name__, {
-    "base": ("EngineSimulator",),
-    "degrees": ("Charts", "plane_chart", "planes"),
-    "mechanism": ("Mechanism",),
-    "meter": ("Losses",),
-    "model": ("BASE_LINK", "EngineModel"),
-    "mujoco.model": ("compile_model",),
-    "mujoco.settings": ("MujocoSettings",),
-    "properties": ("JointProperties", "LinkProperties", "WORLD"),
-    "reading": ("GRAVITY", "Hinge", "Question", "Reading"),
-    "spec": ("Case", "Convert", "Scheme", "read_settings"),
-    "touch": ("APART",),
-})  # fmt: skip
+__getattr__, __dir__, _lazy = lazy_names(__name__)
 
 __all__ = [
-    *_lazy,
-    "AccordError",
-    "Any",
-    "Callable",
-    "EngineSpec",
-    "EntryPoint",
-    "GROUP",
-    "Mapping",
-    "Missing",
-    "NoReturn",
-    "REFERENCE",
-    "TYPE_CHECKING",
-    "cache",
-    "check_engine",
-    "default_names",
-    "engine_names",
-    "entry_points",
-    "installed_names",
-    "name_of",
-    "names_for_models",
-    "preset",
-    "simulate_model",
-    "simulator_names",
-    "spec",
+    *_lazy, "REFERENCE", "EngineSpec", "Missing", "check_engine", "default_names", "engine_names",
+    "installed_names", "names_for_models", "preset", "simulate_model", "simulator_names", "spec",
     "specs",
-]
+]  # fmt: skip

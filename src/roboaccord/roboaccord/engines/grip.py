@@ -24,8 +24,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from roboaccord.contract.contact import CFM, EllipseFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import CFM, EllipseFriction
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array
 from roboaccord.description.kinematics import REVOLUTE, TreeKinematics
@@ -94,9 +94,9 @@ class Grip:
         return np.vstack(
             [
                 np.column_stack(
-                    [way, (way.T * about).sum(axis=0), np.einsum("cd,dnc->cn", way, by)]
+                    [axis, (axis.T * about).sum(axis=0), np.einsum("cd,dnc->cn", axis, by)]
                 )
-                for way in (along, across)
+                for axis in (along, across)
             ]
         )
 

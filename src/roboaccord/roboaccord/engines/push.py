@@ -11,8 +11,7 @@ from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.engines import default_names
 from roboaccord.engines.base import engine_parts
-from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.proxy import Proxy
+from roboaccord.simulators.base import Proxy, Simulator
 
 KIND = "push"  # of the event
 _ROUND_OFF = 1e-9  # s

@@ -1,12 +1,17 @@
-"""What a reader makes of a URDF: links, joints, and the dynamics that follow from them."""
+"""What a reader makes of a URDF: links, joints, and the dynamics that follow from them.
+
+Of joints with several degrees of freedom an engine's own coordinates x are functions of ours q
+(`description.degrees`), so that with rates x' = T q' accelerations are x'' = T q'' + c, and efforts
+f = T' f_x.
+"""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -14,22 +19,152 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.contract.interfaces import Acceleration
+from roboaccord.contract.state import NO_TWIST, Array, RobotState
 from roboaccord.description.checks import massless
-from roboaccord.description.degrees import single_degrees
+from roboaccord.description.degrees import DEGREES, plane, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
-from roboaccord.engines.degrees import Charts
-from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.properties import LinkProperties
-from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
+from roboaccord.engines.model import JointProperties, LinkProperties
+from roboaccord.numerics.rotations import (
+    axis_angle_matrix,
+    quaternion_matrix,
+    rpy_matrix,
+    turn_twist,
+)
 
+Chart = Callable[[Array, Array], tuple[Array, Array, Array]]
+"""From q and q' (k,) to x (k,), T (k, k) and c (k,)."""
+AXES = np.eye(3)
 Base = Literal["fixed", "free"]
 GRAVITY = 9.81
 STATES = 100
 STATICS = 10  # of them, in which mass matrices and gravity forces are compared
+
+
+def plane_chart(own: Array, ours: Array) -> Chart:
+    """Return the chart of a planar joint; its own axes (3, 3) and ours in columns, normal last."""
+    turn = own.T @ ours
+    return lambda q, qd: (turn @ q, turn, np.zeros(3))
+
+
+def planes(urdf: str) -> dict[str, Array]:
+    """Return our axes (3, 3) of each planar joint of a URDF, in its parent's frame."""
+    found = {}
+    for joint in ET.fromstring(urdf).findall("joint[@type='planar']"):
+        origin, axis = joint.find("origin"), joint.find("axis")
+        said = origin.get("rpy", "0 0 0") if origin is not None else "0 0 0"
+        words = (axis.get("xyz", "1 0 0") if axis is not None else "1 0 0").split()
+        turn = rpy_matrix(*map(float, said.split()))
+        found[joint.get("name", "")] = turn @ plane(np.array([float(word) for word in words]))
+    return found
+
+
+def free_motion(q: Array, qd: Array) -> tuple[Array, Array, Array, Array]:
+    """Return where the chain of a floating joint leads, and how fast.
+
+    Args:
+        q, qd: three slides, then angles about x, y and z (6,).
+
+    Returns:
+        position (3,) and rotation (3, 3); Jacobian (6, 6) of the twist, angular first, along the
+        turned axes; and what of its rate is due to velocities alone (6,).
+    """
+    first, second = (axis_angle_matrix(AXES[i], np.array(q[3 + i])) for i in range(2))
+    third = axis_angle_matrix(AXES[2], np.array(q[5]))
+    rotation = first @ second @ third
+    spins = np.column_stack([AXES[0], first @ AXES[1], first @ second @ AXES[2]])
+    # Each axis is turned by the hinges before it.
+    before = np.cumsum(spins * qd[3:], axis=1) - spins * qd[3:]
+    drift = np.cross(before.T, (spins * qd[3:]).T).sum(axis=0)
+    jacobian = np.zeros((6, 6))
+    jacobian[:3, 3:], jacobian[3:, :3] = rotation.T @ spins, rotation.T
+    twist = jacobian @ qd
+    linear = -np.cross(twist[:3], twist[3:])
+    return q[:3], rotation, jacobian, np.concatenate([rotation.T @ drift, linear])
+
+
+class Charts:
+    """Take states of our chains to an engine's coordinates, and what it answers back.
+
+    Args:
+        joints: names of the columns of states.
+        charts: by the name of the joint that has several degrees of freedom.
+    """
+
+    def __init__(self, joints: Sequence[str], charts: Mapping[str, Chart]) -> None:
+        column = {name: i for i, name in enumerate(joints)}
+        self._parts = [
+            (np.array([column[f"{name}_{degree}"] for degree in degrees]), chart)
+            for name, chart in charts.items()
+            if (degrees := _degrees_of(name, column))
+        ]
+        self._whole = np.eye(len(column))
+
+    def own(self, state: RobotState) -> tuple[RobotState, Array, Array]:
+        """Return a state in the engine's coordinates, T (n, n) and c (n,)."""
+        q, turn, drift = np.array(state.q), self._whole.copy(), np.zeros(len(state.q))
+        for rows, chart in self._parts:
+            q[rows], turn[np.ix_(rows, rows)], drift[rows] = chart(state.q[rows], state.qd[rows])
+        effort = np.asarray(np.linalg.solve(turn.T, state.effort), float)
+        return replace(state, q=q, qd=turn @ state.qd, effort=effort), turn, drift
+
+
+def _degrees_of(name: str, joints: Collection[str]) -> tuple[str, ...]:
+    """Return the degrees of freedom that a joint has among ours; none where it is not asked for."""
+    kinds = sorted(DEGREES.values(), key=len, reverse=True)
+    return next((k for k in kinds if all(f"{name}_{each}" in joints for each in k)), ())
+
+
+class Mechanism(ABC):
+    """Put an engine's own model in states, and ask for its equations and properties, in our units.
+
+    `rotation` (3, 3) is that of the base in the present state.
+    """
+
+    @abstractmethod
+    def place(self, state: RobotState) -> None:
+        """Put it in a state."""
+
+    @abstractmethod
+    def accelerate(self, rotation: Array, effort: Array) -> Acceleration:
+        """Return the accelerations in the present state, without contact, friction or stops."""
+
+    @abstractmethod
+    def statics(self, rotation: Array) -> tuple[Array, Array, Array]:
+        """Return matrix S, mass matrix M and gravity forces g of the engine's coordinates, at rest.
+
+        S (m, m) gives the rates of the engine's coordinates by those of `mass_matrix`.
+        """
+
+    @abstractmethod
+    def link(self, name: str) -> LinkProperties | None:
+        """Return the properties of a link; None where the engine has none of that name."""
+
+    @abstractmethod
+    def joint(self, name: str) -> JointProperties:
+        """Return the properties of a joint."""
+
+    @abstractmethod
+    def gravity(self) -> Array:
+        """Return gravity in the world (3,) [m/s^2]."""
+
+    def acceleration_at(self, state: RobotState, effort: Array) -> Acceleration:
+        """Return the accelerations in a state, without contact, friction or stops."""
+        self.place(state)
+        return self.accelerate(quaternion_matrix(state.orientation), effort)
+
+    def statics_at(self, state: RobotState) -> tuple[Array, Array]:
+        """Return mass matrix (m, m) and gravity forces (m,) [N, N m] in a state.
+
+        Their order is linear and angular in the world for a free base, x, y and yaw for a planar
+        one, nothing for a fixed one; then the joints.
+        """
+        self.place(replace(state, qd=np.zeros_like(state.qd), twist=NO_TWIST))
+        turn, mass, gravity = self.statics(quaternion_matrix(state.orientation))
+        return np.asarray(turn.T @ mass @ turn), np.asarray(turn.T @ gravity)
 
 
 @dataclass(frozen=True)

@@ -18,16 +18,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roboaccord.contract.contact import ContactPoint
+from roboaccord.contract.contact import ContactPoint, EllipseFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
 from roboaccord.engines.base import EngineSimulator, PushedLaw
 from roboaccord.engines.grip import Grip
-from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec, Footing, Scheme
 from roboaccord.numerics.jit import COMPILES
@@ -40,6 +38,7 @@ from roboaccord.numerics.rotations import (
     turn_twist,
 )
 from roboaccord.simulators.joints import LOCK_INERTIA, JointFriction
+from roboaccord.simulators.losses import Losses
 
 WEIGHTS = np.array([1.0, 2.0, 2.0, 1.0]) / 6.0
 STAGES = (0.5, 0.5, 1.0)  # parts of the step at which stages after the first stand

@@ -18,8 +18,4 @@ if TYPE_CHECKING:
     from roboaccord.falsify.sensitivity import find_smallest as find_smallest
     from roboaccord.falsify.wrapped import wrap as wrap
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "perturbation": ("KINDS", "Perturbation", "parse_perturbation"),
-    "sensitivity": ("Sensitivity", "find_all", "find_smallest"),
-    "wrapped": ("wrap",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -115,7 +115,7 @@ def parse_perturbation(text: str) -> Perturbation:
     """Read `ENGINE:KIND[:WHERE]=VALUE`.
 
     Raises:
-        AccordError: for another form, an unknown kind, or a value that is no number.
+        AccordError: for another form, an unknown kind, or a value that is not a number.
     """
     names, equals, number = text.rpartition("=")
     engine, kind, where = [*names.split(":", 2), "", ""][:3]
@@ -128,7 +128,7 @@ def parse_perturbation(text: str) -> Perturbation:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise AccordError(f"--perturb {text}: {number!r} is no number")
+        raise AccordError(f"--perturb {text}: {number!r} is not a number")
     about = KINDS[kind]
     if not about.least <= value <= about.most or (about.whole and value != round(value)):
         number = "whole number" if about.whole else "number"

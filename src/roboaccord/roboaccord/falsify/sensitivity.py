@@ -21,7 +21,7 @@ from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judg
 from roboaccord.crosscheck.verdict import Ask, judge_model, judge_step, judge_trajectory
 from roboaccord.falsify.perturbation import EVERY, KINDS, Perturbation
 from roboaccord.falsify.wrapped import wrap
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup

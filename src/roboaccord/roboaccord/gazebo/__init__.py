@@ -9,14 +9,14 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.gazebo.form import LEVEL as LEVEL
+    from roboaccord.gazebo.form import MATERIAL as MATERIAL
     from roboaccord.gazebo.form import base_in_gazebo as base_in_gazebo
+    from roboaccord.gazebo.form import cache as cache
     from roboaccord.gazebo.form import contact_shapes as contact_shapes
     from roboaccord.gazebo.form import expand_for_gazebo as expand_for_gazebo
     from roboaccord.gazebo.form import is_level as is_level
-    from roboaccord.gazebo.meshes import MATERIAL as MATERIAL
-    from roboaccord.gazebo.meshes import cache as cache
-    from roboaccord.gazebo.meshes import write_faceted as write_faceted
-    from roboaccord.gazebo.meshes import write_squared as write_squared
+    from roboaccord.gazebo.form import write_faceted as write_faceted
+    from roboaccord.gazebo.form import write_squared as write_squared
     from roboaccord.gazebo.sdformat import SdfReading
     from roboaccord.gazebo.sdformat import print_sdf as print_sdf
     from roboaccord.gazebo.twin import gazebo_case as gazebo_case
@@ -53,19 +53,6 @@ def _reader() -> type[SdfReading]:
 
 SDFORMAT = EngineSpec(name="sdformat", package="", version=_version, reader=_reader)
 
-__getattr__, __dir__, _lazy = lazy_names(__name__, {
-    "form": ("LEVEL", "base_in_gazebo", "contact_shapes", "expand_for_gazebo", "is_level"),
-    "meshes": ("MATERIAL", "cache", "write_faceted", "write_squared"),
-    "sdformat": ("print_sdf",),
-    "twin": ("gazebo_case", "on_ground"),
-    "window": ("ANCHOR", "CAMERA", "HALF", "add_window", "numbers_text"),
-    "world": (
-        "MODEL_CONFIG", "PLAIN", "SQUARED", "barrier_topics", "box", "physics_of", "squares",
-        "static_model", "text_of", "world_for_run", "world_text",
-    ),
-})  # fmt: skip
+__getattr__, __dir__, _lazy = lazy_names(__name__)
 
-__all__ = [
-    *_lazy,
-    "SDFORMAT",
-]
+__all__ = [*_lazy, "SDFORMAT"]

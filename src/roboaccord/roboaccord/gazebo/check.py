@@ -48,7 +48,7 @@ def check_file(path: Path, models: Sequence[Path]) -> list[str]:
         models: folders of models, for `model://NAME`.
 
     Raises:
-        AccordError: if the file cannot be read or is no XML.
+        AccordError: if the file cannot be read or is not XML.
     """
     root = read_xml(path)
     if root.tag == "robot":
@@ -128,11 +128,11 @@ def _check_systems(root: ET.Element) -> Iterator[str]:
         name, filename = plugin.get("name", ""), plugin.get("filename", "")
         if plugin in window:
             if filename not in WINDOW:
-                yield f"gui: {filename} is no part of a window that this workspace knows"
+                yield f"gui: {filename} is not a part of a window that this workspace knows"
             continue
         system = SYSTEMS.get(name)
         if system is None:
-            yield f"plugin: {name} is no system that this workspace knows"
+            yield f"plugin: {name} is not a system that this workspace knows"
             continue
         if filename != system.filename:
             yield f"plugin: {name} is in {system.filename}, not in {filename}"
@@ -162,7 +162,7 @@ def _check_bridge(text: str, topics: dict[str, tuple[str, str]]) -> Iterator[str
         entries: list[Mapping[str, str]] = parse_yaml(text)
         bridged = {entry["gz_topic_name"]: entry for entry in entries}
     except (yaml.YAMLError, TypeError, KeyError) as error:
-        yield f"bridge: it is no list of topics: {str(error).splitlines()[0]}"
+        yield f"bridge: it is not a list of topics: {str(error).splitlines()[0]}"
         return
     for topic, entry in bridged.items():
         for key in entry.keys() ^ (BRIDGE_KEYS & entry.keys()):

@@ -14,11 +14,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from roboaccord.contract.checks import NANOSECONDS
+from roboaccord.contract.contact import EllipseFriction
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
-from roboaccord.contract.friction import EllipseFriction
 from roboaccord.description.meshes import FILE
-from roboaccord.gazebo.meshes import cache
+from roboaccord.gazebo.form import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.setup import Setup
@@ -227,7 +227,7 @@ def world_for_run(source: Path, setup: Setup, *, factor: float) -> Path:
         factor: largest simulated time over wall time; 0 for no limit.
 
     Raises:
-        AccordError: if the file is no world, or cannot be what the scenario asks for.
+        AccordError: if the file is not a world, or cannot be what the scenario asks for.
     """
     root, world = _read(source)
     step = _number(world, "physics/max_step_size", source)
@@ -256,7 +256,7 @@ def _read(path: Path) -> tuple[ET.Element, ET.Element]:
     root = read_xml(path)
     world = root.find("world")
     if world is None or "name" not in world.attrib:
-        raise AccordError(f"{path.name} is no world: it has no element world with a name")
+        raise AccordError(f"{path.name} is not a world: it has no element world with a name")
     return root, world
 
 
@@ -264,7 +264,7 @@ def physics_of(path: Path) -> tuple[str, float]:
     """Return the name and the physics step [s] of a world.
 
     Raises:
-        AccordError: if it is no world, or states no step.
+        AccordError: if it is not a world, or states no step.
     """
     _, world = _read(path)
     return world.attrib["name"], _number(world, "physics/max_step_size", path)
@@ -284,7 +284,7 @@ def _whole(step: float) -> float:
     """Return a step that Gazebo, which cuts to nanoseconds, takes as a whole number of them."""
     count = round(step * NANOSECONDS)
     if abs(count / NANOSECONDS - step) > 1e-6 * step:
-        raise AccordError(f"physics_step: {step!r} s is no whole number of nanoseconds")
+        raise AccordError(f"physics_step: {step!r} s is not a whole number of nanoseconds")
     return count / NANOSECONDS if int(count / NANOSECONDS * 1e9) == count else (count + 0.5) * 1e-9
 
 

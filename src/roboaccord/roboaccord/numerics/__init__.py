@@ -16,18 +16,9 @@ if TYPE_CHECKING:
     from roboaccord.numerics.complementarity import solve_in_box as solve_in_box
     from roboaccord.numerics.jit import COMPILES as COMPILES
     from roboaccord.numerics.jit import kernel as kernel
-    from roboaccord.numerics.lanes import WIDTH as WIDTH
-    from roboaccord.numerics.lanes import fma as fma
-    from roboaccord.numerics.lanes import larger as larger
-    from roboaccord.numerics.lanes import load as load
-    from roboaccord.numerics.lanes import root as root
-    from roboaccord.numerics.lanes import sine_cosine as sine_cosine
-    from roboaccord.numerics.lanes import size as size
-    from roboaccord.numerics.lanes import smaller as smaller
-    from roboaccord.numerics.lanes import store as store
+    from roboaccord.numerics.machine import private_folder as private_folder
     from roboaccord.numerics.newton import central_slope as central_slope
     from roboaccord.numerics.newton import newton_steps as newton_steps
-    from roboaccord.numerics.private import private_folder as private_folder
     from roboaccord.numerics.rotations import axis_angle_matrix as axis_angle_matrix
     from roboaccord.numerics.rotations import cross as cross
     from roboaccord.numerics.rotations import matrix_quaternion as matrix_quaternion
@@ -52,21 +43,14 @@ if TYPE_CHECKING:
     from roboaccord.numerics.runge_kutta import rk4_stage as rk4_stage
     from roboaccord.numerics.runge_kutta import step_error as step_error
     from roboaccord.numerics.runge_kutta import take_step as take_step
+    from roboaccord.numerics.simd import WIDTH as WIDTH
+    from roboaccord.numerics.simd import fma as fma
+    from roboaccord.numerics.simd import larger as larger
+    from roboaccord.numerics.simd import load as load
+    from roboaccord.numerics.simd import root as root
+    from roboaccord.numerics.simd import sine_cosine as sine_cosine
+    from roboaccord.numerics.simd import size as size
+    from roboaccord.numerics.simd import smaller as smaller
+    from roboaccord.numerics.simd import store as store
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "cholesky": ("cholesky", "factor", "solve"),
-    "complementarity": ("SOLVED", "solve_by_lemke", "solve_by_pivoting", "solve_in_box"),
-    "jit": ("COMPILES", "kernel"),
-    "lanes": ("WIDTH", "fma", "larger", "load", "root", "sine_cosine", "size", "smaller", "store"),
-    "newton": ("central_slope", "newton_steps"),
-    "private": ("private_folder",),
-    "rotations": (
-        "axis_angle_matrix", "cross", "matrix_quaternion", "quaternion_matrix",
-        "quaternion_product", "quaternion_rpy", "quaternion_yaw", "rotation_vector", "rpy_matrix",
-        "turn_quaternion", "turn_twist", "yaw_matrix", "yaw_quaternion",
-    ),
-    "runge_kutta": (
-        "GROW", "SAFETY", "SHRINK", "Slope", "Step", "dense_rows", "dense_state", "fill_stage",
-        "rk4_stage", "step_error", "take_step",
-    ),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

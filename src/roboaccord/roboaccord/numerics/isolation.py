@@ -22,7 +22,7 @@ from tempfile import NamedTemporaryFile
 from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
-from roboaccord.numerics.parallel import cores, end_with
+from roboaccord.numerics.machine import cores, end_with
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
-from roboaccord.numerics.parallel import check_address_space
+from roboaccord.numerics.machine import check_address_space
 
 if TYPE_CHECKING:
     from numba.core.event import Event

@@ -35,7 +35,7 @@ from numba.core.compiler import CompileResult
 from numba.core.typing.templates import Signature
 from numba.misc.appdirs import AppDirs
 
-from roboaccord.numerics.private import private_folder
+from roboaccord.numerics.machine import private_folder
 
 Options: TypeAlias = Mapping[str, str | bool]
 

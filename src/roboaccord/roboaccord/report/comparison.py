@@ -10,15 +10,20 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.bag.compare import Pair, SignalComparison, compare_read
-from roboaccord.bag.resample import SLACK, common_grid
+from roboaccord.bag.compare import SLACK, Pair, SignalComparison, common_grid, compare_read
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields
 from roboaccord.contract.state import Array
 from roboaccord.report.overlay import TIME, Overlay, Panel, Trace, over_time, overview
-from roboaccord.report.settings import SettingChange, changes_of, labels_of
-from roboaccord.report.signals import RunSignals, last_runs, read_runs
+from roboaccord.report.signals import (
+    RunSignals,
+    SettingChange,
+    changes_of,
+    labels_of,
+    last_runs,
+    read_runs,
+)
 from roboaccord.run.metrics import UNITS, GeneralFigures, metrics_of
 
 APART = 1e-3  # m, rad: distance from which motions have parted, where no tolerance is given

@@ -1,4 +1,4 @@
-"""What figures are made of: curves with few points, axes, and a colour for each engine."""
+"""What figures are made of: curves with few points, axes, and colours."""
 
 from __future__ import annotations
 
@@ -22,6 +22,9 @@ Figure = dict[str, Json]
 COLOURS = {"reference": "#5b8def", "gazebo": "#c264b8"}
 DEFAULTS = ("#ee7733", "#12a594")  # of the engines that take part by default, in their order
 SPARE = ("#c9a227", "#8e7cc3", "#d1495b", "#6b9e3f")
+INK, SOFT, RULE, PAGE = "#1d2430", "#5d6878", "#d5dae1", "#ffffff"
+BLUE, RED, GREEN, AMBER = "#3366cc", "#d1495b", "#12a594", "#ffb000"
+EMPTY = "#e3e7ec"  # of a map, where there is no value
 
 
 def colour_of(engine: str, engines: Sequence[str]) -> str:

@@ -9,8 +9,18 @@ import numpy as np
 from roboaccord.contract.results import quantities, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.energy import UNMEASURED, EnergyBook, NoBook
-from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
-from roboaccord.report.curves import SPARE, Figure, axis, line, plain, stride
+from roboaccord.report.curves import (
+    BLUE,
+    GREEN,
+    RED,
+    SOFT,
+    SPARE,
+    Figure,
+    axis,
+    line,
+    plain,
+    stride,
+)
 
 COLOURS = {
     "net_work": BLUE,

@@ -1,4 +1,7 @@
-"""The figures of a report, as plain Plotly data; colours of text and grid are the page's."""
+"""The page of a cross-check, which needs no other file, and its figures, as plain Plotly data.
+
+Colours of text and grid are the page's.
+"""
 
 from __future__ import annotations
 
@@ -28,10 +31,13 @@ from roboaccord.report.curves import (
     stride,
     thin_peaks,
 )
-from roboaccord.report.energy import book_figure, energy_figure
+from roboaccord.report.energy import ITEMS, book_figure, book_rows, energy_figure
+from roboaccord.report.plots import render_page
+from roboaccord.report.tables import metric_rows, tables_of, tolerance_rows
 
 TURNS = ("roll", "pitch", "yaw")
 TIME = axis(f"time [{unit_of(OneStepCheck, 'time')}]")
+EVENTS_SHOWN = 200
 
 
 def figures_of(report: Report) -> dict[str, Figure]:
@@ -186,3 +192,26 @@ def _column(name: str, index: int, run: Trajectory) -> Array:
 def _turn(index: int, run: Trajectory) -> Array:
     """Return roll, pitch or yaw of the base, without jumps."""
     return np.unwrap([quaternion_rpy(q)[index] for q in run.orientation])
+
+
+def render_report(report: Report) -> str:
+    """Return the page of a cross-check as HTML."""
+    events = [(engine, event) for engine, found in report.events.items() for event in found]
+    events.sort(key=lambda entry: entry[1].time)
+    return render_page(
+        "template.html",
+        result=report,
+        verdict=report.describe(),
+        findings=report.levels.checked(),
+        colours={engine: colour_of(engine, report.engines) for engine in report.engines},
+        levels=tables_of(report),
+        tolerances=tolerance_rows(report.tolerances),
+        metrics=metric_rows(report.metrics),
+        items=[name for name, _ in ITEMS.values()],
+        books=book_rows(report.energy),
+        events=events[:EVENTS_SHOWN],
+        event_count=len(events),
+        units=quantities(Event),
+        figures=figures_of(report),
+        signals=signals_of(report.trajectories, report.engines),
+    )

@@ -12,13 +12,11 @@ import numpy as np
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.report.colours import BLUE, GREEN, RED, SOFT
-from roboaccord.report.curves import DASHES, JOINTS, axis, plain, stride
+from roboaccord.report.curves import BLUE, DASHES, GREEN, JOINTS, RED, SOFT, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
 from roboaccord.report.drawing import save, styled
 from roboaccord.report.plots import Plot, render_plots
-from roboaccord.report.settings import labels_of
-from roboaccord.report.signals import RunSignals, Signal, no_signal, read_runs
+from roboaccord.report.signals import RunSignals, Signal, labels_of, no_signal, read_runs
 from roboaccord.run.output import write_text
 from roboaccord.run.versions import made_with
 

@@ -1,4 +1,7 @@
-"""Signals of a recorded run by name: joints, base, links, centre of mass, contact and energy."""
+"""Signals of a recorded run by name, and the settings in which recorded runs differ.
+
+Signals are of joints, base, links, centre of mass, contact and energy.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,19 @@ from typing import Annotated
 import numpy as np
 
 from roboaccord.bag.compare import signals_of
-from roboaccord.bag.contact_markers import read_arrows
 from roboaccord.bag.export import columns, table
 from roboaccord.bag.folder import is_storage
 from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError, did_you_mean
-from roboaccord.contract.results import LEFT_OUT, Quantity, Word
+from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.energy import Stored, net_work
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
-from roboaccord.run.factory import make_simulator
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.keys import in_yaml, keys_of
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.losses import motion_of
 
@@ -38,6 +42,8 @@ _KINDS = {
     "energy": "energy", "link": "origin of a link",
 }  # fmt: skip
 _TURNS = ("roll", "pitch", "yaw")
+NONE = "–"
+FEW = 2  # keys that differ and still make a label
 
 
 @dataclass(frozen=True)
@@ -303,3 +309,72 @@ def read_runs(runs: Sequence[Path | str | BagRun | RunSignals]) -> list[RunSigna
 def no_signal(pattern: str, known: Sequence[str]) -> AccordError:
     """Return the error for what names neither a run nor a signal."""
     return AccordError(f"no run and no signal {pattern}{did_you_mean(pattern, known)}; see --list")
+
+
+@dataclass(frozen=True)
+class SettingChange:
+    """Hold a key of the scenario in which runs differ, `engine` or `transport`.
+
+    Args:
+        key: with dots, as `--set` takes it.
+        unit: "" for none.
+        values: of each run, in YAML.
+    """
+
+    key: Word
+    unit: Word
+    values: Annotated[Sequence[str], Quantity("", form="s")]
+
+
+def changes_of(runs: Sequence[RunSignals]) -> list[SettingChange]:
+    """Return in what the scenarios and engines of runs differ, as their bags have them."""
+    every = [{key: (value, unit) for key, value, unit in _settings(run)} for run in runs]
+    changes = []
+    for key in dict.fromkeys(key for each in every for key in each):
+        values = [each.get(key, (NONE, ""))[0] for each in every]
+        unit = next(each[key][1] for each in every if key in each)
+        if len({*values}) > 1:
+            changes.append(SettingChange(key, unit, values))
+    return changes
+
+
+def labels_of(runs: Sequence[RunSignals]) -> list[str]:
+    """Return a label for each run: by the keys that differ, where they are few, or its folder."""
+    changes = changes_of(runs)
+    labels = [_folder(run) for run in runs]
+    if 0 < len(changes) <= FEW:
+        labels = [
+            ", ".join(f"{c.key.rpartition('.')[2]} {c.values[i]}" for c in changes)
+            for i in range(len(runs))
+        ]
+    return (
+        labels if len({*labels}) == len(labels) else [f"{i + 1}: {n}" for i, n in enumerate(labels)]
+    )
+
+
+def _folder(run: RunSignals) -> str:
+    path = run.path
+    alike = path.name.startswith("bag") and path.resolve().parent.name
+    return alike or path.name or run.run.robot
+
+
+def _settings(run: RunSignals) -> Iterator[tuple[str, str, str]]:
+    """Yield the keys of a run with value and unit."""
+    if run.run.engine:
+        yield "engine", run.run.engine, ""
+    if run.run.transport:
+        yield "transport", run.run.transport, ""
+    try:
+        known = keys_of(run.setup) if run.setup else []
+    except AccordError:
+        known = []
+    found = [(k.key, k.value, k.unit) for k in known] or [*_flat(run.run.scenario)]
+    yield from (each for each in found if each[0] != "description")
+
+
+def _flat(data: Mapping[str, Json], prefix: str = "") -> Iterator[tuple[str, str, str]]:
+    for key, value in data.items():
+        if isinstance(value, Mapping):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", in_yaml(value), ""

@@ -8,19 +8,17 @@ from typing import NamedTuple, TypeVar
 
 from roboaccord.contract.outcome import BELOW, Findings
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.acceleration import AccelerationCheck
-from roboaccord.crosscheck.chaotic import StatisticsCheck
+from roboaccord.crosscheck.chaotic import Noise, StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck, Uncertainty
 from roboaccord.crosscheck.energy import NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck
 from roboaccord.crosscheck.events import EventsCheck
 from roboaccord.crosscheck.invariance import InvarianceCheck
-from roboaccord.crosscheck.models import ModelCheck
-from roboaccord.crosscheck.noise import Noise
+from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
-from roboaccord.engines.moved import MOVES
+from roboaccord.engines.symmetries import MOVES
 from roboaccord.run.metrics import UNITS
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 

@@ -25,7 +25,7 @@ from roboaccord.robots.controllers import Follow, Posture, Random, Sine
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.simulators.base import Simulator
 from roboaccord.simulators.joints import JointFriction
-from roboaccord.simulators.tree import TreeReference
+from roboaccord.simulators.reference import TreeReference
 
 FAR = 1e9  # m; the stops of a slide that has none
 OFF = 0.1  # rad or m from a balance to where a motion starts

@@ -8,8 +8,6 @@ from roboaccord.numerics.lazy import lazy_names, make_callable
 
 if TYPE_CHECKING:
     from roboaccord.run import loop as loop
-    from roboaccord.run.factory import make_simulator as make_simulator
-    from roboaccord.run.factory import run_setup as run_setup
     from roboaccord.run.inputs import EFFORT as EFFORT
     from roboaccord.run.inputs import POSITION as POSITION
     from roboaccord.run.inputs import VELOCITY as VELOCITY
@@ -23,8 +21,10 @@ if TYPE_CHECKING:
     from roboaccord.run.loop import Stepper as Stepper
     from roboaccord.run.loop import answer as answer
     from roboaccord.run.loop import ask_controller as ask_controller
+    from roboaccord.run.loop import make_simulator as make_simulator
     from roboaccord.run.loop import no_command as no_command
     from roboaccord.run.loop import reset_controller as reset_controller
+    from roboaccord.run.loop import run_setup as run_setup
     from roboaccord.run.metrics import Figures as Figures
     from roboaccord.run.metrics import KeptMotion as KeptMotion
     from roboaccord.run.metrics import Motion as Motion
@@ -43,20 +43,5 @@ if TYPE_CHECKING:
     from roboaccord.run.versions import made_with as made_with
     from roboaccord.run.versions import versions_of as versions_of
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "factory": ("make_simulator", "run_setup"),
-    "inputs": (
-        "Announced", "EFFORT", "HeardInputs", "Hold", "LiveInputs", "POSITION", "RecordedInputs",
-        "VELOCITY",
-    ),
-    "loop": (
-        "NO_INPUTS", "Pace", "Stepper", "answer", "ask_controller", "loop", "no_command",
-        "reset_controller",
-    ),
-    "metrics": ("Figures", "KeptMotion", "Motion", "metrics_of", "work_of"),
-    "output": ("make_folder", "write_columns", "write_rows", "write_table", "write_text"),
-    "pieces": ("held", "run_pieces"),
-    "runner": ("Run", "RunRequest", "run_direct"),
-    "versions": ("made_with", "versions_of"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)
 make_callable(__name__)

@@ -169,7 +169,7 @@ class RecordedInputs(Inputs):
         fault_texts: of its scenario, and those that came as it ran, as texts.
 
     Raises:
-        AccordError: if it is no bag, is damaged, or says nothing of its scenario.
+        AccordError: if it is not a bag, is damaged, or says nothing of its scenario.
     """
 
     over = False

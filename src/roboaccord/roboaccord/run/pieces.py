@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import Crash, isolated
-from roboaccord.numerics.parallel import cores, end_with
+from roboaccord.numerics.machine import cores, end_with
 from roboaccord.scenario.user_code import users_code
 
 if TYPE_CHECKING:

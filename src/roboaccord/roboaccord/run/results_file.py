@@ -67,7 +67,7 @@ class ResultsFile:
             self._read()
             self.held = len(self._lines)
         except (OSError, UnicodeDecodeError) as error:
-            reason = getattr(error, "strerror", None) or "it is no file of a study"
+            reason = getattr(error, "strerror", None) or "it is not a study's file"
             raise AccordError(f"cannot use {path}: {reason}") from None
 
     def close(self) -> None:
@@ -137,7 +137,7 @@ class ResultsFile:
             head = json.loads(line)
             command, there = head["study"], head["parameters"] | head["software"]
         except (ValueError, KeyError, TypeError, RecursionError):
-            raise AccordError(f"{self.path} is no file of a study: choose another file") from None
+            raise AccordError(f"{self.path} is not a study's file: choose another file") from None
         here = self._head["parameters"] | self._head["software"]
         if command != self._head["study"]:
             raise AccordError(f"{self.path} is of another study, {command}: choose another file")
@@ -285,7 +285,7 @@ def _made(kind: Callable[..., object], content: Json, packages: frozenset[str]) 
     if isinstance(kind, type) and issubclass(kind, Parameters):
         return kind(**decode(content, packages))  # type: ignore[arg-type]
     if not (isinstance(kind, type) and is_dataclass(kind) and isinstance(content, Mapping)):
-        raise ValueError(f"{kind} is no dataclass")
+        raise ValueError(f"{kind} is not a dataclass")
     made = object.__new__(kind)
     for name, value in content.items():
         object.__setattr__(made, name, decode(value, packages))

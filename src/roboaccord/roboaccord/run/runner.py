@@ -13,16 +13,15 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated
 
-from roboaccord.bag.contact_markers import ContactMarkers, contact_finder
 from roboaccord.bag.reader import read_run
+from roboaccord.bag.transforms import ContactMarkers, contact_finder
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Inputs, Observer
 from roboaccord.contract.results import Drawn, Json, Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.numerics.parallel import check_address_space
-from roboaccord.run.factory import make_simulator
+from roboaccord.numerics.machine import check_address_space
 from roboaccord.run.inputs import Announced
-from roboaccord.run.loop import NO_INPUTS, drive, reset_controller
+from roboaccord.run.loop import NO_INPUTS, drive, make_simulator, reset_controller
 from roboaccord.run.metrics import Figures, Motion
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.setup import Setup

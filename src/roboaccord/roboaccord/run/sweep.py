@@ -12,7 +12,7 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import IF_ANY, INLINE, LEFT_OUT, Json, Seconds, Shown
 from roboaccord.engines import name_of
 from roboaccord.numerics.statistics import Statistics, statistics_of
-from roboaccord.run.factory import make_simulator, run_setup
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.run.metrics import UNITS, metrics_of
 from roboaccord.run.pieces import run_pieces
 from roboaccord.run.versions import versions_of

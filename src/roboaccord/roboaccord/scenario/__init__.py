@@ -28,11 +28,4 @@ if TYPE_CHECKING:
     from roboaccord.scenario.watch import TIMEOUT as TIMEOUT
     from roboaccord.scenario.watch import Watch as Watch
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "controllers": ("check_controller", "make_controller"),
-    "files": ("apply_change", "load_scenario", "make_scenario", "scenario_names"),
-    "scenario": ("Scenario",),
-    "setup": ("RELEASED", "Robot", "Setup", "commands_of", "find_robot", "is_file", "robot_names"),
-    "user_code": ("explain", "shows_tracebacks", "users_code"),
-    "watch": ("START_TIMEOUT", "TIMEOUT", "Watch"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

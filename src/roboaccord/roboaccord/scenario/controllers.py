@@ -14,9 +14,8 @@ import numpy as np
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Controller
 from roboaccord.contract.state import Command, RobotState, Target
-from roboaccord.scenario.build import build, check_keys
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
@@ -82,7 +81,7 @@ def check_controller(setup: Setup, custom: str = "") -> None:
         custom: `package.module:Class` instead; it is imported.
 
     Raises:
-        AccordError: for an unknown controller or parameter, or a value that is no number.
+        AccordError: for an unknown controller or parameter, or a value that is not a number.
     """
     if custom:
         _import_factory(custom)
@@ -117,6 +116,6 @@ def _import_factory(path: str) -> Callable[..., Any]:
         reason = (str(getattr(error, "msg", error)).splitlines() or [type(error).__name__])[0]
         raise AccordError(f"cannot import {path}: {reason}{place_of(error)}") from error
     if not callable(factory):
-        raise AccordError(f"{path} is no class")
+        raise AccordError(f"{path} is not a class")
     made: Callable[..., Any] = factory
     return made

@@ -1,7 +1,8 @@
-"""Scenario files: read from YAML, changed by KEY=VALUE, checked; and what is installed."""
+"""Scenario files: read from YAML, changed by KEY=VALUE, checked, and found; setups by them."""
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -17,12 +18,14 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import Quantity, Word
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
+from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.description.yaml_files import parse_yaml, read_yaml
 from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
-from roboaccord.scenario.setup import find_robot, robot_names
+from roboaccord.scenario.setup import RELEASED, Setup, find_robot, is_file, robot_names
 
 LARGEST = 1e12  # of a number of a scenario, in SI units
 LONGEST = 100  # bytes of a name: folders are called by it
+NO_PACKAGES: Mapping[str, Path] = {}
 
 
 def _place(loc: Sequence[Any]) -> list[str]:
@@ -64,7 +67,7 @@ def read_scenario(path: Path) -> dict[str, Any]:
     data, read = read_yaml(path), [path.stem]
     while (base := data.pop("extends", None)) is not None:
         if not isinstance(base, str) or not base.isidentifier() or base in read:
-            raise AccordError(f"{path.name}: extends: {base!r} is no other scenario beside it")
+            raise AccordError(f"{path.name}: extends: {base!r} is not another scenario beside it")
         read.append(base)
         data = _merge(read_yaml(path.with_name(f"{base}.yaml")), data)
     return data
@@ -109,13 +112,13 @@ def make_scenario(data: Mapping[str, Any]) -> Scenario:
         raise AccordError(f"{key}: {first['msg'].lower()}") from None
     _check_numbers(scenario.data())  # again: pydantic makes numbers of texts, of nan, too
     if "/" in scenario.name or not scenario.name.isprintable() or len(scenario.name) > LONGEST:
-        raise AccordError(f"name: {scenario.name[:LONGEST]!r} is no name of a scenario")
+        raise AccordError(f"name: {scenario.name[:LONGEST]!r} is not a name of a scenario")
     if not isinstance(assumed := scenario.controller.get("friction", {}), dict):
         raise AccordError(f"controller.friction: {assumed!r} has none of the keys of friction")
     named = {"controller.name": scenario.controller, "friction.law": scenario.friction}
     for key, section in {**named, "controller.friction.law": assumed}.items():
         if not isinstance(value := section.get(key.rpartition(".")[2], ""), str):
-            raise AccordError(f"{key}: {value!r} is no name")
+            raise AccordError(f"{key}: {value!r} is not a name")
     _check_tolerances(scenario.crosscheck.tolerances)
     count_steps(scenario.control_period, scenario.physics_step, "control_period over physics_step")
     count_steps(scenario.duration, scenario.control_period, "duration over control_period")
@@ -142,13 +145,13 @@ def _check_numbers(data: Any, key: str = "") -> None:
     if isinstance(data, Mapping):
         for name, value in data.items():
             if not isinstance(name, str):
-                raise AccordError(f"{key or 'the scenario'}: {name!r} is no key")
+                raise AccordError(f"{key or 'the scenario'}: {name!r} is not a key")
             _check_numbers(value, f"{key}.{name}" if key else str(name))
     elif isinstance(data, (list, tuple)):
         for value in data:
             _check_numbers(value, key)
     elif isinstance(data, float) and not math.isfinite(data):
-        raise AccordError(f"{key}: {data:g} is no number")
+        raise AccordError(f"{key}: {data:g} is not a number")
     elif isinstance(data, (int, float)) and abs(data) > LARGEST and key != "seed":
         raise AccordError(f"{key}: {data:g} is out of range: {LARGEST:g} at most")
 
@@ -159,7 +162,7 @@ def _check_tolerances(tolerances: Tolerances) -> None:
     numbers = {f"trajectory.{engine}": v for engine, v in tolerances.trajectory.items()}
     for key, value in {"one_step": tolerances.one_step, **numbers}.items():
         if isinstance(value, float) and not 0.0 < value < math.inf:
-            raise AccordError(f"{place}.{key}: {value:g} is no tolerance")
+            raise AccordError(f"{place}.{key}: {value:g} is not a tolerance")
     if isinstance(tolerances.one_step, float) and tolerances.one_step > ONE_STEP:
         raise AccordError(
             f"{place}.one_step: what loosens {ONE_STEP:g} takes {{limit: NUMBER, reason: TEXT}}"
@@ -201,7 +204,7 @@ def apply_change(data: dict[str, Any], change: str) -> None:
     except yaml.YAMLError as error:
         said = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
         reason = str(error).splitlines()[0]
-        raise AccordError(f"--set {key}: {said!r} is no YAML value: {reason}") from None
+        raise AccordError(f"--set {key}: {said!r} is not a YAML value: {reason}") from None
 
 
 def _shipped(package: str, robot: str, name: str) -> Path:
@@ -213,7 +216,7 @@ def _shipped(package: str, robot: str, name: str) -> Path:
 
 
 @dataclass(frozen=True)
-class Row:
+class Listed:
     """Hold a scenario: its robot, what that is, its controller, and what it is."""
 
     robot: Word
@@ -228,7 +231,7 @@ class Catalogue:
     """Hold robots that can be used, a row of each scenario, and what is wrong with others."""
 
     robots: list[str]
-    scenarios: Annotated[list[Row], Quantity("", "robots and their scenarios")]
+    scenarios: Annotated[list[Listed], Quantity("", "robots and their scenarios")]
     broken: dict[str, str]
 
 
@@ -241,7 +244,7 @@ def read_catalogue(robot: str = "") -> Catalogue:
     if robot:
         rows = _scenarios(robot)
         return Catalogue([rows[0].robot] if rows else [], rows, {})
-    found, broken = list[Row](), dict[str, str]()
+    found, broken = list[Listed](), dict[str, str]()
     for name in robot_names():
         try:
             found += _scenarios(name)
@@ -250,7 +253,7 @@ def read_catalogue(robot: str = "") -> Catalogue:
     return Catalogue([name for name in robot_names() if name not in broken], found, broken)
 
 
-def _scenarios(name: str) -> list[Row]:
+def _scenarios(name: str) -> list[Listed]:
     """Return a row of each scenario of a robot.
 
     Raises:
@@ -261,6 +264,54 @@ def _scenarios(name: str) -> list[Row]:
         data = read_scenario(share(robot.package) / "scenarios" / f"{scenario}.yaml")
         controller = data.get("controller", {}).get("name", "none")
         rows.append(
-            Row(robot.name, robot.summary, scenario, controller, data.get("description", ""))
+            Listed(robot.name, robot.summary, scenario, controller, data.get("description", ""))
         )
     return rows
+
+
+def load_setup(
+    robot: str,
+    scenario: str = "",
+    changes: Sequence[str] = (),
+    faults: Sequence[str] = (),
+    *,
+    base: str = "",
+    packages: Mapping[str, Path] = NO_PACKAGES,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
+    endless: bool = False,
+) -> Setup:
+    """Return the setup of a robot's scenario with changes, and with faults instead of its own.
+
+    Args:
+        robot: name, or path of a file.
+        scenario: name, or a YAML file; a robot that is a file has one where none is named.
+        changes: `KEY=VALUE`, values in YAML.
+        faults: `JOINT=KIND[@S]`; refused beyond the scenario's duration.
+        base: how the root of a file moves: `fixed`, `planar` or `free`; "": by the file.
+        packages: folders of ROS packages that a file names.
+        arguments: of a xacro file.
+        endless: whether the run ends otherwise than by its duration.
+
+    Raises:
+        AccordError: for whatever cannot be had.
+    """
+    found = find_robot(robot)
+    if not is_file(robot) and (base or packages or arguments):
+        raise AccordError("--base, --package and NAME:=VALUE are for a robot that is a file")
+    if not scenario and not is_file(robot):
+        raise AccordError(f"name a scenario of {found.name}: accord list {found.name}")
+    every = [f"base={base}"] if base else []
+    if packages:
+        folders = {name: str(Path(path).absolute()) for name, path in packages.items()}
+        every.append(f"packages={json.dumps(folders)}")
+    if arguments:
+        every.append(f"arguments={json.dumps(dict(arguments))}")
+    every += [*changes, *([f"faults={json.dumps(list(faults))}"] if faults else [])]
+    setup = Setup.of(load_scenario(found.package, found.key, scenario or RELEASED, every))
+    if not (scenario or base) and found.floats(setup):
+        setup = Setup.of(load_scenario(found.package, found.key, RELEASED, ["base=free", *every]))
+    for fault in setup.faults if faults and not endless else ():
+        if fault.time >= setup.scenario.duration:
+            end = f"{setup.scenario.duration:g} s"
+            raise AccordError(f"fault {fault}: the run ends at {end}; --set duration=SECONDS")
+    return setup

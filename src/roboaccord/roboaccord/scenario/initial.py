@@ -27,7 +27,7 @@ def initial_state(
         switches: that the robot has, as they are where the scenario does not say.
 
     Raises:
-        AccordError: for an unknown joint or switch, or an angle or rate that is no number.
+        AccordError: for an unknown joint or switch, or an angle or rate that is not a number.
     """
     given, n = scenario.initial, len(joints)
     spread = np.zeros(n)
@@ -55,7 +55,7 @@ def _by_joint(values: Mapping[str, float], joints: Sequence[str], key: str) -> A
     check_known(f"unknown key {key}.", values, joints)
     for name, value in values.items():
         if not math.isfinite(value):
-            raise AccordError(f"{key}.{name}: {value} is no angle or rate")
+            raise AccordError(f"{key}.{name}: {value} is not an angle or rate")
     return np.array([values.get(name, 0.0) for name in joints])
 
 

@@ -15,20 +15,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import Fault, parse_fault
-from roboaccord.contract.state import Array, RobotState, freeze
+from roboaccord.contract.state import Aim, Array, RobotState, freeze
 from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.parameters import Parameters, load_parameters
 from roboaccord.description.resources import share
 from roboaccord.description.tree import Tree
 from roboaccord.description.xacro_file import expand_xacro
-from roboaccord.scenario.build import build
 from roboaccord.scenario.initial import check_fault, freeze_at_start, initial_state
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.user_code import line_of, place_of
+from roboaccord.scenario.user_code import build, line_of, place_of
 
 if TYPE_CHECKING:
     from numpy.random import Generator

@@ -1,29 +1,39 @@
-"""Errors of a user's own code, a controller, engine or robot: one line with file, line, function.
+"""A user's own code: called with keys that are checked, and its errors in one line.
 
 An error of the packages of this project is a bug, and keeps its traceback. It is a user's where a
 line of his is being executed: a line that belongs neither to them nor to a library.
+
+That line has file, line and function.
 """
 
 from __future__ import annotations
 
 import dis
+import inspect
+import math
 import os
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import FrozenInstanceError
 from functools import cache
 from importlib.metadata import entry_points, metadata
 from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, TypeVar
 
-from roboaccord.contract.errors import AccordError, Terminated
+from roboaccord.contract.errors import AccordError, Terminated, did_you_mean
+
+if TYPE_CHECKING:
+    from roboaccord.contract.results import Json
 
 DEBUG = "ROBOACCORD_DEBUG"  # environment variable: tracebacks are shown, too
 GROUPS = ("robots", "engines", "runners", "teleop")  # entry points by which packages are found
 CORE = "roboaccord"
 INSTALLED = {"site-packages", "dist-packages"}
 READ_ONLY = ("read-only", "readonly", "mappingproxy")  # NumPy's, numba's and Python's own words
+R = TypeVar("R")
+S = TypeVar("S")
 
 
 def shows_tracebacks() -> bool:
@@ -118,3 +128,42 @@ def _is_raised(error: BaseException) -> bool:
     if trace is None:
         return False
     return dis.opname[trace.tb_frame.f_code.co_code[trace.tb_lasti]] == "RAISE_VARARGS"
+
+
+def check_keys(factory: Callable[..., R], spec: Mapping[str, Json], key: str) -> None:
+    """Check keys and numbers against the signature of a factory, before anything is made.
+
+    Raises:
+        AccordError: for a key that it does not take, or a value that is not a number.
+    """
+    accepted = {n: p for n, p in inspect.signature(factory).parameters.items() if n != "setup"}
+    for name, value in spec.items():
+        if name not in accepted:
+            new = getattr(factory, "renamed_keys", {}).get(name)
+            hint = f"; it is now {key}.{new}" if new else did_you_mean(name, accepted)
+            raise AccordError(f"unknown key {key}.{name}{hint}")
+        default = accepted[name].default
+        number = isinstance(default, (int, float)) and not isinstance(default, bool)
+        if number and (isinstance(value, bool) or not isinstance(value, (int, float))):
+            raise AccordError(f"{key}.{name}: {value!r} is not a number")
+        if isinstance(value, float) and number and not math.isfinite(value):
+            raise AccordError(f"{key}.{name}: {value} is not a number")
+
+
+def build(
+    factory: Callable[Concatenate[S, ...], R], setup: S, spec: Mapping[str, Json], key: str
+) -> R:
+    """Call `factory(setup, **spec)` with keys and numbers checked against its signature.
+
+    Raises:
+        AccordError: for a key that it does not take, or a value that it refuses.
+    """
+    check_keys(factory, spec, key)
+    try:
+        return factory(setup, **spec)
+    except AccordError:
+        raise
+    except Exception as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        line = explain(error)
+        raise AccordError(f"{key} {line}" if line else f"{key}: {reason}") from error

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from roboaccord.simulators.base import Proxy as Proxy
     from roboaccord.simulators.base import Simulator as Simulator
     from roboaccord.simulators.joints import LOCK_INERTIA as LOCK_INERTIA
     from roboaccord.simulators.joints import JointFaults as JointFaults
@@ -21,15 +22,6 @@ if TYPE_CHECKING:
     from roboaccord.simulators.losses import IMPACTS as IMPACTS
     from roboaccord.simulators.losses import STOPS as STOPS
     from roboaccord.simulators.losses import LossAccount as LossAccount
-    from roboaccord.simulators.proxy import Proxy as Proxy
     from roboaccord.simulators.reference import Reference as Reference
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "base": ("Simulator",),
-    "joints": (
-        "JointFaults", "JointFriction", "LOCK_INERTIA", "StopWatch", "frozen", "hold", "measured",
-    ),
-    "losses": ("CHANNELS", "DAMPING", "FRICTION", "IMPACTS", "LossAccount", "STOPS"),
-    "proxy": ("Proxy",),
-    "reference": ("Reference",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -6,6 +6,8 @@ joint's row of the unit matrix,
     v+ = v - M^-1 J' (J M^-1 J')^-1 J v,        energy taken (J v)' (J M^-1 J')^-1 (J v) / 2
 
 which is the projection of v that is orthogonal in the metric of M: energy is never gained.
+
+A proxy stands in front of another simulator, to which it hands over all that it does not change.
 """
 
 from __future__ import annotations
@@ -323,3 +325,60 @@ def check_simulator(made: AnySimulator, robot: str) -> Simulator:
         kind = type(made).__name__
         raise AccordError(f"robot {robot} makes a {kind}: derive it from roboaccord.Simulator")
     return made
+
+
+class Proxy(Simulator):
+    """Stand for a simulator; a subclass changes what goes in by `_advance`, what comes by `_read`.
+
+    Args:
+        simulator: to stand for.
+    """
+
+    def __init__(self, simulator: Simulator) -> None:
+        self.name, self.version, self.order = simulator.name, simulator.version, simulator.order
+        self.channels, self.unplaced = simulator.channels, simulator.unplaced
+        super().__init__(simulator.joints, simulator.effort_limits, simulator.physics_step)
+        self.armature = simulator.armature
+        self._inner = simulator
+
+    def fail(self, fault: Fault) -> None:
+        self._inner.fail(fault)
+
+    def load(self) -> None:
+        self._inner.load()
+
+    def take_events(self) -> Sequence[Event]:
+        return [*super().take_events(), *self._inner.take_events()]
+
+    def acceleration(self, state: RobotState, effort: Array) -> Acceleration | None:
+        return self._inner.acceleration(state, effort)
+
+    def masses(self) -> Mapping[str, float]:
+        return self._inner.masses()
+
+    def contacts(self) -> Sequence[ContactPoint] | None:
+        return self._inner.contacts()
+
+    def meter(self) -> None:
+        self._inner.meter()
+
+    def take_losses(self) -> Mapping[str, float]:
+        return self._inner.take_losses()
+
+    def parts(self) -> Sequence[Simulator]:
+        return self._inner.parts()
+
+    def lock(self, joint: int, locked: bool) -> None:
+        self._inner.lock(joint, locked)
+
+    def _place(self, state: RobotState) -> None:
+        self._inner.reset(state)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        self._inner.step(command, duration)
+
+    def _read(self) -> RobotState:
+        return self._inner.state()
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
+        return self._inner.acceleration(state, effort)

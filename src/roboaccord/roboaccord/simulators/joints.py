@@ -38,16 +38,16 @@ _ROUND_OFF = 1e-9  # s
 class JointFriction:
     """Brake each joint by an effort -(b w + k w / sqrt(w^2 + e^2)) [N m] at the rate w [rad/s].
 
-    The dry part k falls from stiction to constant as the joint gets under way, by Stribeck's law
+    The dry part k falls from stiction to constant as the joint starts to move, by Stribeck's law
     k = c + (s - c) exp(-(w / w_s)^2) [Armstrong-Helouvry et al. 1994, equation 6, with an exponent
     of 2].
 
     Args:
         viscous: b of each joint (n,) [N m s/rad].
-        constant: c, the dry friction of a joint under way (n,) [N m].
+        constant: c, the dry friction of a joint that moves (n,) [N m].
         speed: e, below which the dry friction falls to 0 [rad/s].
         stiction: s, not below c: what breaks a joint away (n,) [N m]; c where None.
-        stribeck_speed: w_s, by which a joint is under way [rad/s].
+        stribeck_speed: w_s, by which a joint moves [rad/s].
     """
 
     viscous: Array
@@ -57,13 +57,13 @@ class JointFriction:
     stribeck_speed: float = 0.01
 
     def __post_init__(self) -> None:
-        """Refuse stiction below the dry friction under way.
+        """Refuse stiction below the dry friction of a moving joint.
 
         Raises:
             AccordError: if it is, for one joint at least.
         """
         if self.stiction is not None and np.any(self.stiction < self.constant):
-            raise AccordError("stiction of a joint is below its dry friction under way")
+            raise AccordError("stiction of a joint is below its dry friction in motion")
 
     def efforts(self, qd: Array) -> Array:
         """Return the efforts (n,) [N m] at joint rates qd (n,) [rad/s]."""

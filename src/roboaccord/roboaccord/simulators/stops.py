@@ -92,7 +92,7 @@ class Stops:
         return impacts
 
     def _at(self, y: Array, locked: Sequence[int]) -> tuple[list[int], Array]:
-        """Return the joints at their stops, and the sign of the way out of each (k,)."""
+        """Return the joints at their stops, and the sign of the direction out of each (k,)."""
         q = self._q(y)
         low, high = q <= self._lower + NEAR, q >= self._upper - NEAR
         found = [int(j) for j in np.flatnonzero(low | high) if j not in locked]
@@ -207,7 +207,7 @@ def _least(responses: Array, joints: Sequence[int], out: Array, rates: Array) ->
     Args:
         responses: of all joints to a unit effort at each of the k (k, n).
         joints: those at their stops.
-        out: sign of the way out of each (k,).
+        out: sign of the direction out of each (k,).
         rates: of these joints, or accelerations, without a push (k,).
     """
     matrix = out[:, None] * responses[:, joints] * out

@@ -4,46 +4,46 @@ A robot's package inherits it in a test module of its own:
 
     class TestConformance(RobotConformance):
         robot = "snake"
+
+Setups, simulators, short runs and their fingerprints are made once for all tests.
 """
 
 from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from functools import cache
 
 import numpy as np
 import pytest
 
 from roboaccord.cli.check import problems_of_robot
-from roboaccord.contract.state import STATE_ARRAYS, Command
-from roboaccord.crosscheck.acceleration import draw_states, relative
-from roboaccord.crosscheck.models import check_model
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.interfaces import Acceleration, Observer
+from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.models import check_model, draw_states, relative
 from roboaccord.description.parameters import parameter_file
 from roboaccord.description.resources import share
-from roboaccord.engines import REFERENCE, default_names
+from roboaccord.engines import REFERENCE, default_names, spec
 from roboaccord.engines.base import EngineSimulator
+from roboaccord.engines.spec import Missing
 from roboaccord.gazebo.tool import sdformat_tool
-from roboaccord.run.factory import make_simulator
-from roboaccord.scenario.files import scenario_names
+from roboaccord.run.inputs import Hold
+from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.scenario import Tolerances
 from roboaccord.scenario.setup import GROUP, Robot, Setup, find_robot
 from roboaccord.simulators.base import Simulator
-from roboaccord.testing.support import (
-    SEED,
-    TICKS,
-    Keeper,
-    at_rest,
-    coordinates,
-    fingerprint,
-    run_of,
-    setup_of,
-    simulator_of,
-)
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")  # of ROS, kept to small letters
 STATES = 20  # drawn at random, of each scenario
 STEP = 0.01  # relative, by which a parameter is changed
 LITTLE = 1e-3  # given to parameters that are 0, times their number among these: no two alike
+TICKS = 5  # of a run
+SEED = 3
+A_LOT = 10.0  # m/s, rad/s, N m: of what a controller is asked for
 
 
 class RobotConformance:
@@ -250,3 +250,91 @@ class RobotConformance:
     def test_gazebo_check(self) -> None:
         """`accord check` has nothing against description and bridge."""
         assert problems_of_robot(self.robot, sdformat_tool()) == []
+
+
+@cache
+def setup_of(robot: str, scenario: str, *changes: str) -> Setup:
+    """Return a setup, made once for all tests."""
+    return Setup.of(load_scenario(find_robot(robot).package, robot, scenario, changes))
+
+
+@cache
+def try_simulator(robot: str, scenario: str, engine: str) -> Simulator | str:
+    """Return a simulator, made once for all tests, or the reason why it cannot be had.
+
+    Raises:
+        AccordError: if an engine refuses a robot that leaves it all to its description.
+    """
+    if engine != REFERENCE and isinstance(found := spec(engine).look(), Missing):
+        return found.reason
+    setup = setup_of(robot, scenario)
+    try:
+        return make_simulator(setup, engine)
+    except AccordError as error:
+        if engine == REFERENCE or type(setup.robot).engine is Robot.engine:
+            raise
+        return f"{scenario} in {engine}: {error}"
+
+
+def simulator_of(robot: str, scenario: str, engine: str) -> Simulator:
+    """Return a simulator; the test is skipped, with the reason, where that cannot be had."""
+    found = try_simulator(robot, scenario, engine)
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found
+
+
+def run_of(
+    setup: Setup, simulator: Simulator, target: Target | None = None, keeper: Keeper | None = None
+) -> Trajectory:
+    """Return the first ticks of a scenario, with its controller and what that is asked for."""
+    period = setup.scenario.control_period
+    return simulate(
+        simulator=simulator,
+        controller=make_controller(setup),
+        initial=setup.initial,
+        duration=TICKS * period,
+        control_period=period,
+        seed=SEED,
+        inputs=Hold(target),
+        observers=(keeper,) if keeper else (),
+    )
+
+
+class Keeper(Observer):
+    """Keep each state with a copy of what it said."""
+
+    def __init__(self) -> None:
+        self.kept: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []
+
+    def on_state(self, state: RobotState) -> None:
+        arrays = {name: np.array(getattr(state, name)) for name in STATE_ARRAYS}
+        self.kept.append((state, arrays, dict(state.switches)))
+
+
+def at_rest(state: RobotState) -> RobotState:
+    """Return a state whose rates are 0."""
+    return RobotState(
+        state.time, state.q, 0.0 * state.qd, state.effort, state.position, state.orientation,
+        NO_TWIST, state.switches,
+    )  # fmt: skip
+
+
+def coordinates(setup: Setup, found: Acceleration | None) -> Array | None:
+    """Return accelerations in the order of the engines' mass matrix (m,); None if kinematic."""
+    if found is None:
+        return None
+    return np.concatenate([found.base[[*setup.base.axes]], found.joints])
+
+
+@cache
+def fingerprint(robot: str, scenario: str, *changes: str) -> tuple[str, ...]:
+    """Return hashes of the reference's first ticks: asked for a lot, and at the effort limits."""
+    setup = setup_of(robot, scenario, *changes)
+    simulator, period = make_simulator(setup), setup.scenario.control_period
+    n = len(setup.joints)
+    run = run_of(setup, simulator, Target(np.full(6, A_LOT), np.full(n, A_LOT), np.full(n, A_LOT)))
+    command = Command(np.array(setup.effort_limits))
+    simulator.reset(setup.initial)
+    states = [simulator.step(command, period) for _ in range(TICKS)]
+    return run.sha256(), Trajectory.from_states(setup.joints, states).sha256()

@@ -20,10 +20,5 @@ if TYPE_CHECKING:
     from roboaccord.view.stage import Figure as Figure
     from roboaccord.view.stage import Stage as Stage
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "camera": ("ABOVE", "ASIDE", "AZIMUTH", "ELEVATION", "View", "start_view"),
-    "live": ("StateDisplay", "open_stage", "pose_of"),
-    "scene": ("Scene",),
-    "stage": ("Figure", "INSTALL", "Stage"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)
 make_callable(__name__)

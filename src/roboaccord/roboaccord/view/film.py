@@ -11,11 +11,10 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from roboaccord.bag.second import SecondRun
-from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import REFUSED
-from roboaccord.contract.state import Array, Event
+from roboaccord.contract.state import Aim, Array, Event
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.materials import RED
 from roboaccord.description.solids import Faces

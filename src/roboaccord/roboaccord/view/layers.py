@@ -7,8 +7,7 @@ from functools import cache
 import numpy as np
 
 from roboaccord.bag.second import SecondRun
-from roboaccord.contract.aim import Aim
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Aim, Array
 from roboaccord.view.annotations import moves
 from roboaccord.view.raster import Canvas, Mesh, Picture, Solid
 from roboaccord.view.scene import Scene, Shape, path, resample

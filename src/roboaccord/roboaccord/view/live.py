@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.bag.contact_markers import PERIOD, Find, contact_finder
+from roboaccord.bag.transforms import PERIOD, Find, contact_finder
 from roboaccord.cdr.messages import contact_arrow
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from roboaccord.bag.contact_markers import PERIOD
 from roboaccord.bag.second import SecondRun
-from roboaccord.contract.aim import Aim
+from roboaccord.bag.transforms import PERIOD
 from roboaccord.contract.fault import REFUSED
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Aim, Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.view.annotations import Failure, failures, told
 from roboaccord.view.scene import path, tip
@@ -92,7 +91,7 @@ class Player:
         stage: with the robot.
         trajectory: the motion.
         speed: seconds of motion a second.
-        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.contact_markers.read_arrows`
+        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.transforms.read_arrows`
             returns them.
         beside: what is shown translucent beside it, at the same time.
         aim: the point whose path is drawn, and whose target is marked.

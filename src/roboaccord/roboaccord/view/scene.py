@@ -15,10 +15,9 @@ from functools import cache, cached_property
 
 import numpy as np
 
-from roboaccord.contract.aim import Aim
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.state import STATE_ARRAYS, Array
+from roboaccord.contract.state import STATE_ARRAYS, Aim, Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.meshes import Part, mesh_path, read_parts
 from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere

@@ -1,37 +1,48 @@
-"""Transport of efforts and step requests to Gazebo: in lockstep or free-running.
+"""Transport of efforts and step requests to Gazebo, in lockstep or free, and rates at the start.
 
 In lockstep the world is paused, and each command steps it by one control period; it goes over
 Gazebo's own transport, for which Python bindings are needed. Free, the world runs by itself,
 efforts go over the bridge, and act when they arrive.
+
+Rates at the start are set in the state of a paused world. A joint takes `JointVelocityReset` once.
+A free base takes a velocity command, which Gazebo sets to 0 after each iteration and leaves in
+place, so that the next one would stop the base: it must be taken away before, and a paused world
+iterates every millisecond. No time passes meanwhile: so it is set and taken away until the base,
+asked for its velocity, has it.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from subprocess import Popen
 from typing import Any, Protocol
 
+import numpy as np
 import yaml
 from rclpy.node import Node
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract import AccordError, Array, LockstepError
 from roboaccord.description import share
+from roboaccord.gazebo import LEVEL
+from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Empty
 
 from roboaccord_ros.gazebo.bridge import World, set_running
-from roboaccord_ros.gazebo.rates import set_rates
-from roboaccord_ros.gazebo.transport import Server, message
+from roboaccord_ros.gazebo.transport import Message, Server, message
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.shell import Run
 
 SETTLE = 0.5  # s from connection to first message; one sent at once can be lost
 CONNECTING = 10.0  # s that Gazebo has to hear a topic for the first time
 AT_THE_END = 0.5  # s that it has to take the last message
+ATTEMPTS = 500
+GAP = 5e-4  # s between setting and taking away: half an iteration
+DIGITS = 1e-5  # Gazebo tells components to six digits
 
 
 class Link(Protocol):
@@ -251,3 +262,131 @@ class Lateness:
 
     def _take(self, message: Clock) -> None:
         self._now = message.clock.sec + 1e-9 * message.clock.nanosec
+
+
+def set_rates(server: Server, setup: Setup) -> None:
+    """Give a robot in a paused world the rates at which its setup starts.
+
+    Raises:
+        LockstepError: if Gazebo does not take them.
+    """
+    qd, twist = setup.initial.qd, setup.initial.twist
+    if not (np.any(qd) or np.any(twist)):
+        return
+    robot = Entities(server, setup.robot.name)
+    vector = message("Double_V")
+    rates = dict(zip(setup.joints, qd.tolist(), strict=True))
+    level = ("Joint", LEVEL[0]) in robot.named
+    if level:
+        rates |= dict(zip(LEVEL, twist[[0, 1, 2, 5]].tolist(), strict=True))
+    given = {
+        robot.named["Joint", joint]: {"JointVelocityReset": vector(data=[rate]).SerializeToString()}
+        for joint, rate in rates.items()
+        if rate
+    }
+    if level or not np.any(twist):
+        server.control(state=_state(given))
+        return
+    commands = {"AngularVelocityCmd": _text(twist[3:]), "LinearVelocityCmd": _text(twist[:3])}
+    told = robot.part_of("base_link")
+    turn = quaternion_matrix(setup.initial.orientation)
+    arm = robot.read(told, ["Pose"])[:3]
+    wanted = np.concatenate([turn @ (twist[:3] + np.cross(twist[3:], arm)), turn @ twist[3:]])
+    zero = _text(np.zeros(3))
+    probes = {"WorldLinearVelocity": zero, "WorldAngularVelocity": zero}
+    for _ in range(ATTEMPTS):
+        server.control(state=_state({**given, robot.model: commands, told: probes}))
+        time.sleep(GAP)
+        server.control(state=_state({robot.model: commands}, remove=True))
+        if _near(Entities(server, setup.robot.name).read(told, probes), wanted):
+            # Of two requests between two iterations the later one counts: it asks for both.
+            server.control(state=_state({robot.model: commands, told: probes}, remove=True))
+            return
+    raise LockstepError(f"Gazebo does not take initial.twist of {setup.scenario.name}")
+
+
+class Entities:
+    """The entities of a robot in a world: its model, links and joints.
+
+    Args:
+        server: has the robot in its world.
+        robot: name of the model.
+
+    Raises:
+        LockstepError: if there is none.
+    """
+
+    def __init__(self, server: Server, robot: str) -> None:
+        state = server.ask("state", message("Empty")(), "SerializedStepMap").state
+        self._entities = state.entities
+        models = [i for i, name in self._of("Model") if name == robot]
+        if not models:
+            raise LockstepError(f"Gazebo's world {server.world} has no model {robot}")
+        self.model = models[0]
+        self.named = {
+            (kind, name): i
+            for kind in ("Joint", "Link")
+            for i, name in self._of(kind)
+            if self._parent(i) == self.model
+        }
+
+    def part_of(self, link: str) -> int:
+        """Return something that a link carries, a visual say: it moves with the link."""
+        entity = self.named["Link", link]
+        return next(int(i) for i in self._entities if self._parent(i) == entity)
+
+    def read(self, entity: int, kinds: Iterable[str]) -> Array:
+        """Return components of an entity, as numbers, one after the other."""
+        words = [self._part(entity, kind).decode().split() for kind in kinds]
+        return np.array([float(word) for row in words for word in row])
+
+    def _of(self, kind: str) -> Iterator[tuple[int, str]]:
+        """Yield the entities that have a component, with their names."""
+        for i in self._entities:
+            if self._part(i, kind):
+                yield i, self._part(i, "Name").decode()
+
+    def _parent(self, entity: int) -> int:
+        return int(self._part(entity, "ParentEntity") or -1)
+
+    def _part(self, entity: int, kind: str) -> bytes:
+        """Return a component of an entity as Gazebo tells it, empty where there is none."""
+        number = component_type(kind)
+        key = number - 2**64 if number >= 2**63 else number  # keys are signed there
+        parts = self._entities[entity].components
+        return bytes(parts[key].component) if key in parts else b""
+
+
+def component_type(name: str) -> int:
+    """Return the number of a type of component: FNV-1a of its name, 64 bits."""
+    number = 0xCBF29CE484222325
+    for byte in f"gz_sim_components.{name}".encode():
+        number = ((number ^ byte) * 0x100000001B3) % 2**64
+    return number
+
+
+def _state(given: Mapping[int, Mapping[str, bytes]], *, remove: bool = False) -> Message:
+    """Return components as a message, by entity and type."""
+    return message("SerializedState")(
+        entities=[
+            {
+                "id": entity,
+                "components": [
+                    {"type": component_type(kind), "component": data, "remove": remove}
+                    for kind, data in components.items()
+                ],
+            }
+            for entity, components in given.items()
+        ]
+    )
+
+
+def _text(numbers: Array) -> bytes:
+    return " ".join(repr(number) for number in numbers.tolist()).encode()
+
+
+def _near(found: Array, wanted: Array) -> bool:
+    """Return whether a velocity is as wanted; one that is not told yet has no numbers."""
+    if found.shape != wanted.shape:
+        return False
+    return bool(np.abs(found - wanted).max() < DIGITS * np.abs(wanted).max())

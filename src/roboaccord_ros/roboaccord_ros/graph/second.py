@@ -14,7 +14,7 @@ from rclpy.publisher import Publisher
 from roboaccord.bag import REFERENCE, Look
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
 from roboaccord.contract import AccordError, Event, RobotState, fault_of
-from roboaccord.crosscheck import Cause, CauseFinder, Companion, Step, StepCheck
+from roboaccord.crosscheck import Cause, CauseFinder, Companion, LiveStep, StepCheck
 from roboaccord.run import HeardInputs
 from roboaccord.scenario import Setup
 
@@ -83,7 +83,7 @@ class SecondRobot:
         self.finder.note(events)
         self._inputs.failed += filter(None, map(fault_of, events))
 
-    def take(self, step: Step) -> None:
+    def take(self, step: LiveStep) -> None:
         """Take a control period that was judged."""
         self.finder.take(step.before, step.after, driven=step.driven)
         self._waiting.append(step.after)

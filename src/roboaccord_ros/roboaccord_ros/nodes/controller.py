@@ -93,7 +93,7 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
             getattr(part, axis) for part in (message.linear, message.angular) for axis in "xyz"
         ]
         if not all(map(math.isfinite, twist)):
-            return f"{twist} is no twist"
+            return f"{twist} is not a twist"
         live.ask_twist(np.array(twist))
         return ""
 

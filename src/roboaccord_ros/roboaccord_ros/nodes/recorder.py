@@ -17,7 +17,11 @@ from rclpy.qos import QoSProfile
 from rclpy.subscription import Subscription
 from roboaccord.bag import (
     REFERENCE,
+    TF,
+    TF_PERIOD,
+    TF_STATIC,
     BagWriter,
+    RobotTransforms,
     Topic,
     input_topics,
     optional_topics,
@@ -28,8 +32,7 @@ from roboaccord.contract import NANOSECONDS, AccordError
 from roboaccord.scenario import Robot, Setup, make_scenario
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.frames import FrameLog
-from roboaccord_ros.graph.inlet import IN_STEP, Ledger
+from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
@@ -288,3 +291,39 @@ main = RecorderShell.main
 
 if __name__ == "__main__":
     main()
+
+
+class FrameLog:
+    """Add the transforms of a robot to a bag at 50 Hz; nobody publishes them where tf2 is missing.
+
+    Args:
+        setup: robot and scenario.
+        write: takes topic, time [ns] and bytes.
+        prefix: of the names of the frames; with one, those that never change are added, too.
+    """
+
+    def __init__(
+        self, setup: Setup, write: Callable[[str, int, bytes], None], prefix: str = ""
+    ) -> None:
+        self._inlet, self._write = Inlet(setup.joints), write
+        self._transforms = RobotTransforms(setup.tree, setup.joints, prefix)
+        self._static = self._transforms.static() if prefix else b""
+        self._odom, self._next, self._last = b"", 0, 0
+
+    def take_odometry(self, _: int, data: bytes) -> None:
+        """Take odometry."""
+        self._odom = data
+
+    def take_states(self, now: int, data: bytes) -> None:
+        """Take joint states of a time [ns], and add their transforms if they are due."""
+        due, self._last = now >= self._next or now < self._last, now
+        if not (due and self._odom):
+            return
+        if self._static:
+            self._write(TF_STATIC, now, self._static)
+            self._static = b""
+        self._inlet.take_odometry(self._odom)
+        state = self._inlet.take_joint_states(data)
+        if state is not None:
+            self._next = now + round(TF_PERIOD * NANOSECONDS)
+            self._write(TF, now, self._transforms.encode(state))

@@ -23,8 +23,7 @@ from roboaccord_ros.gazebo.prepare import (
 )
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.launch_data import Meaning, Process, Value
-from roboaccord_ros.plan.choice import GAZEBO, Choice, Sight, choose, speed
-from roboaccord_ros.plan.request import Request
+from roboaccord_ros.plan.request import GAZEBO, Choice, Request, Sight, choose, speed
 
 REAL = 1.0  # simulated seconds a second; 0: as fast as can be
 

@@ -1,9 +1,14 @@
-"""All files that are made from the robots' descriptions, by path below the workspace."""
+"""All files that are made from the robots' descriptions, by path below the workspace.
+
+`make shared` writes them anew.
+"""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import yaml
 from roboaccord.bag import (
@@ -13,8 +18,11 @@ from roboaccord.bag import (
     run_topics,
     switch_topic,
 )
+from roboaccord.cli import complain
+from roboaccord.contract import AccordError, drafting
 from roboaccord.description import read_yaml, share
-from roboaccord.scenario import Setup, find_robot, load_scenario, scenario_names
+from roboaccord.run import make_folder
+from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
 
 from roboaccord_ros.graph import names
 from roboaccord_ros.shared.gazebo import (
@@ -112,3 +120,19 @@ def recorder_qos(setups: Sequence[Setup]) -> str:
         inputs = (*input_topics(setup.robot), names.FAULT)
         found |= {f"/{robot}/{name}": dict(INPUT) for name in inputs}
     return HEAD + yaml.safe_dump(found, sort_keys=True)
+
+
+def main(words: list[str]) -> int:
+    """Write the files into the folder that is named, or else where they are installed from."""
+    try:
+        top = Path(words[0]) if words else share("roboaccord_ros")
+        for path, content in shared_files(robot_names()).items():
+            with drafting(make_folder(top, Path(path).parent) / Path(path).name) as draft:
+                draft.write_bytes(content)
+    except AccordError as error:
+        return complain(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

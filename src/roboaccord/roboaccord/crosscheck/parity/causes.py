@@ -20,7 +20,7 @@ from roboaccord.crosscheck.parity.compare import (
 from roboaccord.crosscheck.parity.result import Cause, Status
 from roboaccord.description.traps import Trap, repaired
 from roboaccord.description.tree import Tree
-from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import Reading
 
 DOUBLE = "duplicate joint name"

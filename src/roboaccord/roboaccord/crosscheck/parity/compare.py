@@ -17,7 +17,7 @@ from roboaccord.crosscheck.differences import (
     relative_at,
 )
 from roboaccord.description.tree import MOVING, Tree
-from roboaccord.engines.properties import LinkProperties
+from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import (
     GRAVITY,
     STATICS,

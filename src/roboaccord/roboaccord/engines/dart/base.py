@@ -21,7 +21,7 @@ PLANE = KINDS["planar"]
 Motion = tuple[Array, Array, Array]  # rotation (3, 3), position (3,) and twist (6,) in the world
 
 
-class FixedBase:
+class DartFixedBase:
     """Stand still; the other kinds of base are made from this one.
 
     Args:
@@ -66,7 +66,7 @@ class FixedBase:
         return np.eye(len(self.rows))
 
 
-class PlanarBase(FixedBase):
+class DartPlanarBase(DartFixedBase):
     """Move in the plane: x, y and yaw."""
 
     _height = 0.0
@@ -97,7 +97,7 @@ class PlanarBase(FixedBase):
         return np.asarray(wrench[[0, 1, 5]])
 
 
-class FreeBase(FixedBase):
+class DartFreeBase(DartFixedBase):
     """Move freely. The axes of the rates of DART's free joint have changed between versions."""
 
     def _count(self, joint: dartpy.dynamics.Joint) -> int:
@@ -151,7 +151,7 @@ class FreeBase(FixedBase):
         return np.asarray(np.roll(np.linalg.inv(self._jacobian()) @ turned, 3, axis=1), dtype=float)
 
 
-class BallBase(FreeBase):
+class DartBallBase(DartFreeBase):
     """Turn about the centre, which stays where it was put."""
 
     def _count(self, joint: dartpy.dynamics.Joint) -> int:
@@ -180,4 +180,9 @@ class BallBase(FreeBase):
         return np.asarray(np.linalg.inv(self._jacobian()) @ self._turn, dtype=float)
 
 
-BASES = {"fixed": FixedBase, "planar": PlanarBase, "free": FreeBase, "ball": BallBase}
+BASES = {
+    "fixed": DartFixedBase,
+    "planar": DartPlanarBase,
+    "free": DartFreeBase,
+    "ball": DartBallBase,
+}

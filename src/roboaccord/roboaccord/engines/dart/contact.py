@@ -23,7 +23,7 @@ import numpy as np
 from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.engines.touch import Pairs
+from roboaccord.engines.base import Pairs
 from roboaccord.numerics.rotations import yaw_matrix
 
 HULL_SCALE = 100.0  # of lengths: what Bullet's tolerances need

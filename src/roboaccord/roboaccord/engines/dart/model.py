@@ -27,9 +27,15 @@ from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
 from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
-from roboaccord.engines.properties import JointProperties, LinkProperties
+from roboaccord.engines.model import (
+    BASE_LINK,
+    Ball,
+    EngineModel,
+    JointProperties,
+    LinkProperties,
+    split_ball,
+)
+from roboaccord.engines.reading import Mechanism
 
 # What slides in each kind of joint, by its coordinates; None stands for any number of turns.
 SLIDING = {

@@ -15,8 +15,17 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.urdf_file import find_root
 from roboaccord.engines.dart.model import DartMechanism, degrees, listen, reason
-from roboaccord.engines.degrees import Chart, Charts, free_motion, plane_chart, planes
-from roboaccord.engines.reading import GRAVITY, Hinge, Question, Reading
+from roboaccord.engines.reading import (
+    GRAVITY,
+    Chart,
+    Charts,
+    Hinge,
+    Question,
+    Reading,
+    free_motion,
+    plane_chart,
+    planes,
+)
 
 KINDS = {
     "BoxShape": "box", "SphereShape": "sphere", "CylinderShape": "cylinder", "MeshShape": "mesh",

@@ -21,10 +21,10 @@ from roboaccord.engines.dart.model import (
     turn_joint,
 )
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.meter import Losses, mean_velocities
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.spec import read_settings
 from roboaccord.numerics.rotations import turn_between
+from roboaccord.simulators.losses import Losses, mean_velocities
 
 STOPS = dartpy.constraint.JointConstraint
 STOP_RETURN = 0.1  # rad/s: at which a joint comes back from beyond its stop, in DART 10

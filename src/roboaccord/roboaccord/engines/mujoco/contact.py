@@ -10,10 +10,10 @@ import numpy as np
 from roboaccord.contract.contact import Contact, ContactPoint, Fixture, HeightField, MeshFixture
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.engines.meter import Losses
+from roboaccord.engines.base import Pairs
 from roboaccord.engines.mujoco.settings import MujocoSettings
-from roboaccord.engines.touch import Pairs
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
+from roboaccord.simulators.losses import Losses
 
 # A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)

@@ -14,11 +14,17 @@ from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
-from roboaccord.engines.mechanism import Mechanism
-from roboaccord.engines.model import BASE_LINK, Ball, EngineModel, split_ball
+from roboaccord.engines.model import (
+    BASE_LINK,
+    Ball,
+    EngineModel,
+    JointProperties,
+    LinkProperties,
+    split_ball,
+)
 from roboaccord.engines.mujoco.contact import collide
 from roboaccord.engines.mujoco.settings import MujocoSettings
-from roboaccord.engines.properties import JointProperties, LinkProperties
+from roboaccord.engines.reading import Mechanism
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_matrix
 
 NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT

@@ -12,13 +12,13 @@ import numpy as np
 from roboaccord.contract.contact import ContactPoint
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.engines.base import EngineSimulator
-from roboaccord.engines.meter import Losses
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.mujoco.contact import ConstraintMeter, MujocoContact
 from roboaccord.engines.mujoco.model import MujocoMechanism, compile_model
 from roboaccord.engines.mujoco.settings import ORDERS, MujocoSettings
 from roboaccord.engines.spec import read_settings
 from roboaccord.simulators.joints import LOCK_INERTIA
+from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)
 

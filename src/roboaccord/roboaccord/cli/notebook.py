@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from rich.console import Console, RenderableType
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.cli import levels, parity, run, signals, sweep
+from roboaccord.cli import bags, levels, parity, run, sweep
 from roboaccord.cli.console import figure_lines
-from roboaccord.contract.shown import visible
+from roboaccord.contract.errors import visible
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.parity.result import Parity
 from roboaccord.crosscheck.recorded import RecordedReport
@@ -45,7 +45,7 @@ def shown_of(result: object) -> Sequence[RenderableType]:
         case Study():
             return sweep.tables_of(result)
         case Comparison():
-            return signals.shown_of(result)
+            return bags.shown_of(result)
         case BagRun():
             words = f"{result.robot} in {result.engine} {result.engine_version}".strip()
             return [words, *shown_of(result.trajectory)]

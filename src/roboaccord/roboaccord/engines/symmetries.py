@@ -16,9 +16,15 @@ from typing import cast
 
 import numpy as np
 
-from roboaccord.contract.contact import Contact, Fixture, HeightField, Index, MeshFixture
+from roboaccord.contract.contact import (
+    Contact,
+    EllipseFriction,
+    Fixture,
+    HeightField,
+    Index,
+    MeshFixture,
+)
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.friction import EllipseFriction
 from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import KINDS
@@ -29,9 +35,8 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.rotations import quaternion_product, yaw_matrix, yaw_quaternion
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.base import Simulator
+from roboaccord.simulators.base import Proxy, Simulator
 from roboaccord.simulators.joints import JointFriction
-from roboaccord.simulators.proxy import Proxy
 
 MIRROR = np.array([1.0, -1.0, 1.0])
 TURNING = -MIRROR  # signs of what belongs to a rotation, in a mirror

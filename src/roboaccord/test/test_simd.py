@@ -7,7 +7,7 @@ from roboaccord.numerics.jit import COMPILES, kernel
 if not COMPILES:
     pytest.skip("vectors are numba's", allow_module_level=True)
 
-from roboaccord.numerics.lanes import (
+from roboaccord.numerics.simd import (
     fma,
     larger,
     load,

@@ -1,6 +1,6 @@
 """Run a command that ends with its parent, on some of the cores.
 
-python tied.py SIGNAL PARENT CORES COMMAND..., where CORES is 0,1 say; all of them if empty.
+python with_parent.py SIGNAL PARENT CORES COMMAND..., where CORES is 0,1 say; all of them if empty.
 
 `ros2 launch` leaves its processes behind when it is terminated or killed. A node of the workspace
 takes the place of this process, and gets SIGNAL. Any other command is a child, and is killed. Its
@@ -27,7 +27,7 @@ WAITED_FOR = {signal.SIGINT, signal.SIGTERM, signal.SIGCHLD}
 def signal_at_the_end_of_the_parent(number: int) -> None:
     """Let this process get a signal when its parent ends.
 
-    `numerics.parallel.end_with` does so in the core, which `python -S` does not find.
+    `numerics.machine.end_with` does so in the core, which `python -S` does not find.
     """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, number)
 
