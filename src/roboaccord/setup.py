@@ -8,7 +8,7 @@ from setuptools import find_packages, setup
 
 NAME = "roboaccord"
 PACKAGE = ET.parse("package.xml").getroot()
-ROS = [f"{name}>=5.3,<6" for name in (
+ROS = [f"{name}~=5.3" for name in (
     "ros-diagnostic-msgs", "ros-geometry-msgs", "ros-nav-msgs", "ros-sensor-msgs", "ros-std-msgs",
     "ros-std-srvs", "ros-trajectory-msgs", "ros-visualization-msgs",
 )]  # fmt: skip
@@ -20,7 +20,7 @@ EXTRAS = {
     "reference": ["joblib>=1.5", "numba>=0.60,<0.69", "scipy>=1.11"],
     "report": ["jinja2>=3.1", "matplotlib>=3.10", "pillow>=10", "plotly>=5.20"],
     # ROS 2 Jazzy as wheels, where ROS itself is not installed
-    "ros": ["ros-jazzy-rclpy[fastrtps]>=7.1,<8", "ros-rosgraph-msgs>=2.0,<3", *ROS],
+    "ros": ["ros-jazzy-rclpy[fastrtps]~=7.1", "ros-rosgraph-msgs~=2.0", *ROS],
     "test": ["hypothesis>=6.100", "pytest>=8.4"],
     "view": ["viser>=1.1"],
 }

@@ -14,7 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.parity.collection import find_files
 from roboaccord.description.rules import findings
 from roboaccord.description.tree_text import rpy
-from roboaccord.door.checks import targets_of
+from roboaccord.door.reading import targets_of
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
 from roboaccord.numerics.rotations import rpy_matrix
