@@ -37,7 +37,7 @@ UNITS = {
     "origin": "m", "zero": "rad", "delay": "ticks", "lag": "ticks",
 }  # fmt: skip
 AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
-AXES["gravity"] = AXES["origin"] = AXES["centre"]
+AXES["gravity"] = AXES["origin"] = AXES["axis"] = AXES["centre"]
 ZERO = "zero"  # of a joint's position, as it is recorded
 
 

@@ -1,0 +1,442 @@
+"""Somebody's own log against a robot's file: what is otherwise in his simulator, or in his robot.
+
+What the file's equations leave in windows of a log (log_windows.py) is regressed on the hypotheses
+of the cross-check. Time step and scheme of the log are unknown. To first order a scheme takes q,
+qd and friction from times that are late by a, b and c: forward Euler's steps of h have a = h and
+b = c = h/2, semi-implicit ones a = 0 [Hairer, Lubich and Wanner 2006, IX], and those of a higher
+order 0. All three are fitted beside each hypothesis, and when efforts act: from their stamp on, up
+to it, or between. Intervals are of 95 %, by residuals that may be correlated within windows and
+with the next ones [Newey and West 1987], and wider by what windows of twice the length change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from roboaccord.bag.log import Log
+from roboaccord.contract.outcome import Finding, Levels, Verdict, verdict_of
+from roboaccord.contract.results import Shown
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck.hypotheses import AXES, Hypothesis, components
+from roboaccord.crosscheck.log_windows import PROBE, Body, Windows
+from roboaccord.crosscheck.regression import LEFT, SMALL
+from roboaccord.description.tree import Joint, Link, Tree
+from roboaccord.engines.twin import OF_JOINTS, OF_LINKS
+from roboaccord.numerics.rotations import axis_angle_matrix
+
+ENGINE = "log"
+BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
+NOISY = 0.05  # likewise: most that noise may be
+SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
+LATEST = 20  # samples by which efforts are tried to act late
+TOGETHER = 3  # errors at once, at most
+SIGNIFICANT, INTERVAL = 5.0, 1.96  # standard errors
+LIKELY = 2.0  # squares of the noise: what leaves less may be it
+COST = 10.0  # of a parameter, in squares of the noise
+BENT, FAR = ("centre", "zero", "origin", "axis"), 1.0  # not linear; m or rad
+ROUNDS = 5  # of Gauss and Newton
+PRIOR = np.array([(0.0, 0.7), (0.0, 0.5), (0.0, 0.5), (0.5, 0.7)])  # a, b, c, part of the delay
+LAGS = 3  # windows over which residuals may be correlated
+OFFSET, TILT, DELAY = "effort offset", "gravity direction", Hypothesis("delay")
+UNITS = {
+    "centre": "m", "origin": "m", "axis": "rad", TILT: "rad", "armature": "kg m^2", "zero": "rad",
+    "damping": "N m s/rad", "dry friction": "N m", OFFSET: "N m", "delay": "s",
+}  # fmt: skip
+SLIDING = {
+    "armature": "kg", "zero": "m", "damping": "N s/m", "dry friction": "N", OFFSET: "N",
+}  # fmt: skip
+SCHEMES = {
+    "forward Euler": (1.0, 0.5),
+    "semi-implicit Euler": (0.0, 0.5),
+    "of order 2 or more": (0.0, 0.0),
+}
+NEAR = 0.15  # samples from a scheme's a and b
+
+Group = tuple[Hypothesis, ...]
+
+
+@dataclass(frozen=True)
+class LogCause:
+    """Hold what is otherwise in the log than in the robot's file.
+
+    Args:
+        quantity, where: its name, and link or joint.
+        value, low, high: by how much, and its interval of 95 %; parts of it where the unit is 1.
+        unit: of these.
+        axis: along or about which, or component; "" where it has none.
+    """
+
+    quantity: str
+    where: str
+    value: float
+    low: float
+    high: float
+    unit: str
+    axis: str = ""
+
+    def __str__(self) -> str:
+        factor, unit = (100.0, "%") if self.unit == "1" else (1.0, self.unit)
+        size, low, high = (f"{factor * x:+.4g}" for x in (self.value, self.low, self.high))
+        name = " ".join(filter(None, [self.quantity, self.where and f"of {self.where}", self.axis]))
+        return f"{name} {size} {unit} [{low}, {high}]"
+
+
+@dataclass(frozen=True)
+class LogReport(Shown):
+    """Hold the result of the check of a log.
+
+    Args:
+        verdict, levels: of `one_step`, in windows.
+        causes: what explains the residuals together.
+        instead: of each other hypothesis that cannot be told from the first cause, its causes.
+        window: steps of a window.
+        noise, share, left: of what the efforts do in a window, where it is most: noise, residuals
+            beside the scheme's, and what the causes leave of them.
+        scheme: that fits, "" where it cannot be told.
+        columns, notes: what was read, and how.
+    """
+
+    verdict: Verdict | None
+    levels: Levels
+    causes: Sequence[LogCause] = ()
+    instead: Sequence[Sequence[LogCause]] = ()
+    window: int = 0
+    noise: float = np.nan
+    share: float = np.nan
+    left: float = np.nan
+    scheme: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+
+    @property
+    def ok(self) -> bool:
+        """True if the log is within."""
+        return self.verdict == "pass"
+
+
+class Fit(NamedTuple):
+    """Hold a least-squares fit.
+
+    Args:
+        groups: hypotheses, each with its components.
+        sizes, deviations: theirs, then of a, b, c and the part of the delay.
+        cost: squared residuals over the noise's, and the prior's.
+        left: residuals over the noise (w, (k + 1) n).
+        shift: whole samples of the delay.
+    """
+
+    groups: tuple[Group, ...]
+    sizes: Array
+    deviations: Array
+    cost: float
+    left: Array
+    shift: int
+
+    @property
+    def ones(self) -> Group:
+        """All components of the hypotheses, a delay apart."""
+        return tuple(one for group in self.groups for one in group if one != DELAY)
+
+    @property
+    def late(self) -> bool:
+        """Whether efforts act late."""
+        return (DELAY,) in self.groups
+
+
+class LogRegression:
+    """Regress what a robot's file leaves in the windows of a log on hypotheses.
+
+    Args:
+        windows: of the log.
+    """
+
+    def __init__(self, windows: Windows) -> None:
+        self.windows = windows
+        self._slopes = dict[Hypothesis, Array]()
+        self._driven = dict[int, Array]()
+        shortest = min(s.stop - s.start for s in windows.log.segments)
+        self.latest = min(LATEST, shortest // 10)
+
+    def driven(self, shift: int) -> Array:
+        """Return what the efforts of each joint do, late by whole samples (w, (k + 1) n, n)."""
+        if shift not in self._driven:
+            efforts = self.windows.applied(shift)
+            self._driven[shift] = self.windows.driven(efforts[..., None] * np.eye(efforts.shape[-1]))
+        return self._driven[shift]
+
+    def slope(self, one: Hypothesis, shift: int, body: Body | None = None) -> Array:
+        """Return how residuals change with a parameter (w, (k + 1) n)."""
+        if one.quantity == "gear":
+            return -self.driven(shift)[..., self.windows.log.joints.index(one.where)]
+        if body is None and one in self._slopes:
+            return self._slopes[one]
+        plain = self.windows.plain if body is None else self.windows.needed(body)
+        changed = self.windows.needed(varied(body or self.windows.body, {one: PROBE}))
+        found = self.windows.made_by(((changed - plain) / PROBE)[..., None])[..., 0]
+        if body is None:
+            self._slopes[one] = found
+        return found
+
+    def fit(self, groups: tuple[Group, ...], shift: int = -1) -> Fit:
+        """Fit hypotheses beside scheme and delay."""
+        ones = tuple(one for group in groups for one in group if one != DELAY)
+        joints, count = self.windows.log.joints, len(ones)
+        part = (self.driven(shift) - self.driven(shift + 1)).sum(axis=-1)
+        beside = [*np.moveaxis(self.windows.scheme, -1, 0), part]
+        slopes = np.array([*(self.slope(one, shift) for one in ones), *beside])
+        start = self.windows.measured - self.driven(shift).sum(axis=-1)
+        sizes = np.r_[np.zeros(count), PRIOR[:, 0]]
+        bent = any(one.quantity in BENT for one in ones)
+        for turn in range(ROUNDS if bent else 1):
+            now = start
+            if turn:
+                body = varied(self.windows.body, dict(zip(ones, sizes.tolist())))
+                more = self.windows.needed(body) - self.windows.plain
+                now = start + self.windows.made_by(more[..., None])[..., 0]
+                for i, one in enumerate(ones):
+                    if one.quantity == "gear":
+                        now = now + sizes[i] * slopes[i]
+                    else:
+                        slopes[i] = self.slope(one, shift, body)
+            now = now + np.tensordot(sizes[count:], slopes[count:], 1)
+            change, inverse = solved(slopes, now, sizes)
+            sizes = sizes + change
+            sizes[:count] = [
+                np.clip(size, -FAR, FAR) if one.quantity in BENT else size
+                for one, size in zip(ones, sizes)
+            ]
+        left = now + np.tensordot(change, slopes, 1)
+        cost = float((left**2).sum() + (((sizes[-4:] - PRIOR[:, 0]) / PRIOR[:, 1]) ** 2).sum())
+        unit = max(float((left**2).mean()), 1.0)
+        scores = np.einsum("pwr,wr->wp", slopes, left)
+        robust = np.diag(inverse @ long_run(scores) @ inverse)
+        deviations = np.sqrt(np.maximum(robust, unit * np.diag(inverse)))
+        return Fit(groups, sizes, deviations, cost, left, shift)
+
+    def best(self, groups: tuple[Group, ...]) -> Fit:
+        """Return the best fit of hypotheses by the delay."""
+        shifts = range(self.latest + 1) if (DELAY,) in groups else (-1,)
+        return min((self.fit(groups, shift) for shift in shifts), key=lambda each: each.cost)
+
+    def groups(self) -> Iterator[Group]:
+        """Yield the hypotheses that change anything."""
+        log, tree = self.windows.log, self.windows.body.tree
+        links = [link.name for link in tree.links[1:] if link.mass]
+        wholes = [Hypothesis(*each) for each in product(OF_LINKS, links)]
+        wholes += [Hypothesis(*each) for each in product((*OF_JOINTS, "axis", "zero", OFFSET), log.joints)]
+        yield (DELAY,)
+        for parts in (
+            *map(components, wholes),
+            [Hypothesis("gravity")],
+            [Hypothesis(TILT, "", axis) for axis in (0, 1)],
+        ):
+            sizes = {one: float(np.linalg.norm(self.slope(one, -1))) for one in parts}
+            most = max(sizes.values())
+            if found := tuple(one for one in parts if sizes[one] > 1e-6 * most):
+                yield found
+
+    def share(self, left: Array) -> Array:
+        """Return rms residuals over what the efforts do (n,)."""
+        rms = np.sqrt((left.reshape(-1, len(self.windows.scale)) ** 2).mean(axis=0))
+        return np.asarray(rms * self.windows.scale / self.windows.reach)
+
+
+def solved(slopes: Array, now: Array, sizes: Array) -> tuple[Array, Array]:
+    """Return the change (p,) of sizes that leaves least, and the inverse of the normal matrix."""
+    flat = slopes.reshape(len(slopes), -1)
+    normal, right = flat @ flat.T, -flat @ now.ravel()
+    weights = PRIOR[:, 1] ** -2.0
+    normal[-4:, -4:] += np.diag(weights)
+    right[-4:] += weights * (PRIOR[:, 0] - sizes[-4:])
+    norm = np.sqrt(np.maximum(np.diag(normal), 1e-300))
+    inverse = np.linalg.pinv(normal / np.outer(norm, norm), rcond=1e-10, hermitian=True)
+    inverse = inverse / np.outer(norm, norm)
+    return inverse @ right, inverse
+
+
+def varied(body: Body, sizes: Mapping[Hypothesis, float]) -> Body:
+    """Return a robot whose parameters are off."""
+    for one, size in sizes.items():
+        unit = np.array([size if joint == one.where else 0.0 for joint in body.joints])
+        along = np.eye(3)[one.axis % 3]
+        match one.quantity:
+            case "damping":
+                body = replace(body, damping=body.damping + unit)
+            case "dry friction":
+                body = replace(body, dry=body.dry + unit)
+            case "armature":
+                body = replace(body, armature=body.armature + unit)
+            case "effort offset":
+                body = replace(body, offset=body.offset + unit)
+            case "zero":
+                body = replace(body, zero=body.zero + unit)
+            case "gravity":
+                body = replace(body, gravity=(1.0 + size) * body.gravity)
+            case "gravity direction":
+                pull = np.linalg.norm(body.gravity)
+                body = replace(body, gravity=body.gravity + size * pull * along)
+            case "origin" | "axis":
+                joints = (_moved(x, one, size) if x.name == one.where else x for x in body.tree.joints)
+                body = replace(body, tree=replace(body.tree, joints=tuple(joints)))
+            case "mass" | "centre" | "inertia":
+                links = (_heavier(x, one, size) if x.name == one.where else x for x in body.tree.links)
+                body = replace(body, tree=replace(body.tree, links=tuple(links)))
+    return body
+
+
+def _moved(joint: Joint, one: Hypothesis, size: float) -> Joint:
+    along = np.eye(3)[one.axis]
+    if one.quantity == "origin":
+        return replace(joint, position=joint.position + size * along)
+    return replace(joint, axis=axis_angle_matrix(along, np.array(size)) @ joint.axis)
+
+
+def _heavier(link: Link, one: Hypothesis, size: float) -> Link:
+    """Return a link with a parameter off; as of `TreeDynamics.changed`, the inertia kept."""
+    if one.quantity == "mass":
+        return replace(link, mass=link.mass * (1.0 + size))
+    if one.quantity == "centre":
+        return replace(link, centre=link.centre + size * np.eye(3)[one.axis])
+    i, j = (half[one.axis] for half in np.triu_indices(3))
+    inertia = link.inertia.copy()
+    part = size * np.sqrt(abs(link.inertia[i, i] * link.inertia[j, j]))
+    inertia[i, j] = inertia[j, i] = inertia[i, j] + part
+    return replace(link, inertia=inertia)
+
+
+def long_run(scores: Array) -> Array:
+    """Return the covariance (p, p) of the sum of correlated scores (w, p)."""
+    found = scores.T @ scores
+    for lag in range(1, min(LAGS, len(scores))):
+        both = scores[lag:].T @ scores[:-lag]
+        found += (1.0 - lag / LAGS) * (both + both.T)
+    return np.asarray(found)
+
+
+def check_log(log: Log, body: Body) -> LogReport:
+    """Check a log by the equations of a robot's file, and name what it has otherwise."""
+    said = {"columns": log.columns, "notes": log.notes}
+    windows = chosen(log, body)
+    noise = float(windows.share.max())
+    if noise > NOISY:
+        worst = log.joints[int(np.argmax(windows.share))]
+        text = f"noise: {windows.noise[log.joints.index(worst)]:.2g} rad or m of {worst} is "
+        text += f"{100 * noise:.2g} % of what the efforts do in windows of {windows.size} steps"
+        text += f", more than {100 * NOISY:g} %"
+        finding = Finding("one_step", ENGINE, "not_judged", text, "noise", worst)
+        return LogReport("undecided", Levels.of([finding]), window=windows.size, noise=noise, **said)
+    work = LogRegression(windows)
+    plain = work.fit(())
+    found, alike = selected(work, plain)
+    share, left = work.share(plain.left), work.share(found.left)
+    far = f"residuals of {100 * share.max():.3g} % of what the efforts do in {windows.size} steps"
+    causes: list[LogCause] = []
+    instead: list[list[LogCause]] = []
+    if found.groups:
+        longer = LogRegression(Windows(log, body, 2 * windows.size))
+        causes = causes_of(found, longer)
+        instead = [causes_of(each, longer) for each in alike]
+        text = f"{far}: {'; '.join(map(str, causes))}"
+        text += "".join(f"; or {'; '.join(map(str, each))}" for each in instead)
+        finding = Finding("one_step", ENGINE, "outside", text, causes[0].quantity, causes[0].where)
+    elif (beyond := np.sqrt(np.maximum(left**2 - LIKELY * windows.share**2, 0.0))).max() > 5 * BOUND:
+        worst = log.joints[int(np.argmax(beyond))]
+        text = f"{far}, and no {TOGETHER} errors that are known explain them; look at {worst}"
+        finding = Finding("one_step", ENGINE, "outside", text, "", worst)
+    else:
+        finding = Finding("one_step", ENGINE, "within")
+    return LogReport(
+        verdict_of([finding]), Levels.of([finding]), causes, instead, windows.size, noise,
+        float(share.max()), float(left.max()), scheme_of(found), **said,
+    )  # fmt: skip
+
+
+def chosen(log: Log, body: Body) -> Windows:
+    """Return the shortest windows in which noise is below the bound, or the longest."""
+    longest = max(SHORTEST, sum(s.stop - s.start for s in log.segments) // FEWEST)
+    longest = min(longest, max(s.stop - s.start for s in log.segments) // 2)
+    size = SHORTEST
+    while True:
+        found = Windows(log, body, size)
+        if (found.share <= NOISY).all() or size >= longest:
+            return found
+        size = min(int(1.5 * size) + 1, longest)
+
+
+def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
+    """Return the fewest errors that explain the residuals, and what else does; none where none is."""
+    candidates, now, alike = [*work.groups()], plain, list[Fit]()
+    while len(now.groups) < TOGETHER:
+        tried = [
+            work.best((*now.groups, group)) for group in candidates if group not in now.groups
+        ]
+        first = min(tried, key=score)
+        unit = max(1.0, float((first.left**2).mean()))
+        count = len(first.sizes) - len(now.sizes) or 1
+        explained = float(work.share(now.left - first.left).max())
+        if now.cost - first.cost < SIGNIFICANT**2 * unit * count or explained < BOUND:
+            break
+        if not now.groups:
+            alike = [x for x in tried if x is not first and score(x) - score(first) <= SIGNIFICANT**2 * unit]
+        now = first
+        if first.cost <= LIKELY * first.left.size:
+            break
+    if not now.groups:
+        return plain, []
+    enough = now.cost <= max(LEFT * plain.cost, LIKELY * now.left.size)
+    return (now, alike if len(now.groups) == 1 else []) if enough else (plain, [])
+
+
+def score(fit: Fit) -> float:
+    """Return the cost of a fit, and of its parameters."""
+    return fit.cost + COST * (len(fit.ones) + fit.late)
+
+
+def causes_of(fit: Fit, longer: LogRegression) -> list[LogCause]:
+    """Return the components of hypotheses as they were fitted."""
+    log, found = longer.windows.log, []
+    again = longer.fit(fit.groups, fit.shift)
+    widths = INTERVAL * fit.deviations + np.abs(again.sizes - fit.sizes)
+    if fit.late:
+        at = fit.shift + fit.sizes[-1]
+        values = (log.period * (at + part * widths[-1]) for part in (0.0, -1.0, 1.0))
+        found.append(LogCause("delay", "", *map(float, values), "s"))
+    slides = {joint.name for joint in longer.windows.body.tree.moving if joint.kind == "prismatic"}
+    ones = fit.ones
+    for one, size, half in zip(ones, fit.sizes.tolist(), widths.tolist()):
+        most = max(abs(s) for o, s in zip(ones, fit.sizes) if o.whole == one.whole)
+        if abs(size) < SMALL * most:
+            continue
+        quantity, unit = one.quantity, UNITS.get(one.quantity, "1")
+        if one.where in slides:
+            unit = SLIDING.get(quantity, unit)
+        if quantity == "gear" and abs(size + 2.0) < 0.2:
+            quantity, size, unit = "sign of effort", size + 1.0, "times"
+        axes = AXES["centre"] if quantity == TILT else AXES.get(quantity, ("",) * 3)
+        axis = "" if quantity == "gravity" else axes[one.axis]
+        found.append(LogCause(quantity, one.where, size, size - half, size + half, unit, axis))
+    return found
+
+
+def scheme_of(fit: Fit) -> str:
+    """Return the scheme that a fit shows, "" where it does not."""
+    late, slow = fit.sizes[-4:-2]
+    if fit.deviations[-4:-2].max() > NEAR / INTERVAL:
+        return ""
+    near = {name: max(abs(late - a), abs(slow - b)) for name, (a, b) in SCHEMES.items()}
+    name = min(near, key=near.__getitem__)
+    return name if near[name] < NEAR else ""
+
+
+def body_of(tree: Tree, joints: tuple[str, ...], gravity: float, speed: float) -> Body:
+    """Return what the equations know of a robot; arguments as of `Body`."""
+    n, inner = len(joints), {joint.name: joint for joint in tree.moving}
+    damping, dry = np.array([(inner[name].damping, inner[name].friction) for name in joints]).T
+    down = np.array([0.0, 0.0, -gravity])
+    zero = np.zeros(n)
+    return Body(tree, joints, down, damping, dry, zero, np.ones(n), zero, zero, speed)
