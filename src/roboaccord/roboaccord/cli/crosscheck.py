@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
+from roboaccord.cli.levels import log_lines
 from roboaccord.cli.options import (
     Base,
     Changes,
@@ -25,6 +27,7 @@ from roboaccord.cli.options import (
     complete_robot,
     load_setup,
     one_scenario,
+    read_packages,
     refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError
@@ -32,7 +35,13 @@ from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import to_json
 from roboaccord.description.findings import Finding
 from roboaccord.description.rules import findings
-from roboaccord.door.checks import check_recording, crosscheck, is_recording
+from roboaccord.door.checks import (
+    check_own_log,
+    check_recording,
+    crosscheck,
+    is_log,
+    is_recording,
+)
 from roboaccord.door.recordings import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.falsify import parse_perturbation, wrap
@@ -55,8 +64,9 @@ def crosscheck_command(
     robot: Annotated[
         str,
         typer.Argument(
-            metavar="ROBOT|FILE|BAG",
-            help="See `accord list`; a URDF, xacro, SDF or MJCF file; or a recorded run.",
+            metavar="ROBOT|FILE|BAG|LOG",
+            help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
+            "of your own simulator or robot: CSV, NPZ or a bag.",
             autocompletion=complete_robot,
         ),
     ],
@@ -92,6 +102,18 @@ def crosscheck_command(
             "or both side by side.",
         ),
     ] = Profile.DEFAULT,
+    of: Annotated[
+        str, typer.Option("--robot", metavar="FILE", help="The robot's file of a LOG.")
+    ] = "",
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="KEY=COLUMN",
+            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, with [UNIT] behind it "
+            "and - before it where its sign is the other; may be repeated, or have commas.",
+        ),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
     ] = False,
@@ -111,6 +133,10 @@ def crosscheck_command(
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
     while it runs. One that holds no scenario needs its name behind it.
 
+    Of a LOG with joint positions and efforts, of your own simulator or robot, windows of samples
+    are compared with the equations of the robot's file: what is otherwise (mass, friction, gear,
+    delay, sign, ...), where, and by how much. Columns and units are guessed by their names.
+
     Examples:
 
       accord crosscheck snake serpenoid
@@ -126,10 +152,18 @@ def crosscheck_command(
       accord crosscheck roller_sphere headings --profile both
 
       accord crosscheck runs/snake_serpenoid_dart/bag
+
+      accord crosscheck log.csv --robot arm.urdf
+
+      accord crosscheck log.npz --robot arm.urdf --map 'q/elbow=theta2[deg],effort/elbow=-u2'
     """
     scenario, arguments = one_scenario(words)
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
+    if is_log(robot, of, scenario):
+        options = {"packages": read_packages(packages or []), "arguments": arguments, "base": base}
+        report = check_own_log(Path(robot), of or None, changes or (), mapped(columns), **options)
+        return Result(report, log_lines(report), used=dict.fromkeys(("engines", "refine", "profile")), ok=report.ok)
     if is_recording(robot) and not manufactured:
         run = read_bag(robot)
         recorded = check_recording(run, "", scenario, changes or ())
@@ -174,6 +208,21 @@ def crosscheck_command(
         ok &= wanted <= set(report.engines)
     names = setup.robot.own_names(setup)
     return Result(data, shown_of(report, page), used=used, ok=ok, names=names)
+
+
+def mapped(texts: list[str] | None) -> dict[str, str]:
+    """Return the columns of `KEY=COLUMN` texts by key.
+
+    Raises:
+        AccordError: for one that cannot be read.
+    """
+    found = {}
+    for text in (part for each in texts or [] for part in each.split(",")):
+        key, equals, column = text.strip().partition("=")
+        if not (equals and key and column):
+            raise AccordError(f"--map takes KEY=COLUMN, not {text!r}")
+        found[key] = column
+    return found
 
 
 def checked(setup: Setup) -> list[Finding] | None:

@@ -32,6 +32,7 @@ DEGREE = 5  # of the splines, whose accelerations are smooth
 KNOTS = 4  # a window
 FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
 PROBE = 1e-5
+SPEEDS = (0.003, 0.01, 0.03, 0.1)  # rad/s or m/s: below which dry friction falls to 0
 MOST = 4000  # samples that are looked at
 DIFFERENCE = 6  # order, by which noise is estimated
 MEDIAN = 0.4549  # of the square of a normal variable
@@ -44,12 +45,11 @@ class Body:
     Args:
         tree, joints: of a fixed base, and the names of the columns.
         gravity: acceleration of free fall (3,) [m/s^2].
-        damping, dry: of the joints (n,) [N m s/rad, N m].
+        damping: of the joints (n,) [N m s/rad].
+        dry: friction of the joints that falls to 0 below each of SPEEDS (s, n) [N m].
         armature: inertia of rotors (n,) [kg m^2].
-        gear: factors on the efforts (n,).
         offset: of the efforts (n,) [N m].
         zero: of the recorded positions (n,) [rad].
-        speed: below which dry friction falls to 0 [rad/s].
     """
 
     tree: Tree
@@ -58,10 +58,8 @@ class Body:
     damping: Array
     dry: Array
     armature: Array
-    gear: Array
     offset: Array
     zero: Array
-    speed: float
 
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the efforts (k, n) that a motion needs, those of friction apart."""
@@ -70,7 +68,8 @@ class Body:
 
     def friction(self, qd: Array) -> Array:
         """Return the efforts (k, n) that friction takes."""
-        return np.asarray(self.damping * qd + self.dry * qd / np.hypot(qd, self.speed))
+        parts = (dry * qd / np.hypot(qd, speed) for dry, speed in zip(self.dry, SPEEDS) if dry.any())
+        return np.asarray(self.damping * qd + sum(parts))
 
 
 class Windows:
@@ -94,8 +93,7 @@ class Windows:
         whole = np.empty((len(starts), 2 * size + 1))
         whole[:, ::2], whole[:, 1::2] = time, 0.5 * (time[:, 1:] + time[:, :-1])
         self._smooth(whole)
-        turning = self.qd.std(axis=0).max()
-        self.body = replace(body, speed=float(np.hypot(body.speed, 1e-3 * turning)))
+        self.body = body
         self.noise = noise_of(log)
         self._linearise()
         self._moved = link_motions(

@@ -23,8 +23,8 @@ from roboaccord.contract.outcome import Finding, Levels, Verdict, verdict_of
 from roboaccord.contract.results import Shown
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.hypotheses import AXES, Hypothesis, components
-from roboaccord.crosscheck.log_windows import PROBE, Body, Windows
-from roboaccord.crosscheck.regression import LEFT, SMALL
+from roboaccord.crosscheck.log_windows import PROBE, SPEEDS, Body, Windows
+from roboaccord.crosscheck.regression import LEFT, SMALL, TRIED
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.twin import OF_JOINTS, OF_LINKS
 from roboaccord.numerics.rotations import axis_angle_matrix
@@ -182,8 +182,8 @@ class LogRegression:
             self._slopes[one] = found
         return found
 
-    def fit(self, groups: tuple[Group, ...], shift: int = -1) -> Fit:
-        """Fit hypotheses beside scheme and delay."""
+    def fit(self, groups: tuple[Group, ...], shift: int = -1, rounds: int = ROUNDS) -> Fit:
+        """Fit hypotheses beside scheme and delay, in so many rounds where they are not linear."""
         ones = tuple(one for group in groups for one in group if one != DELAY)
         joints, count = self.windows.log.joints, len(ones)
         part = (self.driven(shift) - self.driven(shift + 1)).sum(axis=-1)
@@ -192,7 +192,7 @@ class LogRegression:
         start = self.windows.measured - self.driven(shift).sum(axis=-1)
         sizes = np.r_[np.zeros(count), PRIOR[:, 0]]
         bent = any(one.quantity in BENT for one in ones)
-        for turn in range(ROUNDS if bent else 1):
+        for turn in range(rounds if bent else 1):
             now = start
             if turn:
                 body = varied(self.windows.body, dict(zip(ones, sizes.tolist())))
@@ -218,18 +218,26 @@ class LogRegression:
         deviations = np.sqrt(np.maximum(robust, unit * np.diag(inverse)))
         return Fit(groups, sizes, deviations, cost, left, shift)
 
-    def best(self, groups: tuple[Group, ...]) -> Fit:
-        """Return the best fit of hypotheses by the delay."""
-        shifts = range(self.latest + 1) if (DELAY,) in groups else (-1,)
-        return min((self.fit(groups, shift) for shift in shifts), key=lambda each: each.cost)
+    def more(self, now: Fit, group: Group) -> Fit:
+        """Return the best linear fit of a hypothesis more, by the delay."""
+        shifts = [now.shift]
+        if group == (DELAY,):
+            shifts = [*range(self.latest + 1)]
+        elif now.late:
+            shifts = [*range(max(now.shift - 1, 0), now.shift + 2)]
+        groups = (*now.groups, group)
+        return min((self.fit(groups, each, 1) for each in shifts), key=lambda each: each.cost)
 
     def groups(self) -> Iterator[Group]:
         """Yield the hypotheses that change anything."""
         log, tree = self.windows.log, self.windows.body.tree
         links = [link.name for link in tree.links[1:] if link.mass]
         wholes = [Hypothesis(*each) for each in product(OF_LINKS, links)]
-        wholes += [Hypothesis(*each) for each in product((*OF_JOINTS, "axis", "zero", OFFSET), log.joints)]
+        kinds = (*OF_JOINTS, "axis", "zero", OFFSET)
+        wholes += [Hypothesis(*each) for each in product(kinds, log.joints)]
         yield (DELAY,)
+        for joint, i in product(log.joints, range(1, len(SPEEDS))):
+            yield (Hypothesis("dry friction", joint, i),)
         for parts in (
             *map(components, wholes),
             [Hypothesis("gravity")],
@@ -268,7 +276,9 @@ def varied(body: Body, sizes: Mapping[Hypothesis, float]) -> Body:
             case "damping":
                 body = replace(body, damping=body.damping + unit)
             case "dry friction":
-                body = replace(body, dry=body.dry + unit)
+                dry = body.dry.copy()
+                dry[one.axis] += unit
+                body = replace(body, dry=dry)
             case "armature":
                 body = replace(body, armature=body.armature + unit)
             case "effort offset":
@@ -372,17 +382,18 @@ def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
     """Return the fewest errors that explain the residuals, and what else does; none where none is."""
     candidates, now, alike = [*work.groups()], plain, list[Fit]()
     while len(now.groups) < TOGETHER:
-        tried = [
-            work.best((*now.groups, group)) for group in candidates if group not in now.groups
-        ]
-        first = min(tried, key=score)
+        tried = [work.more(now, group) for group in candidates if free(group, now)]
+        tried = sorted(tried, key=score)[:TRIED]
+        tried = sorted((work.fit(each.groups, each.shift) for each in tried), key=score)
+        first = tried[0]
         unit = max(1.0, float((first.left**2).mean()))
         count = len(first.sizes) - len(now.sizes) or 1
         explained = float(work.share(now.left - first.left).max())
         if now.cost - first.cost < SIGNIFICANT**2 * unit * count or explained < BOUND:
             break
         if not now.groups:
-            alike = [x for x in tried if x is not first and score(x) - score(first) <= SIGNIFICANT**2 * unit]
+            alike = [x for x in tried[1:] if score(x) - score(first) <= SIGNIFICANT**2 * unit]
+            alike = [x for x in alike if free(x.groups[0], first)]
         now = first
         if first.cost <= LIKELY * first.left.size:
             break
@@ -390,6 +401,11 @@ def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
         return plain, []
     enough = now.cost <= max(LEFT * plain.cost, LIKELY * now.left.size)
     return (now, alike if len(now.groups) == 1 else []) if enough else (plain, [])
+
+
+def free(group: Group, fit: Fit) -> bool:
+    """Return whether a hypothesis is not in a fit yet."""
+    return all(group[0][:2] != other[0][:2] for other in fit.groups)
 
 
 def score(fit: Fit) -> float:
@@ -417,8 +433,8 @@ def causes_of(fit: Fit, longer: LogRegression) -> list[LogCause]:
             unit = SLIDING.get(quantity, unit)
         if quantity == "gear" and abs(size + 2.0) < 0.2:
             quantity, size, unit = "sign of effort", size + 1.0, "times"
-        axes = AXES["centre"] if quantity == TILT else AXES.get(quantity, ("",) * 3)
-        axis = "" if quantity == "gravity" else axes[one.axis]
+        axes = AXES.get("centre" if quantity == TILT else quantity, ())
+        axis = axes[one.axis] if axes and quantity != "gravity" else ""
         found.append(LogCause(quantity, one.where, size, size - half, size + half, unit, axis))
     return found
 
@@ -433,10 +449,18 @@ def scheme_of(fit: Fit) -> str:
     return name if near[name] < NEAR else ""
 
 
-def body_of(tree: Tree, joints: tuple[str, ...], gravity: float, speed: float) -> Body:
-    """Return what the equations know of a robot; arguments as of `Body`."""
+def body_of(
+    tree: Tree, joints: tuple[str, ...], gravity: float, damping: float = 1.0, dry: float = 1.0
+) -> Body:
+    """Return what the equations know of a robot.
+
+    Args:
+        tree, joints: as of `Body`.
+        gravity: downwards [m/s^2].
+        damping, dry: factors on the friction of the file.
+    """
     n, inner = len(joints), {joint.name: joint for joint in tree.moving}
-    damping, dry = np.array([(inner[name].damping, inner[name].friction) for name in joints]).T
-    down = np.array([0.0, 0.0, -gravity])
-    zero = np.zeros(n)
-    return Body(tree, joints, down, damping, dry, zero, np.ones(n), zero, zero, speed)
+    sliding, zero = np.zeros((len(SPEEDS), n)), np.zeros(n)
+    sliding[0] = [dry * inner[name].friction for name in joints]
+    viscous = damping * np.array([inner[name].damping for name in joints])
+    return Body(tree, joints, np.array([0.0, 0.0, -gravity]), viscous, sliding, zero, zero, zero)

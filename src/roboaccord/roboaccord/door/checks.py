@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -12,6 +13,7 @@ from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
@@ -37,6 +39,7 @@ from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
 if TYPE_CHECKING:
     from roboaccord.crosscheck.parity.collection import Source
     from roboaccord.crosscheck.parity.result import Parity, RobotParity
+    from roboaccord.crosscheck.own_log import LogReport
     from roboaccord.crosscheck.parity.robot import Settings as ReaderSettings
     from roboaccord.crosscheck.recorded import RecordedReport
     from roboaccord.crosscheck.report import Report
@@ -68,8 +71,9 @@ def crosscheck(
     settings: Settings | None = None,
     refine: int = 3,
     out: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
     **options: Unpack[Options],
-) -> Report | RecordedReport: ...
+) -> Report | RecordedReport | LogReport: ...
 
 
 def crosscheck(
@@ -85,25 +89,37 @@ def crosscheck(
     changed: bool = False,
     command: str = "",
     out: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
     **options: Unpack[Options],
-) -> Report | RecordedReport:
+) -> Report | RecordedReport | LogReport:
     """Check engines, or a recorded run, against the reference, as `accord crosscheck` does.
 
     Args:
-        robot_or_recording: a robot, or a recorded run, of which every control period is checked.
+        robot_or_recording: a robot, or a recorded run, of which every control period is checked,
+            or the log of somebody's own simulator or robot: CSV, NPZ or a bag.
         scenario: name, or a YAML file; of a recorded run its own where None.
-        robot: of a recorded run that does not say of which robot it is.
+        robot: of a recorded run that does not say of which robot it is; a file, against which a
+            log is checked.
         engines: by name or specification; those installed where None.
         settings: values by key.
         refine, progress, changed, command: as of `run_crosscheck`.
         refused: called with each engine that does not take the scenario and is left out; an error
             where None, for engines that are named.
-        out: folder for report.html, summary.json and bags; None: a new one under runs/.
+        out: folder for report.html, summary.json and bags; None: a new one under runs/, of a log
+            none.
+        columns: of a log, where a guess would be wrong, as of `read_log`.
         **options: of the robot.
 
     Raises:
         AccordError: for whatever cannot be had.
     """
+    if isinstance(robot_or_recording, str | Path) and is_log(robot_or_recording, robot, scenario):
+        found = check_own_log(
+            Path(robot_or_recording), robot, common.changes_of(settings), columns or {}, **options
+        )
+        if out is not None:
+            write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
+        return found
     if not isinstance(robot_or_recording, Setup) and (robot or is_recording(robot_or_recording)):
         run, changes = read_run(bag_of(robot_or_recording)), common.changes_of(settings)
         return check_recording(run, str(robot or ""), str(scenario or ""), changes, **options)
@@ -140,6 +156,57 @@ def is_recording(subject: str | Path | Run) -> bool:
     name = str(subject)
     known = is_file(name) or name.replace("-", "_") in robot_names()
     return not known and Path(name).exists()
+
+
+def is_log(
+    subject: str | Path | Run, robot: str | Path | None, scenario: str | Path | None = None
+) -> bool:
+    """Return whether what is checked is somebody's log: a table, or a bag beside a robot's file."""
+    from roboaccord.bag.log import TABLES
+
+    if isinstance(subject, Run) or is_file(str(subject)):
+        return False
+    table = Path(subject).suffix.lower() in TABLES
+    return table or bool(robot and is_file(str(robot)) and not scenario)
+
+
+def check_own_log(
+    path: Path,
+    robot: str | Path | None,
+    changes: Sequence[str] = (),
+    columns: Mapping[str, str] = NO_ARGUMENTS,
+    **options: Unpack[Options],
+) -> LogReport:
+    """Check the log of somebody's own simulator or robot against a robot's file.
+
+    Args:
+        path: CSV, NPZ or a bag.
+        robot: the file; its dry friction counts unless the settings say otherwise.
+        changes: `KEY=VALUE`, of the parameters of a robot that is a file.
+        columns: as of `read_log`.
+        **options: of a robot that is a file.
+
+    Raises:
+        AccordError: for what cannot be read, or a base that moves.
+    """
+    from roboaccord.bag.log import read_log
+    from roboaccord.crosscheck.own_log import body_of, check_log
+
+    if not path.exists():
+        raise AccordError(f"no log {path}")
+    if robot is None:
+        raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
+    every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
+    setup = load_setup(str(robot), "", [*every, *changes], **options)
+    if setup.scenario.base != "fixed" or setup.tree.frame:
+        raise AccordError(f"{robot}: the base moves; a log is checked of a fixed base alone")
+    if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
+        raise AccordError(f"{robot}: {mimic[0]} mimics another joint, which a log is not checked of")
+    if not setup.joints:
+        raise AccordError(f"{robot}: it has no joint that moves")
+    log, parameters = read_log(path, setup.joints, columns), setup.parameters
+    friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
+    return check_log(log, body_of(setup.tree, log.joints, parameters.gravity, *friction))
 
 
 def check_recording(
