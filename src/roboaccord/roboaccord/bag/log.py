@@ -150,10 +150,14 @@ def in_stretches(
         f"{len(time)} samples every {1e3 * period:.4g} ms from {time[0]:g} to {time[-1]:g} s"
     )
     if len(ends) > 2:
-        said.append(f"{len(ends) - 2} gaps longer than {GAP:g} periods; {len(parts)} stretches kept")
+        said.append(
+            f"{len(ends) - 2} gaps longer than {GAP:g} periods; {len(parts)} stretches kept"
+        )
     inner = np.concatenate([np.diff(time[part]) for part in parts])
     if (uneven := np.mean(np.abs(inner - period) > EVEN * period)) > 0.0:
-        said.append(f"{100 * uneven:.2g} % of the periods are uneven: stamps as they are, no resampling")
+        said.append(
+            f"{100 * uneven:.2g} % of the periods are uneven: stamps as they are, no resampling"
+        )
     return Log(joints, time, q, effort, period, parts, columns, said)
 
 
@@ -230,7 +234,9 @@ def assigned(
 
 def _holds(text: str, joint: str) -> bool:
     """Return whether a name has a joint's in it, which no letter or digit follows or leads."""
-    return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(joint)}(?![A-Za-z0-9])", text, re.IGNORECASE))
+    return bool(
+        re.search(rf"(?<![A-Za-z0-9]){re.escape(joint)}(?![A-Za-z0-9])", text, re.IGNORECASE)
+    )
 
 
 def _given(key: str, text: str, names: Sequence[str], joints: Sequence[str]) -> Column:

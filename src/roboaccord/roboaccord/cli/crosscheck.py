@@ -163,7 +163,12 @@ def crosscheck_command(
     if is_log(robot, of, scenario):
         options = {"packages": read_packages(packages or []), "arguments": arguments, "base": base}
         report = check_own_log(Path(robot), of or None, changes or (), mapped(columns), **options)
-        return Result(report, log_lines(report), used=dict.fromkeys(("engines", "refine", "profile")), ok=report.ok)
+        return Result(
+            report,
+            log_lines(report),
+            used=dict.fromkeys(("engines", "refine", "profile")),
+            ok=report.ok,
+        )
     if is_recording(robot) and not manufactured:
         run = read_bag(robot)
         recorded = check_recording(run, "", scenario, changes or ())

@@ -17,6 +17,7 @@ column of the regression is what that makes of delta.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -34,6 +35,7 @@ FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
 PROBE = 1e-5
 SPEEDS = (0.003, 0.01, 0.03, 0.1)  # rad/s or m/s: below which dry friction falls to 0
 MOST = 4000  # samples that are looked at
+SLOW, FEW = 0.1, 0.2  # of a joint's rate, and of the windows
 DIFFERENCE = 6  # order, by which noise is estimated
 MEDIAN = 0.4549  # of the square of a normal variable
 
@@ -50,6 +52,7 @@ class Body:
         armature: inertia of rotors (n,) [kg m^2].
         offset: of the efforts (n,) [N m].
         zero: of the recorded positions (n,) [rad].
+        clock: part by which the log's clock is fast.
     """
 
     tree: Tree
@@ -60,6 +63,7 @@ class Body:
     armature: Array
     offset: Array
     zero: Array
+    clock: float = 0.0
 
     def efforts(self, q: Array, qd: Array, qdd: Array) -> Array:
         """Return the efforts (k, n) that a motion needs, those of friction apart."""
@@ -68,7 +72,9 @@ class Body:
 
     def friction(self, qd: Array) -> Array:
         """Return the efforts (k, n) that friction takes."""
-        parts = (dry * qd / np.hypot(qd, speed) for dry, speed in zip(self.dry, SPEEDS) if dry.any())
+        parts = (
+            dry * qd / np.hypot(qd, speed) for dry, speed in zip(self.dry, SPEEDS) if dry.any()
+        )
         return np.asarray(self.damping * qd + sum(parts))
 
 
@@ -107,7 +113,9 @@ class Windows:
         own = self.body.efforts(self.q, self.qd, self.qdd) + self.body.friction(self.qd)
         inertial = replace(self.body, gravity=np.zeros(3)).efforts(self.q, 0 * self.qd, self.qdd)
         sizes = self._propagate(self._fine(np.stack([inertial, own - inertial], axis=-1)))
-        self.reach = np.sqrt((sizes**2).sum(axis=-1).reshape(len(starts), -1, self.joints).mean((0, 1)))
+        self.reach = np.sqrt(
+            (sizes**2).sum(axis=-1).reshape(len(starts), -1, self.joints).mean((0, 1))
+        )
         self.reach = np.maximum(self.reach, 1e-3 * self.reach.max())
         self.scale = np.hypot(self.noise, FLOOR * self.reach)
         self._basis = None
@@ -149,9 +157,7 @@ class Windows:
         self._inverse = np.linalg.inv(np.stack(mass, axis=-1))
         plain = body.efforts(self.q, self.qd, self.qdd)
         by_q, by_qd = (
-            np.stack(
-                [(body.efforts(*moved(j)) - plain) / PROBE for j in range(n)], axis=-1
-            )
+            np.stack([(body.efforts(*moved(j)) - plain) / PROBE for j in range(n)], axis=-1)
             for moved in (
                 lambda j: (self.q + PROBE * unit[j], self.qd, self.qdd),
                 lambda j: (self.q, self.qd + PROBE * unit[j], self.qdd),
@@ -211,6 +217,13 @@ class Windows:
             rows = rows - self._basis @ (self._basis.swapaxes(1, 2) @ rows)
         return np.asarray(rows)
 
+    def moving(self, joints: Iterable[str]) -> Array:
+        """Return in which windows none of these joints turns back (w,); in all if in few."""
+        rates = np.abs(self.qd).reshape(len(self.samples), -1, self.joints)
+        slow = (rates < SLOW * np.sqrt((rates**2).mean((0, 1)))).any(axis=1)
+        found = ~slow[:, [self.log.joints.index(joint) for joint in joints]].any(axis=1)
+        return found if found.mean() > FEW else np.ones_like(found)
+
     def made_by(self, efforts: Array) -> Array:
         """Return the columns (w, (k + 1) n, c) of efforts (w (2 k + 1), n, c)."""
         return self._propagate(self._fine(efforts))
@@ -231,24 +244,22 @@ class Windows:
     def needed(self, body: Body) -> Array:
         """Return the efforts (w (2 k + 1), n) that the motion needs of a body.
 
-        Motions of links are computed again only where joints, gravity or zeros are others.
+        Motions of links are computed again only where joints, gravity, zeros or clock are others.
         """
         own, found = self.body, self._plain.copy()
-        if not (body.tree.joints is own.tree.joints and body.gravity is own.gravity):
-            found = self._rigid(body)
-        elif body.zero is not own.zero:
-            found = self._rigid(body)
+        fast = 1.0 + body.clock
+        qd, qdd = (self.qd * fast, self.qdd * fast**2) if body.clock else (self.qd, self.qdd)
+        same = [(each.tree.joints, each.gravity, each.zero, each.clock) for each in (body, own)]
+        if not all(a is b for a, b in zip(*same)):
+            found = inverse_dynamics(
+                body.tree, body.joints, body.gravity, self.q - body.zero, qd, qdd
+            )
         else:
             pairs = [(a, b) for a, b in zip(body.tree.links, own.tree.links) if a is not b]
             add_efforts(found, [a for a, _ in pairs], self._moved)
             add_efforts(less := np.zeros_like(found), [b for _, b in pairs], self._moved)
             found -= less
-        return found + body.armature * self.qdd - body.offset + body.friction(self.qd)
-
-    def _rigid(self, body: Body) -> Array:
-        return inverse_dynamics(
-            body.tree, body.joints, body.gravity, self.q - body.zero, self.qd, self.qdd
-        )
+        return found + body.armature * qdd - body.offset + body.friction(qd)
 
     @cached_property
     def plain(self) -> Array:

@@ -11,9 +11,9 @@ with the next ones [Newey and West 1987], and wider by what windows of twice the
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 import numpy as np
@@ -22,8 +22,15 @@ from roboaccord.bag.log import Log
 from roboaccord.contract.outcome import Finding, Levels, Verdict, verdict_of
 from roboaccord.contract.results import Shown
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.hypotheses import AXES, Hypothesis, components
-from roboaccord.crosscheck.log_windows import PROBE, SPEEDS, Body, Windows
+from roboaccord.crosscheck.hypotheses import (
+    AXES,
+    ORDERS,
+    Hypothesis,
+    components,
+    signed,
+    swapped,
+)
+from roboaccord.crosscheck.log_windows import FLOOR, PROBE, SPEEDS, Body, Windows
 from roboaccord.crosscheck.regression import LEFT, SMALL, TRIED
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.twin import OF_JOINTS, OF_LINKS
@@ -31,16 +38,19 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 
 ENGINE = "log"
 BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
+NEARLY = 0.3  # of the residuals, and of the bound: a cause that leaves less may be that small
 NOISY = 0.05  # likewise: most that noise may be
 SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
 LATEST = 20  # samples by which efforts are tried to act late
 TOGETHER = 3  # errors at once, at most
 SIGNIFICANT, INTERVAL = 5.0, 1.96  # standard errors
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
+UNKNOWN, MISTAKEN = 5.0 * BOUND, 0.2  # likewise: residuals without a name, and of wrong columns
 COST = 10.0  # of a parameter, in squares of the noise
-BENT, FAR = ("centre", "zero", "origin", "axis"), 1.0  # not linear; m or rad
+BENT, FAR = ("centre", "zero", "origin", "axis", "clock"), 1.0  # not linear; m or rad
 ROUNDS = 5  # of Gauss and Newton
-PRIOR = np.array([(0.0, 0.7), (0.0, 0.5), (0.0, 0.5), (0.5, 0.7)])  # a, b, c, part of the delay
+PRIOR = [(0.0, 0.7), (0.0, 0.5), (0.0, 0.5), (0.5, 0.7)]  # a, b, c, part of the delay [samples]
+LEAST, SURE = -0.6, 1e-9  # samples: a scheme shifts efforts by half a step
 LAGS = 3  # windows over which residuals may be correlated
 OFFSET, TILT, DELAY = "effort offset", "gravity direction", Hypothesis("delay")
 UNITS = {
@@ -153,10 +163,13 @@ class LogRegression:
 
     Args:
         windows: of the log.
+        dry: joints with dry friction, which may stick: windows in which they turn back are left out.
     """
 
-    def __init__(self, windows: Windows) -> None:
-        self.windows = windows
+    def __init__(self, windows: Windows, dry: Iterable[str] = ()) -> None:
+        self.windows, self.dry = windows, frozenset(dry)
+        self.kept = windows.moving(self.dry)
+        self.measured, self.scheme = windows.measured[self.kept], windows.scheme[self.kept]
         self._slopes = dict[Hypothesis, Array]()
         self._driven = dict[int, Array]()
         shortest = min(s.stop - s.start for s in windows.log.segments)
@@ -166,7 +179,8 @@ class LogRegression:
         """Return what the efforts of each joint do, late by whole samples (w, (k + 1) n, n)."""
         if shift not in self._driven:
             efforts = self.windows.applied(shift)
-            self._driven[shift] = self.windows.driven(efforts[..., None] * np.eye(efforts.shape[-1]))
+            columns = self.windows.driven(efforts[..., None] * np.eye(efforts.shape[-1]))
+            self._driven[shift] = columns[self.kept]
         return self._driven[shift]
 
     def slope(self, one: Hypothesis, shift: int, body: Body | None = None) -> Array:
@@ -177,41 +191,49 @@ class LogRegression:
             return self._slopes[one]
         plain = self.windows.plain if body is None else self.windows.needed(body)
         changed = self.windows.needed(varied(body or self.windows.body, {one: PROBE}))
-        found = self.windows.made_by(((changed - plain) / PROBE)[..., None])[..., 0]
+        found = self._made_by((changed - plain) / PROBE)
         if body is None:
             self._slopes[one] = found
         return found
+
+    def _made_by(self, efforts: Array) -> Array:
+        return np.asarray(self.windows.made_by(efforts[..., None])[self.kept, :, 0])
 
     def fit(self, groups: tuple[Group, ...], shift: int = -1, rounds: int = ROUNDS) -> Fit:
         """Fit hypotheses beside scheme and delay, in so many rounds where they are not linear."""
         ones = tuple(one for group in groups for one in group if one != DELAY)
         joints, count = self.windows.log.joints, len(ones)
         part = (self.driven(shift) - self.driven(shift + 1)).sum(axis=-1)
-        beside = [*np.moveaxis(self.windows.scheme, -1, 0), part]
+        beside = [*np.moveaxis(self.scheme, -1, 0), part]
         slopes = np.array([*(self.slope(one, shift) for one in ones), *beside])
-        start = self.windows.measured - self.driven(shift).sum(axis=-1)
-        sizes = np.r_[np.zeros(count), PRIOR[:, 0]]
+        start = self.measured - self.driven(shift).sum(axis=-1)
+        means, spreads = np.array(PRIOR).T
+        sizes = np.r_[np.zeros(count), means]
         bent = any(one.quantity in BENT for one in ones)
         for turn in range(rounds if bent else 1):
             now = start
             if turn:
                 body = varied(self.windows.body, dict(zip(ones, sizes.tolist())))
                 more = self.windows.needed(body) - self.windows.plain
-                now = start + self.windows.made_by(more[..., None])[..., 0]
+                now = start + self._made_by(more)
                 for i, one in enumerate(ones):
                     if one.quantity == "gear":
                         now = now + sizes[i] * slopes[i]
                     else:
                         slopes[i] = self.slope(one, shift, body)
             now = now + np.tensordot(sizes[count:], slopes[count:], 1)
-            change, inverse = solved(slopes, now, sizes)
+            change, inverse = solved(slopes, now, sizes, PRIOR)
+            part = sizes[-1] + change[-1]
+            if shift < 0 and not LEAST < part < 1.0 - LEAST:  # that would be a delay
+                end = min(max(part, LEAST), 1.0 - LEAST)
+                change, inverse = solved(slopes, now, sizes, [*PRIOR[:-1], (end, SURE)])
             sizes = sizes + change
             sizes[:count] = [
                 np.clip(size, -FAR, FAR) if one.quantity in BENT else size
                 for one, size in zip(ones, sizes)
             ]
         left = now + np.tensordot(change, slopes, 1)
-        cost = float((left**2).sum() + (((sizes[-4:] - PRIOR[:, 0]) / PRIOR[:, 1]) ** 2).sum())
+        cost = float((left**2).sum() + (((sizes[-4:] - means) / spreads) ** 2).sum())
         unit = max(float((left**2).mean()), 1.0)
         scores = np.einsum("pwr,wr->wp", slopes, left)
         robust = np.diag(inverse @ long_run(scores) @ inverse)
@@ -241,6 +263,7 @@ class LogRegression:
         for parts in (
             *map(components, wholes),
             [Hypothesis("gravity")],
+            [Hypothesis("clock")],
             [Hypothesis(TILT, "", axis) for axis in (0, 1)],
         ):
             sizes = {one: float(np.linalg.norm(self.slope(one, -1))) for one in parts}
@@ -254,13 +277,16 @@ class LogRegression:
         return np.asarray(rms * self.windows.scale / self.windows.reach)
 
 
-def solved(slopes: Array, now: Array, sizes: Array) -> tuple[Array, Array]:
+def solved(
+    slopes: Array, now: Array, sizes: Array, prior: Sequence[tuple[float, float]]
+) -> tuple[Array, Array]:
     """Return the change (p,) of sizes that leaves least, and the inverse of the normal matrix."""
+    means, spreads = np.array(prior).T
     flat = slopes.reshape(len(slopes), -1)
     normal, right = flat @ flat.T, -flat @ now.ravel()
-    weights = PRIOR[:, 1] ** -2.0
+    weights = spreads**-2.0
     normal[-4:, -4:] += np.diag(weights)
-    right[-4:] += weights * (PRIOR[:, 0] - sizes[-4:])
+    right[-4:] += weights * (means - sizes[-4:])
     norm = np.sqrt(np.maximum(np.diag(normal), 1e-300))
     inverse = np.linalg.pinv(normal / np.outer(norm, norm), rcond=1e-10, hermitian=True)
     inverse = inverse / np.outer(norm, norm)
@@ -283,6 +309,8 @@ def varied(body: Body, sizes: Mapping[Hypothesis, float]) -> Body:
                 body = replace(body, armature=body.armature + unit)
             case "effort offset":
                 body = replace(body, offset=body.offset + unit)
+            case "clock":
+                body = replace(body, clock=body.clock + size)
             case "zero":
                 body = replace(body, zero=body.zero + unit)
             case "gravity":
@@ -291,10 +319,14 @@ def varied(body: Body, sizes: Mapping[Hypothesis, float]) -> Body:
                 pull = np.linalg.norm(body.gravity)
                 body = replace(body, gravity=body.gravity + size * pull * along)
             case "origin" | "axis":
-                joints = (_moved(x, one, size) if x.name == one.where else x for x in body.tree.joints)
+                joints = (
+                    _moved(x, one, size) if x.name == one.where else x for x in body.tree.joints
+                )
                 body = replace(body, tree=replace(body.tree, joints=tuple(joints)))
             case "mass" | "centre" | "inertia":
-                links = (_heavier(x, one, size) if x.name == one.where else x for x in body.tree.links)
+                links = (
+                    _heavier(x, one, size) if x.name == one.where else x for x in body.tree.links
+                )
                 body = replace(body, tree=replace(body.tree, links=tuple(links)))
     return body
 
@@ -330,7 +362,6 @@ def long_run(scores: Array) -> Array:
 
 def check_log(log: Log, body: Body) -> LogReport:
     """Check a log by the equations of a robot's file, and name what it has otherwise."""
-    said = {"columns": log.columns, "notes": log.notes}
     windows = chosen(log, body)
     noise = float(windows.share.max())
     if noise > NOISY:
@@ -339,31 +370,91 @@ def check_log(log: Log, body: Body) -> LogReport:
         text += f"{100 * noise:.2g} % of what the efforts do in windows of {windows.size} steps"
         text += f", more than {100 * NOISY:g} %"
         finding = Finding("one_step", ENGINE, "not_judged", text, "noise", worst)
-        return LogReport("undecided", Levels.of([finding]), window=windows.size, noise=noise, **said)
-    work = LogRegression(windows)
+        return LogReport(
+            "undecided", Levels.of([finding]), window=windows.size, noise=noise,
+            columns=log.columns, notes=log.notes,
+        )  # fmt: skip
+    file = [joint for joint, dry in zip(log.joints, body.dry.any(axis=0)) if dry]
+    work = LogRegression(windows, file)
     plain = work.fit(())
     found, alike = selected(work, plain)
-    share, left = work.share(plain.left), work.share(found.left)
-    far = f"residuals of {100 * share.max():.3g} % of what the efforts do in {windows.size} steps"
-    causes: list[LogCause] = []
-    instead: list[list[LogCause]] = []
+    if more := {one.where for one in found.ones if one.quantity == "dry friction"} - work.dry:
+        work = LogRegression(windows, work.dry | more)
+        plain = work.fit(())
+        found, alike = selected(work, plain)
+    named = len(found.groups) == 1 and not reversed_effort(found)
+    if not named and work.share(plain.left).max() > MISTAKEN:
+        if mistaken := [*mistakes(log, body, windows.size, work.dry)]:
+            best = min(mistaken, key=lambda each: each[1].cost)
+            return reported(work, plain, best[1], [[best[0]]])
     if found.groups:
-        longer = LogRegression(Windows(log, body, 2 * windows.size))
-        causes = causes_of(found, longer)
-        instead = [causes_of(each, longer) for each in alike]
-        text = f"{far}: {'; '.join(map(str, causes))}"
-        text += "".join(f"; or {'; '.join(map(str, each))}" for each in instead)
-        finding = Finding("one_step", ENGINE, "outside", text, causes[0].quantity, causes[0].where)
-    elif (beyond := np.sqrt(np.maximum(left**2 - LIKELY * windows.share**2, 0.0))).max() > 5 * BOUND:
+        longer = LogRegression(Windows(log, body, 2 * windows.size), work.dry)
+        causes = [causes_of(each, longer) for each in (found, *alike)]
+        return reported(work, plain, found, causes)
+    return reported(work, plain, found)
+
+
+def reported(
+    work: LogRegression, plain: Fit, found: Fit, causes: Sequence[Sequence[LogCause]] = ()
+) -> LogReport:
+    """Return what was found.
+
+    Args:
+        work: regression.
+        plain, found: fits without and with causes.
+        causes: that explain the residuals, and others that may instead.
+    """
+    windows, log = work.windows, work.windows.log
+    share, left = work.share(plain.left), work.share(found.left)
+    text = f"residuals of {100 * share.max():.3g} % of what the efforts do in {windows.size} steps"
+    beyond = np.sqrt(np.maximum(left**2 - LIKELY * windows.share**2, 0.0))
+    finding = Finding("one_step", ENGINE, "within")
+    if causes:
+        text += f": {'; or '.join('; '.join(map(str, each)) for each in causes)}"
+        first = causes[0][0]
+        finding = Finding("one_step", ENGINE, "outside", text, first.quantity, first.where)
+    elif beyond.max() > UNKNOWN:
         worst = log.joints[int(np.argmax(beyond))]
-        text = f"{far}, and no {TOGETHER} errors that are known explain them; look at {worst}"
+        text += f", and no {TOGETHER} errors that are known explain them; look at {worst}"
         finding = Finding("one_step", ENGINE, "outside", text, "", worst)
-    else:
-        finding = Finding("one_step", ENGINE, "within")
     return LogReport(
-        verdict_of([finding]), Levels.of([finding]), causes, instead, windows.size, noise,
-        float(share.max()), float(left.max()), scheme_of(found), **said,
-    )  # fmt: skip
+        verdict=verdict_of([finding]),
+        levels=Levels.of([finding]),
+        causes=causes[0] if causes else (),
+        instead=causes[1:],
+        window=windows.size,
+        noise=float(windows.share.max()),
+        share=float(share.max()),
+        left=float(left.max()),
+        scheme=scheme_of(found),
+        columns=log.columns,
+        notes=log.notes,
+    )
+
+
+def reversed_effort(fit: Fit) -> bool:
+    """Return whether an effort seems to count the other way."""
+    pairs = zip(fit.ones, fit.sizes)
+    return any(one.quantity == "gear" and abs(size + 2.0) < 0.2 for one, size in pairs)
+
+
+def mistakes(log: Log, body: Body, size: int, dry: Iterable[str]) -> Iterator[tuple[LogCause, Fit]]:
+    """Yield the signs and orders of columns that leave little, were they otherwise, and the fits."""
+    pairs = [*combinations(range(len(log.joints)), 2)]
+    for names, quantity, _ in ORDERS:
+        known = [name for name in names if hasattr(log, name)]
+        if not known:
+            continue
+        tried = [
+            (f"sign of {quantity}", (i,), signed(log, known, i)) for i in range(len(log.joints))
+        ]
+        tried += [(f"order of {quantity}", (i, j), swapped(log, known, i, j)) for i, j in pairs]
+        for name, at, other in tried:
+            work = LogRegression(Windows(other, body, size), dry)
+            left = work.fit(())
+            if left.cost <= LIKELY * left.left.size or work.share(left.left).max() < UNKNOWN:
+                where = ", ".join(log.joints[i] for i in at)
+                yield LogCause(name, where, -1.0, -1.0, -1.0, "times"), left
 
 
 def chosen(log: Log, body: Body) -> Windows:
@@ -388,8 +479,7 @@ def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
         first = tried[0]
         unit = max(1.0, float((first.left**2).mean()))
         count = len(first.sizes) - len(now.sizes) or 1
-        explained = float(work.share(now.left - first.left).max())
-        if now.cost - first.cost < SIGNIFICANT**2 * unit * count or explained < BOUND:
+        if now.cost - first.cost < SIGNIFICANT**2 * unit * count or not explains(work, now, first):
             break
         if not now.groups:
             alike = [x for x in tried[1:] if score(x) - score(first) <= SIGNIFICANT**2 * unit]
@@ -401,6 +491,13 @@ def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
         return plain, []
     enough = now.cost <= max(LEFT * plain.cost, LIKELY * now.left.size)
     return (now, alike if len(now.groups) == 1 else []) if enough else (plain, [])
+
+
+def explains(work: LogRegression, now: Fit, more: Fit) -> bool:
+    """Return whether a fit leaves so much less than another that schemes do not explain it."""
+    explained = float(work.share(now.left - more.left).max())
+    nearly_all = more.cost < NEARLY**2 * now.cost
+    return explained > (NEARLY * BOUND if nearly_all else BOUND)
 
 
 def free(group: Group, fit: Fit) -> bool:
@@ -420,10 +517,13 @@ def causes_of(fit: Fit, longer: LogRegression) -> list[LogCause]:
     widths = INTERVAL * fit.deviations + np.abs(again.sizes - fit.sizes)
     if fit.late:
         at = fit.shift + fit.sizes[-1]
-        values = (log.period * (at + part * widths[-1]) for part in (0.0, -1.0, 1.0))
+        half = 0.5 + widths[-1]  # a scheme moves it by half a step
+        values = (log.period * (at + part * half) for part in (0.0, -1.0, 1.0))
         found.append(LogCause("delay", "", *map(float, values), "s"))
     slides = {joint.name for joint in longer.windows.body.tree.moving if joint.kind == "prismatic"}
     ones = fit.ones
+    for i, one in enumerate(ones):
+        widths[i] += FLOOR / longer.share(longer.slope(one, fit.shift)).max()
     for one, size, half in zip(ones, fit.sizes.tolist(), widths.tolist()):
         most = max(abs(s) for o, s in zip(ones, fit.sizes) if o.whole == one.whole)
         if abs(size) < SMALL * most:
@@ -431,8 +531,6 @@ def causes_of(fit: Fit, longer: LogRegression) -> list[LogCause]:
         quantity, unit = one.quantity, UNITS.get(one.quantity, "1")
         if one.where in slides:
             unit = SLIDING.get(quantity, unit)
-        if quantity == "gear" and abs(size + 2.0) < 0.2:
-            quantity, size, unit = "sign of effort", size + 1.0, "times"
         axes = AXES.get("centre" if quantity == TILT else quantity, ())
         axis = axes[one.axis] if axes and quantity != "gravity" else ""
         found.append(LogCause(quantity, one.where, size, size - half, size + half, unit, axis))

@@ -37,9 +37,9 @@ from roboaccord.scenario.load import NO_PACKAGES, load_setup
 from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
 
 if TYPE_CHECKING:
+    from roboaccord.crosscheck.own_log import LogReport
     from roboaccord.crosscheck.parity.collection import Source
     from roboaccord.crosscheck.parity.result import Parity, RobotParity
-    from roboaccord.crosscheck.own_log import LogReport
     from roboaccord.crosscheck.parity.robot import Settings as ReaderSettings
     from roboaccord.crosscheck.recorded import RecordedReport
     from roboaccord.crosscheck.report import Report
@@ -201,7 +201,9 @@ def check_own_log(
     if setup.scenario.base != "fixed" or setup.tree.frame:
         raise AccordError(f"{robot}: the base moves; a log is checked of a fixed base alone")
     if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
-        raise AccordError(f"{robot}: {mimic[0]} mimics another joint, which a log is not checked of")
+        raise AccordError(
+            f"{robot}: {mimic[0]} mimics another joint, which a log is not checked of"
+        )
     if not setup.joints:
         raise AccordError(f"{robot}: it has no joint that moves")
     log, parameters = read_log(path, setup.joints, columns), setup.parameters
