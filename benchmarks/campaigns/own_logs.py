@@ -26,7 +26,7 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.own_log import LogReport, body_of, check_log
 from roboaccord.description.tree import Tree
 
-DURATION = 6.0  # s
+DURATION = 5.0  # s
 NOISE, STEPS = 2e-4, 2.0 * np.pi / 2**14  # rad: standard deviation, and steps of an encoder
 ENCODERS = ("exact", "noise", "steps")
 

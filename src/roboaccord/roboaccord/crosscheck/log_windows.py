@@ -34,7 +34,7 @@ KNOTS = 4  # a window
 FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
 PROBE = 1e-5
 SPEEDS = (0.003, 0.01, 0.03, 0.1)  # rad/s or m/s: below which dry friction falls to 0
-MOST = 4000  # samples that are looked at
+MOST = 3000  # samples that are looked at
 SLOW, FEW = 0.1, 0.2  # of a joint's rate, and of the windows
 DIFFERENCE = 6  # order, by which noise is estimated
 MEDIAN = 0.4549  # of the square of a normal variable
@@ -155,20 +155,20 @@ class Windows:
         at = self.q - body.zero
         mass = [light.efforts(at, still, still + unit[j]) for j in range(n)]
         self._inverse = np.linalg.inv(np.stack(mass, axis=-1))
-        plain = body.efforts(self.q, self.qd, self.qdd)
-        by_q, by_qd = (
-            np.stack([(body.efforts(*moved(j)) - plain) / PROBE for j in range(n)], axis=-1)
-            for moved in (
-                lambda j: (self.q + PROBE * unit[j], self.qd, self.qdd),
-                lambda j: (self.q, self.qd + PROBE * unit[j], self.qdd),
-            )
-        )
-        by_qd = by_qd + np.diag(body.damping)
         w, k = self._steps.shape
+        middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
+        q, qd, qdd = self.q[middle], self.qd[middle], self.qdd[middle]
+        plain = body.efforts(q, qd, qdd)
+        by_q = [body.efforts(q + PROBE * unit[j], qd, qdd) - plain for j in range(n)]
+        by_qd = [body.efforts(q, qd + PROBE * unit[j], qdd) - plain for j in range(n)]
+        damping = np.stack(by_qd, axis=-1) / PROBE + np.diag(body.damping)
         change = np.zeros((w, k, 2 * n, 2 * n))  # of the state, at the middle of each step
         change[..., :n, n:] = unit
-        for part, by in ((np.s_[..., n:, :n], by_q), (np.s_[..., n:, n:], by_qd)):
-            change[part] = -(self._inverse @ by).reshape(w, -1, n, n)[:, 1::2]
+        for part, by in (
+            (np.s_[..., n:, :n], np.stack(by_q, axis=-1) / PROBE),
+            (np.s_[..., n:, n:], damping),
+        ):
+            change[part] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
         half = 0.5 * self._steps[..., None, None] * change
         self._solve = np.linalg.inv(np.eye(2 * n) - half)
         self._step = self._solve @ (np.eye(2 * n) + half)

@@ -31,7 +31,7 @@ from roboaccord.crosscheck.hypotheses import (
     swapped,
 )
 from roboaccord.crosscheck.log_windows import FLOOR, PROBE, SPEEDS, Body, Windows
-from roboaccord.crosscheck.regression import LEFT, SMALL, TRIED
+from roboaccord.crosscheck.regression import LEFT, LEFT_BY_TWO, SMALL
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.twin import OF_JOINTS, OF_LINKS
 from roboaccord.numerics.rotations import axis_angle_matrix
@@ -46,9 +46,12 @@ TOGETHER = 3  # errors at once, at most
 SIGNIFICANT, INTERVAL = 5.0, 1.96  # standard errors
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
 UNKNOWN, MISTAKEN = 5.0 * BOUND, 0.2  # likewise: residuals without a name, and of wrong columns
+MOST_HEAVY = 20.0  # parts by which a mass or an inertia may be larger
 COST = 10.0  # of a parameter, in squares of the noise
 BENT, FAR = ("centre", "zero", "origin", "axis", "clock"), 1.0  # not linear; m or rad
-ROUNDS = 5  # of Gauss and Newton
+FALL = 2.2  # power by which noise falls with longer windows, at least
+ROUNDS, SETTLED = 5, 1e-4  # of Gauss and Newton, and change of sizes that ends them
+REFINED = 5  # hypotheses that are then fitted where they are not linear
 PRIOR = [(0.0, 0.7), (0.0, 0.5), (0.0, 0.5), (0.5, 0.7)]  # a, b, c, part of the delay [samples]
 LEAST, SURE = -0.6, 1e-9  # samples: a scheme shifts efforts by half a step
 LAGS = 3  # windows over which residuals may be correlated
@@ -60,6 +63,7 @@ UNITS = {
 SLIDING = {
     "armature": "kg", "zero": "m", "damping": "N s/m", "dry friction": "N", OFFSET: "N",
 }  # fmt: skip
+OF_DRIVES = ("armature", "damping", "dry friction")
 SCHEMES = {
     "forward Euler": (1.0, 0.5),
     "semi-implicit Euler": (0.0, 0.5),
@@ -228,10 +232,15 @@ class LogRegression:
                 end = min(max(part, LEAST), 1.0 - LEAST)
                 change, inverse = solved(slopes, now, sizes, [*PRIOR[:-1], (end, SURE)])
             sizes = sizes + change
+            settled = np.abs(change[:count]).max(initial=0.0) < SETTLED * np.abs(sizes[:count]).max(
+                initial=0.0
+            )
             sizes[:count] = [
                 np.clip(size, -FAR, FAR) if one.quantity in BENT else size
                 for one, size in zip(ones, sizes)
             ]
+            if settled:
+                break
         left = now + np.tensordot(change, slopes, 1)
         cost = float((left**2).sum() + (((sizes[-4:] - means) / spreads) ** 2).sum())
         unit = max(float((left**2).mean()), 1.0)
@@ -260,6 +269,8 @@ class LogRegression:
         yield (DELAY,)
         for joint, i in product(log.joints, range(1, len(SPEEDS))):
             yield (Hypothesis("dry friction", joint, i),)
+        for joint in log.joints:  # what descriptions of real robots lack
+            yield tuple(Hypothesis(each, joint) for each in OF_DRIVES)
         for parts in (
             *map(components, wholes),
             [Hypothesis("gravity")],
@@ -466,7 +477,8 @@ def chosen(log: Log, body: Body) -> Windows:
         found = Windows(log, body, size)
         if (found.share <= NOISY).all() or size >= longest:
             return found
-        size = min(int(1.5 * size) + 1, longest)
+        factor = min(max(float(found.share.max() / NOISY) ** (1.0 / FALL), 1.2), 4.0)
+        size = min(int(factor * size) + 1, longest)
 
 
 def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
@@ -474,11 +486,11 @@ def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
     candidates, now, alike = [*work.groups()], plain, list[Fit]()
     while len(now.groups) < TOGETHER:
         tried = [work.more(now, group) for group in candidates if free(group, now)]
-        tried = sorted(tried, key=score)[:TRIED]
+        tried = sorted(tried, key=score)[:REFINED]
         tried = sorted((work.fit(each.groups, each.shift) for each in tried), key=score)
         first = tried[0]
         unit = max(1.0, float((first.left**2).mean()))
-        count = len(first.sizes) - len(now.sizes) or 1
+        count = max(len(first.sizes) - len(now.sizes), 1)
         if now.cost - first.cost < SIGNIFICANT**2 * unit * count or not explains(work, now, first):
             break
         if not now.groups:
@@ -489,7 +501,8 @@ def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
             break
     if not now.groups:
         return plain, []
-    enough = now.cost <= max(LEFT * plain.cost, LIKELY * now.left.size)
+    part = LEFT if len(now.groups) == 1 else LEFT_BY_TWO
+    enough = now.cost <= max(part * plain.cost, LIKELY * now.left.size)
     return (now, alike if len(now.groups) == 1 else []) if enough else (plain, [])
 
 
@@ -502,12 +515,15 @@ def explains(work: LogRegression, now: Fit, more: Fit) -> bool:
 
 def free(group: Group, fit: Fit) -> bool:
     """Return whether a hypothesis is not in a fit yet."""
-    return all(group[0][:2] != other[0][:2] for other in fit.groups)
+    taken = {one[:2] for other in fit.groups for one in other}
+    return all(one[:2] not in taken for one in group)
 
 
 def score(fit: Fit) -> float:
-    """Return the cost of a fit, and of its parameters."""
-    return fit.cost + COST * (len(fit.ones) + fit.late)
+    """Return the cost of a fit, and of its parameters; infinite where no body can be like that."""
+    parts = [size for one, size in zip(fit.ones, fit.sizes) if one.quantity in ("mass", "inertia")]
+    possible = all(-1.0 < size < MOST_HEAVY for size in parts)
+    return fit.cost + COST * (len(fit.ones) + fit.late) if possible else np.inf
 
 
 def causes_of(fit: Fit, longer: LogRegression) -> list[LogCause]:
