@@ -55,7 +55,8 @@ REFINED = 5  # hypotheses that are then fitted where they are not linear
 PRIOR = [(0.0, 0.7), (0.0, 0.5), (0.0, 0.5), (0.5, 0.7)]  # a, b, c, part of the delay [samples]
 LEAST, SURE = -0.6, 1e-9  # samples: a scheme shifts efforts by half a step
 LAGS = 3  # windows over which residuals may be correlated
-OFFSET, TILT, DELAY = "effort offset", "gravity direction", Hypothesis("delay")
+OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"
+DELAY = Hypothesis("delay")
 UNITS = {
     "centre": "m", "origin": "m", "axis": "rad", TILT: "rad", "armature": "kg m^2", "zero": "rad",
     "damping": "N m s/rad", "dry friction": "N m", OFFSET: "N m", "delay": "s",
@@ -63,7 +64,7 @@ UNITS = {
 SLIDING = {
     "armature": "kg", "zero": "m", "damping": "N s/m", "dry friction": "N", OFFSET: "N",
 }  # fmt: skip
-OF_DRIVES = ("armature", "damping", "dry friction")
+OF_DRIVES = ("armature", "damping", DRY)  # what descriptions of real robots lack
 SCHEMES = {
     "forward Euler": (1.0, 0.5),
     "semi-implicit Euler": (0.0, 0.5),
@@ -108,6 +109,7 @@ class LogReport(Shown):
         verdict, levels: of `one_step`, in windows.
         causes: what explains the residuals together.
         instead: of each other hypothesis that cannot be told from the first cause, its causes.
+        most: what explains most where nothing explains enough.
         window: steps of a window.
         noise, share, left: of what the efforts do in a window, where it is most: noise, residuals
             beside the scheme's, and what the causes leave of them.
@@ -119,6 +121,7 @@ class LogReport(Shown):
     levels: Levels
     causes: Sequence[LogCause] = ()
     instead: Sequence[Sequence[LogCause]] = ()
+    most: Sequence[LogCause] = ()
     window: int = 0
     noise: float = np.nan
     share: float = np.nan
@@ -269,8 +272,6 @@ class LogRegression:
         yield (DELAY,)
         for joint, i in product(log.joints, range(1, len(SPEEDS))):
             yield (Hypothesis("dry friction", joint, i),)
-        for joint in log.joints:  # what descriptions of real robots lack
-            yield tuple(Hypothesis(each, joint) for each in OF_DRIVES)
         for parts in (
             *map(components, wholes),
             [Hypothesis("gravity")],
@@ -388,25 +389,30 @@ def check_log(log: Log, body: Body) -> LogReport:
     file = [joint for joint, dry in zip(log.joints, body.dry.any(axis=0)) if dry]
     work = LogRegression(windows, file)
     plain = work.fit(())
-    found, alike = selected(work, plain)
-    if more := {one.where for one in found.ones if one.quantity == "dry friction"} - work.dry:
+    choice = selected(work, plain)
+    seen = (*choice.fit.ones, *choice.most.ones)
+    if more := {one.where for one in seen if one.quantity == DRY} - work.dry:
         work = LogRegression(windows, work.dry | more)
         plain = work.fit(())
-        found, alike = selected(work, plain)
+        choice = selected(work, plain)
+    found = choice.fit
     named = len(found.groups) == 1 and not reversed_effort(found)
     if not named and work.share(plain.left).max() > MISTAKEN:
         if mistaken := [*mistakes(log, body, windows.size, work.dry)]:
             best = min(mistaken, key=lambda each: each[1].cost)
             return reported(work, plain, best[1], [[best[0]]])
-    if found.groups:
-        longer = LogRegression(Windows(log, body, 2 * windows.size), work.dry)
-        causes = [causes_of(each, longer) for each in (found, *alike)]
-        return reported(work, plain, found, causes)
-    return reported(work, plain, found)
+    longer = LogRegression(Windows(log, body, 2 * windows.size), work.dry)
+    fits = [found, *choice.alike] if found.groups else []
+    most = causes_of(choice.most, longer) if choice.most.groups and not fits else []
+    return reported(work, plain, found, [causes_of(each, longer) for each in fits], most)
 
 
 def reported(
-    work: LogRegression, plain: Fit, found: Fit, causes: Sequence[Sequence[LogCause]] = ()
+    work: LogRegression,
+    plain: Fit,
+    found: Fit,
+    causes: Sequence[Sequence[LogCause]] = (),
+    most: Sequence[LogCause] = (),
 ) -> LogReport:
     """Return what was found.
 
@@ -414,6 +420,7 @@ def reported(
         work: regression.
         plain, found: fits without and with causes.
         causes: that explain the residuals, and others that may instead.
+        most: what explains most of them, where it is not enough.
     """
     windows, log = work.windows, work.windows.log
     share, left = work.share(plain.left), work.share(found.left)
@@ -427,12 +434,14 @@ def reported(
     elif beyond.max() > UNKNOWN:
         worst = log.joints[int(np.argmax(beyond))]
         text += f", and no {TOGETHER} errors that are known explain them; look at {worst}"
+        text += f"; most of it by {'; '.join(map(str, most))}" if most else ""
         finding = Finding("one_step", ENGINE, "outside", text, "", worst)
     return LogReport(
         verdict=verdict_of([finding]),
         levels=Levels.of([finding]),
         causes=causes[0] if causes else (),
         instead=causes[1:],
+        most=most,
         window=windows.size,
         noise=float(windows.share.max()),
         share=float(share.max()),
@@ -481,9 +490,32 @@ def chosen(log: Log, body: Body) -> Windows:
         size = min(int(factor * size) + 1, longest)
 
 
-def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
-    """Return the fewest errors that explain the residuals, and what else does; none where none is."""
-    candidates, now, alike = [*work.groups()], plain, list[Fit]()
+class Choice(NamedTuple):
+    """Hold what was selected: the fit, others instead of it, and the best of one hypothesis."""
+
+    fit: Fit
+    alike: Sequence[Fit]
+    most: Fit
+
+
+def selected(work: LogRegression, plain: Fit) -> Choice:
+    """Return the fewest errors that explain the residuals: at last with whole drives among them."""
+    singles = [*work.groups()]
+    drives = [
+        tuple(Hypothesis(each, joint) for each in OF_DRIVES) for joint in work.windows.log.joints
+    ]
+    for candidates in (singles, [*drives, *singles]):
+        found = grown(work, plain, candidates)
+        fit, count = found.fit, len(found.fit.groups)
+        part = LEFT if count == 1 else LEFT_BY_TWO
+        if not count or fit.cost <= max(part * plain.cost, LIKELY * fit.left.size):
+            return found if count == 1 else found._replace(alike=())
+    return Choice(plain, (), found.most)
+
+
+def grown(work: LogRegression, plain: Fit, candidates: Sequence[Group]) -> Choice:
+    """Return a fit to which hypotheses are added as long as they explain more."""
+    now, alike, most = plain, list[Fit](), plain
     while len(now.groups) < TOGETHER:
         tried = [work.more(now, group) for group in candidates if free(group, now)]
         tried = sorted(tried, key=score)[:REFINED]
@@ -495,15 +527,11 @@ def selected(work: LogRegression, plain: Fit) -> tuple[Fit, list[Fit]]:
             break
         if not now.groups:
             alike = [x for x in tried[1:] if score(x) - score(first) <= SIGNIFICANT**2 * unit]
-            alike = [x for x in alike if free(x.groups[0], first)]
+            alike, most = [x for x in alike if free(x.groups[0], first)], first
         now = first
         if first.cost <= LIKELY * first.left.size:
             break
-    if not now.groups:
-        return plain, []
-    part = LEFT if len(now.groups) == 1 else LEFT_BY_TWO
-    enough = now.cost <= max(part * plain.cost, LIKELY * now.left.size)
-    return (now, alike if len(now.groups) == 1 else []) if enough else (plain, [])
+    return Choice(now, alike, most)
 
 
 def explains(work: LogRegression, now: Fit, more: Fit) -> bool:
