@@ -23,7 +23,7 @@ from benchmarks.campaigns.rows import keep, read
 from roboaccord.bag.log import in_stretches
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.own_log import LogReport, body_of, check_log
+from roboaccord.crosscheck.own_log import LogCause, LogReport, body_of, check_log
 from roboaccord.description.tree import Tree
 
 DURATION = 5.0  # s
@@ -52,7 +52,8 @@ MJCF = """<mujoco><option timestep="{step}" integrator="{scheme}" gravity="{gx} 
 <inertial pos="{c3} 0.01 -0.02" mass="{m3}" diaginertia="0.004 {i3} 0.006"/>
 </body></body></body></worldbody></mujoco>"""
 MUJOCO = {
-    "step": 1e-3, "scheme": "Euler", "gx": 0.0, "g": -9.81, "f1": 0.0, "f2": 0.0, "d2": 0.08, "c2": 0.16,
+    "step": 1e-3, "scheme": "Euler", "gx": 0.0, "g": -9.81, "f1": 0.0, "f2": 0.0, "d2": 0.08,
+    "c2": 0.16,
     "m2": 1.5, "l2": 0.32, "axis": 0.0, "d3": 0.05, "a3": 0.0, "m3": 0.9, "c3": 0.13, "i3": 0.007,
     "more": "",
 }  # fmt: skip
@@ -66,7 +67,8 @@ PLANAR = """<robot name="planar"><link name="base_link"/>
 <joint name="knee" type="continuous"><parent link="one"/><child link="two"/>
 <origin xyz="0 0 -0.4"/><axis xyz="0 1 0"/><dynamics damping="0.02"/></joint></robot>"""
 TEXTBOOK = {
-    "step": 1e-3, "scheme": "rk4", "m1": 1.2, "m2": 0.7, "l1": 0.4, "c1": 0.2, "c2": 0.15, "i1": 0.016,
+    "step": 1e-3, "scheme": "rk4", "m1": 1.2, "m2": 0.7, "l1": 0.4, "c1": 0.2, "c2": 0.15,
+    "i1": 0.016,
     "i2": 0.006, "d1": 0.03, "d2": 0.02, "g": 9.81, "coriolis": 1.0, "dry": 0.0, "lag": 0.0,
 }  # fmt: skip
 
@@ -235,7 +237,7 @@ def wanted(time: float, n: int) -> Array:
 def controlled(
     n: int, step: float, late: int
 ) -> Callable[[int, Array, Array], tuple[Array, Array]]:
-    """Return a PD controller: of the row's number, positions and rates, its effort and what acts."""
+    """Return a PD controller: of row, positions and rates, its effort and what acts."""
     stiff, damped = np.array([15.0, 25.0, 8.0][-n:]), np.array([1.2, 2.0, 0.6][-n:])
     past: list[Array] = []
 
@@ -332,7 +334,10 @@ def checked(error: Error, encoder: str, seed: int = 0) -> LogReport:
 
 @dataclass(frozen=True)
 class Row:
-    """Hold a trial: what was found, and whether name and interval are right."""
+    """Hold a trial: what was found, and whether name and interval are right.
+
+    Named is what is the cause, or one of so many alike that cannot be told apart.
+    """
 
     error: str
     encoder: str
@@ -343,6 +348,10 @@ class Row:
     text: str
 
 
+def _key(cause: LogCause) -> tuple[str, str]:
+    return cause.quantity, cause.where
+
+
 def carry_out(name: str, encoder: str) -> Row:
     """Make a trial."""
     error = {**ERRORS, **SOUND}[name]
@@ -350,9 +359,10 @@ def carry_out(name: str, encoder: str) -> Row:
         found = checked(error, encoder)
     except AccordError as problem:
         return Row(name, encoder, "refused", False, False, 0, str(problem))
-    own = [c for c in found.causes if (c.quantity, c.where) == (error.quantity, error.where)]
+    alone = [x for x in (found.causes, *found.instead) if len({*map(_key, x)}) == 1]
+    own = [c for each in alone for c in each if _key(c) == (error.quantity, error.where)]
     cause = max(own, key=lambda each: abs(each.value), default=None)
-    named = len({(c.quantity, c.where) for c in found.causes}) == 1 and cause is not None
+    named = cause is not None
     held = cause is not None and cause.low <= error.value <= cause.high
     text = "; ".join(map(str, found.causes)) or found.levels.one_step["log"].reason
     return Row(name, encoder, found.verdict or "", named, held, len(found.instead), text)
@@ -363,21 +373,22 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     yield "| log | " + " | ".join(ENCODERS) + " |"
     yield "|---|" + "---|" * len(ENCODERS)
     by = {(row.error, row.encoder): row for row in rows}
-    for name, error in {**ERRORS, **SOUND}.items():
+    for name in (*ERRORS, *SOUND):
         cells = [by.get((name, encoder)) for encoder in ENCODERS]
-        yield f"| {name} | " + " | ".join(_cell(error, row) for row in cells) + " |"
+        yield f"| {name} | " + " | ".join(map(_cell, cells)) + " |"
     planted = [r for r in rows if r.error in ERRORS and ERRORS[r.error].assumed]
     sound = [r for r in rows if r.error in SOUND]
     yield ""
     yield (
-        f"{len(planted)} logs with a known error: {sum(r.verdict == 'fail' for r in planted)} found, "
-        f"{sum(r.named for r in planted)} named right, {sum(r.held for r in planted)} intervals hold "
-        f"the truth; {len(sound)} sound logs: {sum(r.verdict == 'fail' for r in sound)} accused, "
+        f"{len(planted)} logs with a known error: {sum(r.verdict == 'fail' for r in planted)} "
+        f"found, {sum(r.named for r in planted)} named right, {sum(r.held for r in planted)} "
+        f"intervals hold the truth; {len(sound)} sound logs: "
+        f"{sum(r.verdict == 'fail' for r in sound)} accused, "
         f"{sum(r.verdict == 'undecided' for r in sound)} not judged"
     )
 
 
-def _cell(error: Error, row: Row | None) -> str:
+def _cell(row: Row | None) -> str:
     if row is None:
         return ""
     mark = (

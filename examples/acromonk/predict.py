@@ -30,13 +30,14 @@ SPEED = 0.05  # rad/s, below which dry friction falls to 0
 NOISE = np.array([0.004, 0.01])  # rad: weights of shoulder and elbow
 FIRST = {  # of the robot's file; moments about the elbow, of arm A with the motor and of arm B
     "m": 1.640, "a_A": 0.0839, "a_B": 0.0738, "J_A": 0.0085, "J_B": 0.0132, "rotor": 0.0,
-    "viscous": 0.0, "dry": 0.0, "hook": 0.0, "torque": 0.0, "zero_A": 0.0, "zero_B": 0.0, "elbow": 0.0,
+    "viscous": 0.0, "dry": 0.0, "hook": 0.0, "torque": 0.0, "zero_A": 0.0, "zero_B": 0.0,
+    "elbow": 0.0,
 }  # fmt: skip
 Array = Any
 
 
 class Windows(NamedTuple):
-    """Hold windows on a grid: positions (w, k + 1, 2), torques (w, k), and whether arm B holds (w,)."""
+    """Hold windows: positions (w, k + 1, 2), torques (w, k), and whether arm B holds (w,)."""
 
     q: Array
     torque: Array
@@ -170,7 +171,7 @@ def fitted(runs: Sequence[str], rounds: int = 8) -> dict[str, float]:
 
 
 def predicted(p: dict[str, float], run: str) -> tuple[Array, Array]:
-    """Return rms errors [rad] of shoulder and elbow 0.1 s ahead (2,): by p, at constant velocity."""
+    """Return rms errors [rad] of shoulder and elbow (2,) ahead: by p, at constant velocity."""
     w = windows_of(run, 0.02)
     found = motion(p, states_of(p, w, BEFORE), w, BEFORE + BEHIND)[:, -1]
     now = w.q[:, BEFORE]

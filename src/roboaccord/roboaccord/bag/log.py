@@ -6,7 +6,8 @@ import csv
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -142,7 +143,7 @@ def in_stretches(
     steps = np.diff(time)
     period = float(np.median(steps))
     ends = [0, *(np.flatnonzero(steps > GAP * period) + 1).tolist(), len(time)]
-    parts = [slice(a, b) for a, b in zip(ends, ends[1:]) if b - a >= SHORTEST]
+    parts = [slice(a, b) for a, b in pairwise(ends) if b - a >= SHORTEST]
     count = sum(part.stop - part.start for part in parts)
     if count < FEWEST:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST} are needed")
@@ -173,7 +174,7 @@ def _rate_notes(
         size = np.sqrt(np.mean(given[good] ** 2)) if good.any() else 0.0
         apart = np.sqrt(np.mean((own - given)[good] ** 2)) if good.any() else 0.0
         if apart > APART * size:
-            yield f"rates of {joint} are {apart:.2g} rad/s or m/s off d(position)/dt; they are not used"
+            yield f"rates of {joint} are {apart:.2g} rad/s off d(position)/dt; they are not used"
 
 
 def _checked(name: str, log: Log, found: Mapping[str, Column], notes: Iterable[str]) -> Log:
@@ -195,7 +196,7 @@ def _checked(name: str, log: Log, found: Mapping[str, Column], notes: Iterable[s
                 f"{name}: {joint} moves at {speed:.3g} rad/s; in degrees, or the time in another "
                 f"unit? --map 'q/{joint}={column}[deg]'"
             )
-    return Log(**{**vars(log), "notes": [*log.notes, *notes]})
+    return replace(log, notes=[*log.notes, *notes])
 
 
 def assigned(
@@ -317,7 +318,7 @@ def _text(path: Path) -> dict[str, Array]:
 
 
 def _arrays(path: Path) -> dict[str, Array]:
-    """Return the columns of arrays: those of two dimensions by joints, where `joints` names them."""
+    """Return the columns of arrays: of two dimensions by joints, where `joints` names them."""
     with np.load(path) as data:
         arrays = {name: data[name] for name in data.files}
     joints = [str(each) for each in np.atleast_1d(arrays.get("joints", ()))]

@@ -110,8 +110,8 @@ def crosscheck_command(
         typer.Option(
             "--map",
             metavar="KEY=COLUMN",
-            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, with [UNIT] behind it "
-            "and - before it where its sign is the other; may be repeated, or have commas.",
+            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, with [UNIT] behind "
+            "it, and - before it where its sign is the other; may be repeated, or have commas.",
         ),
     ] = None,
     verbose: Annotated[

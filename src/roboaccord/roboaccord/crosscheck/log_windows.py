@@ -100,7 +100,7 @@ class Windows:
         whole[:, ::2], whole[:, 1::2] = time, 0.5 * (time[:, 1:] + time[:, :-1])
         self._smooth(whole)
         self.body = body
-        self.noise = noise_of(log)
+        self.noise = noise_of(log, log.q)
         self._linearise()
         self._moved = link_motions(
             body.tree, body.joints, body.gravity, self.q - body.zero, self.qd, self.qdd
@@ -134,7 +134,7 @@ class Windows:
         return np.asarray(self.noise / self.reach)
 
     def _smooth(self, times: Array) -> None:
-        """Take positions, rates and accelerations (w (2 k + 1), n) from splines, at samples and between."""
+        """Take q, qd and qdd (w (2 k + 1), n) from splines, at samples and between."""
         log, found = self.log, np.empty((3, *times.shape, self.log.q.shape[1]))
         every = max(self.size // KNOTS, 1)
         for s in log.segments:
@@ -210,7 +210,7 @@ class Windows:
         return self._left(found)
 
     def _left(self, positions: Array) -> Array:
-        """Return positions (w, k + 1, n, c) over their scale, without what initial states explain."""
+        """Return positions (w, k + 1, n, c) over their scale, less what initial states explain."""
         w, c = len(positions), positions.shape[-1]
         rows = (positions / self.scale[:, None]).reshape(w, -1, c)
         if self._basis is not None:
@@ -228,13 +228,14 @@ class Windows:
         """Return the columns (w, (k + 1) n, c) of efforts (w (2 k + 1), n, c)."""
         return self._propagate(self._fine(efforts))
 
-    def applied(self, shift: int) -> Array:
-        """Return the log's efforts, in force so many samples later, over steps (w, k, n)."""
+    def applied(self, shift: int, efforts: Array | None = None) -> Array:
+        """Return efforts of samples, the log's by default, so many samples later (w, k, n)."""
+        efforts = self.log.effort if efforts is None else efforts
         found = np.empty((*self._steps.shape, self.joints))
         for s in self.log.segments:
             inside = (self.samples[:, 0] >= s.start) & (self.samples[:, 0] < s.stop)
             at = np.clip(self.samples[inside, :-1] - shift, s.start, s.stop - 1)
-            found[inside] = self.log.effort[at]
+            found[inside] = efforts[at]
         return found
 
     def driven(self, efforts: Array) -> Array:
@@ -285,8 +286,8 @@ class Windows:
         return self.made_by(np.stack(columns, axis=-1))
 
 
-def noise_of(log: Log) -> Array:
-    """Return the standard deviation of the noise of each position (n,), steps of an encoder's too.
+def noise_of(log: Log, values: Array) -> Array:
+    """Return the standard deviation of the noise of columns (k, n), that of steps too (n,).
 
     By divided differences of order 6, which polynomials of degree 5 leave at 0.
     """
@@ -296,11 +297,11 @@ def noise_of(log: Log) -> Array:
         apart = (t[:, :, None] - t[:, None, :]) / log.period + np.eye(DIFFERENCE + 1)
         weights = 1.0 / apart.prod(axis=2)
         weights /= np.linalg.norm(weights, axis=1, keepdims=True)
-        q = np.lib.stride_tricks.sliding_window_view(log.q[s], DIFFERENCE + 1, axis=0)
+        q = np.lib.stride_tricks.sliding_window_view(values[s], DIFFERENCE + 1, axis=0)
         found.append(np.einsum("kji,ki->kj", q, weights))
     rest = np.concatenate(found)
     return np.asarray([
-        max(np.sqrt(np.median(rest[:, j] ** 2) / MEDIAN), quantum(log.q[:, j]) / np.sqrt(12.0))
+        max(np.sqrt(np.median(rest[:, j] ** 2) / MEDIAN), quantum(values[:, j]) / np.sqrt(12.0))
         for j in range(rest.shape[1])
     ])  # fmt: skip
 

@@ -30,7 +30,7 @@ from roboaccord.crosscheck.hypotheses import (
     signed,
     swapped,
 )
-from roboaccord.crosscheck.log_windows import FLOOR, PROBE, SPEEDS, Body, Windows
+from roboaccord.crosscheck.log_windows import FLOOR, PROBE, SPEEDS, Body, Windows, noise_of
 from roboaccord.crosscheck.regression import LEFT, LEFT_BY_TWO, SMALL
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.twin import OF_JOINTS, OF_LINKS
@@ -170,7 +170,7 @@ class LogRegression:
 
     Args:
         windows: of the log.
-        dry: joints with dry friction, which may stick: windows in which they turn back are left out.
+        dry: joints with dry friction: windows in which they turn back, and may stick, are left out.
     """
 
     def __init__(self, windows: Windows, dry: Iterable[str] = ()) -> None:
@@ -209,7 +209,7 @@ class LogRegression:
     def fit(self, groups: tuple[Group, ...], shift: int = -1, rounds: int = ROUNDS) -> Fit:
         """Fit hypotheses beside scheme and delay, in so many rounds where they are not linear."""
         ones = tuple(one for group in groups for one in group if one != DELAY)
-        joints, count = self.windows.log.joints, len(ones)
+        count = len(ones)
         part = (self.driven(shift) - self.driven(shift + 1)).sum(axis=-1)
         beside = [*np.moveaxis(self.scheme, -1, 0), part]
         slopes = np.array([*(self.slope(one, shift) for one in ones), *beside])
@@ -282,6 +282,14 @@ class LogRegression:
             most = max(sizes.values())
             if found := tuple(one for one in parts if sizes[one] > 1e-6 * most):
                 yield found
+
+    @property
+    def effort_share(self) -> Array:
+        """Noise of the efforts in windows, as `share` has residuals (n,)."""
+        log, rng = self.windows.log, np.random.default_rng(0)
+        noise = noise_of(log, log.effort) * rng.standard_normal(log.effort.shape)
+        noisy = self.windows.applied(0, noise)
+        return self.share(self.windows.driven(noisy[..., None])[self.kept, :, 0])
 
     def share(self, left: Array) -> Array:
         """Return rms residuals over what the efforts do (n,)."""
@@ -397,10 +405,10 @@ def check_log(log: Log, body: Body) -> LogReport:
         choice = selected(work, plain)
     found = choice.fit
     named = len(found.groups) == 1 and not reversed_effort(found)
-    if not named and work.share(plain.left).max() > MISTAKEN:
-        if mistaken := [*mistakes(log, body, windows.size, work.dry)]:
-            best = min(mistaken, key=lambda each: each[1].cost)
-            return reported(work, plain, best[1], [[best[0]]])
+    wrong = not named and work.share(plain.left).max() > MISTAKEN
+    if wrong and (mistaken := [*mistakes(log, body, windows.size, work.dry)]):
+        best = min(mistaken, key=lambda each: each[1].cost)
+        return reported(work, plain, best[1], [[best[0]]])
     longer = LogRegression(Windows(log, body, 2 * windows.size), work.dry)
     fits = [found, *choice.alike] if found.groups else []
     most = causes_of(choice.most, longer) if choice.most.groups and not fits else []
@@ -425,7 +433,10 @@ def reported(
     windows, log = work.windows, work.windows.log
     share, left = work.share(plain.left), work.share(found.left)
     text = f"residuals of {100 * share.max():.3g} % of what the efforts do in {windows.size} steps"
-    beyond = np.sqrt(np.maximum(left**2 - LIKELY * windows.share**2, 0.0))
+    noise = np.hypot(windows.share, work.effort_share)
+    beyond, whole = (
+        np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
+    )
     finding = Finding("one_step", ENGINE, "within")
     if causes:
         text += f": {'; or '.join('; '.join(map(str, each)) for each in causes)}"
@@ -436,6 +447,9 @@ def reported(
         text += f", and no {TOGETHER} errors that are known explain them; look at {worst}"
         text += f"; most of it by {'; '.join(map(str, most))}" if most else ""
         finding = Finding("one_step", ENGINE, "outside", text, "", worst)
+    elif whole.max() > UNKNOWN and noise.max() > NOISY:
+        text = f"noise: {text}, and that of the efforts may make {100 * noise.max():.2g} %"
+        finding = Finding("one_step", ENGINE, "not_judged", text, "noise")
     return LogReport(
         verdict=verdict_of([finding]),
         levels=Levels.of([finding]),
@@ -459,7 +473,7 @@ def reversed_effort(fit: Fit) -> bool:
 
 
 def mistakes(log: Log, body: Body, size: int, dry: Iterable[str]) -> Iterator[tuple[LogCause, Fit]]:
-    """Yield the signs and orders of columns that leave little, were they otherwise, and the fits."""
+    """Yield the signs and orders of columns that leave little, were they others, and the fits."""
     pairs = [*combinations(range(len(log.joints)), 2)]
     for names, quantity, _ in ORDERS:
         known = [name for name in names if hasattr(log, name)]
@@ -570,7 +584,7 @@ def causes_of(fit: Fit, longer: LogRegression) -> list[LogCause]:
         widths[i] += FLOOR / longer.share(longer.slope(one, fit.shift)).max()
     for one, size, half in zip(ones, fit.sizes.tolist(), widths.tolist()):
         most = max(abs(s) for o, s in zip(ones, fit.sizes) if o.whole == one.whole)
-        if abs(size) < SMALL * most:
+        if abs(size) < most and (abs(size) < SMALL * most or abs(size) < half):
             continue
         quantity, unit = one.quantity, UNITS.get(one.quantity, "1")
         if one.where in slides:
