@@ -147,7 +147,7 @@ def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     pytest.importorskip("snake")
     terminal = Terminal("teleop", "snake", "--out", str(tmp_path / "drive"), "--json")
     terminal.wait_for(r"time +0\.[1-9] s")
-    assert "x 0.8, turn 0.3" in terminal.screen
+    assert "forward, turn left" in terminal.screen
     assert terminal.echoes() is False
     terminal.press(key)
     told = terminal.end()  # which compares the terminal's settings with those before

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
     from roboaccord.description.parameters import Parameters, load_parameters
     from roboaccord.description.resources import share
-    from roboaccord.door.checks import crosscheck, parity
+    from roboaccord.door.checks import crosscheck
+    from roboaccord.door.reading import parity
     from roboaccord.door.recordings import compare, read_bag
     from roboaccord.door.runs import run, sweep
     from roboaccord.door.views import view
@@ -68,7 +69,7 @@ __getattr__, __dir__, _ = lazy_names(__name__, {
     "description.parameters": ("Parameters", "load_parameters"),
     "description.resources": ("share",),
     "crosscheck": (),
-    "door.checks": ("parity",),
+    "door.reading": ("parity",),
     "door.recordings": ("compare", "read_bag"),
     "door.runs": ("sweep",),
     "report.comparison": ("Comparison",),

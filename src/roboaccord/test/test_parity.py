@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
-from roboaccord.cli.parity import files_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.parity.collection import Options, causes_of, examine_all
 from roboaccord.crosscheck.parity.compare import Reference
@@ -29,6 +28,7 @@ from roboaccord.crosscheck.parity.robot import (
     version_of,
 )
 from roboaccord.description.urdf_file import UrdfFile, read_urdf
+from roboaccord.door.reading import files_of
 from roboaccord.engines.reading import draw_question, read_tree
 from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.rotations import matrix_quaternion, quaternion_rpy, rpy_matrix
@@ -381,7 +381,7 @@ def test_an_engine_that_does_not_answer_is_undecided(
     assert found["shipped"]["status"] == "undecided"
     assert data["counts"]["mujoco"] | {"undecided": 1, "refused": 0} == data["counts"]["mujoco"]
     assert [c["fix"] for c in found["causes"]] == ["no answer in 0 s"]
-    files = files_of(f"{DATA}/TwoDofs.urdf", {})
+    files = files_of(f"{DATA}/TwoDofs.urdf", {}, {}, print)
     assert causes_of(examine_all(files, {"mujoco": ""}, Options())[0]) == set()
     assert ET.parse(tmp_path / "j.xml").find("testsuite/testcase/skipped") is not None
 
@@ -453,7 +453,7 @@ def test_axis_without_a_direction_is_refused(
 
 def test_robot_of_ours() -> None:
     """An installed robot is named as in every command."""
-    snake = files_of("snake", {})[0]
+    snake = files_of("snake", {}, {}, print)[0]
     assert {examine(Bench(snake), engine).status for engine in installed()} == {Status.SAME}
 
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 
@@ -291,6 +290,8 @@ def _table(path: Path) -> dict[str, Array]:
             return _text(path)
     except (OSError, ValueError, csv.Error, zipfile.BadZipFile) as error:
         raise AccordError(f"{path}: cannot be read: {error}") from None
+    from roboaccord.bag.reader import read_run  # a table needs no library of bags
+
     run = read_run(path).trajectory
     found = {"time": run.time}
     for kind in ("q", "qd", "effort"):

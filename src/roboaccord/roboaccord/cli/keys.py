@@ -32,6 +32,10 @@ from roboaccord.scenario.setup import Setup
 STDIN = 0
 AXES = ("linear.x", "linear.y", "linear.z", "angular.x", "angular.y", "angular.z")
 ARROWS = {"A": "up", "B": "down", "C": "right", "D": "left"}
+MEANINGS = {  # of a positive and of a negative velocity
+    "linear.x": ("forward", "back"), "linear.y": ("left", "right"), "linear.z": ("up", "down"),
+    "angular.z": ("turn left", "turn right"),
+}  # fmt: skip
 FIXED = {"space": "stop", "+ -": "more or less", "q": "end"}
 END = "\x04"  # end of input; of a terminal Ctrl-D
 FACTOR = 1.1  # by which + and - change what is asked for
@@ -96,7 +100,7 @@ class Keyboard(LiveInputs):
         robot = setup.robot.name
         check_known("the key map has no keys for ", robot, key_map.robots)
         self.words = {
-            key: ", ".join(f"{_short(n)} {_text(v)}" for n, v in asked.items())
+            key: ", ".join(_words(name, value) for name, value in asked.items())
             for key, asked in key_map.robots[robot].items()
         }
         self._actions = {k: _action(setup, k, a) for k, a in key_map.robots[robot].items()}
@@ -161,14 +165,13 @@ def _action(setup: Setup, key: str, asked: Mapping[str, bool | float | str]) -> 
     return Action(twist if twist.any() else None, turns, sets, faults)
 
 
-def _short(name: str) -> str:
-    return name.replace("linear.", "").replace("angular.z", "turn")
-
-
-def _text(value: bool | float | str) -> str:
+def _words(name: str, value: bool | float | str) -> str:
+    """Return what a key does: `forward`, `magnet_a on`, `joint_11 frozen`, `elbow 2`."""
+    if name in MEANINGS and isinstance(value, float | int):
+        return MEANINGS[name][value < 0]
     if isinstance(value, str):
-        return value
-    return ("off", "on")[value] if isinstance(value, bool) else f"{value:g}"
+        return f"{name} {value}"
+    return f"{name} {('off', 'on')[value] if isinstance(value, bool) else f'{value:g}'}"
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names
-from roboaccord.door.checks import choose_readers, files_of, parity, targets_of
+from roboaccord.door.reading import choose_readers, files_of, parity, targets_of
 from roboaccord.engines.reading import Base
 from roboaccord.report.parity import (
     apart_lines,

@@ -240,4 +240,4 @@ class Screen:
         for row in (target.velocity, target.effort):
             values |= dict(zip(self._joints, row if row is not None else (), strict=False))
         asked = ", ".join(f"{name} {value:.2f}" for name, value in values.items() if value)
-        return (asked or "rest") + f"   (x {self.keyboard.factor:.2f})"
+        return (asked or "stand still") + f"   (x {self.keyboard.factor:.2f})"

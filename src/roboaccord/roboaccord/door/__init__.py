@@ -8,14 +8,16 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.door.arguments import Options, Recording, Subject
-    from roboaccord.door.checks import crosscheck, parity
+    from roboaccord.door.checks import crosscheck
+    from roboaccord.door.reading import parity
     from roboaccord.door.recordings import compare, read_bag
     from roboaccord.door.runs import run, sweep
     from roboaccord.door.views import view
 
 __getattr__, __dir__, _ = lazy_names(__name__, {
     "arguments": ("Options", "Recording", "Subject"),
-    "checks": ("crosscheck", "parity"),
+    "checks": ("crosscheck",),
+    "reading": ("parity",),
     "recordings": ("compare", "read_bag"),
     "runs": ("run", "sweep"),
     "views": ("view",),

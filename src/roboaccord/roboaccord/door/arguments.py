@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
 from roboaccord.contract.results import to_json
 from roboaccord.run.output import fresh
-from roboaccord.run.runner import Run
 from roboaccord.scenario.load import load_setup
 from roboaccord.scenario.setup import Setup
 
+if TYPE_CHECKING:
+    from roboaccord.run.runner import Run
+
 Subject: TypeAlias = str | Path | Setup
 """A robot by name or by its file (URDF, xacro, SDF, MJCF), or a robot in a scenario."""
-Recording: TypeAlias = str | Path | Run
+Recording: TypeAlias = "str | Path | Run"
 """A bag folder or one of its files, or a run, which has one."""
 Settings: TypeAlias = Mapping[str, object]
 """Values by the key of a scenario as `--set` takes it: `{"friction.mu_along": 0.5}`."""
@@ -60,7 +62,7 @@ def changes_of(settings: Settings | None) -> list[str]:
 
 def bag_of(recording: Recording) -> Path:
     """Return the bag of a recorded run."""
-    return recording.request.bag if isinstance(recording, Run) else Path(recording)
+    return Path(recording) if isinstance(recording, str | Path) else recording.request.bag
 
 
 def folder_of(out: str | Path | None, setup: Setup, what: str) -> Path:
