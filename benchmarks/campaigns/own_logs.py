@@ -28,6 +28,7 @@ from roboaccord.description.tree import Tree
 
 DURATION = 5.0  # s
 NOISE, STEPS = 2e-4, 2.0 * np.pi / 2**14  # rad: standard deviation, and steps of an encoder
+SHOWN = 90  # characters of a text
 ENCODERS = ("exact", "noise", "steps")
 
 ARM = """<robot name="arm"><link name="base_link"/>
@@ -370,12 +371,15 @@ def carry_out(name: str, encoder: str) -> Row:
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """Yield the lines of a table in Markdown, and the sums."""
-    yield "| log | " + " | ".join(ENCODERS) + " |"
-    yield "|---|" + "---|" * len(ENCODERS)
+    yield "| log | truth | " + " | ".join(ENCODERS) + " |"
+    yield "|---|---|" + "---|" * len(ENCODERS)
     by = {(row.error, row.encoder): row for row in rows}
-    for name in (*ERRORS, *SOUND):
+    for name, error in {**ERRORS, **SOUND}.items():
         cells = [by.get((name, encoder)) for encoder in ENCODERS]
-        yield f"| {name} | " + " | ".join(map(_cell, cells)) + " |"
+        truth = "not known" if error.quantity == "?" else "sound"
+        if error.value == error.value:
+            truth = " ".join(filter(None, [error.quantity, error.where, f"{error.value:+.4g}"]))
+        yield f"| {name} | {truth} | " + " | ".join(map(_cell, cells)) + " |"
     planted = [r for r in rows if r.error in ERRORS and ERRORS[r.error].assumed]
     sound = [r for r in rows if r.error in SOUND]
     yield ""
@@ -391,11 +395,10 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 def _cell(row: Row | None) -> str:
     if row is None:
         return ""
-    mark = (
-        "" if not row.named else "named, interval holds" if row.held else "named, interval misses"
-    )
-    more = f" (or {row.alike} more)" if row.alike else ""
-    return f"{row.verdict}: {mark}{more} {row.text[:120]}".replace("|", "/")
+    if not row.named:
+        return " ".join(filter(None, [row.verdict, row.text[:SHOWN].replace("|", "/")]))
+    more = f", or {row.alike} more" if row.alike else ""
+    return f"{row.text[:SHOWN]}{more}{'' if row.held else ' MISSES'}"
 
 
 def main() -> int:

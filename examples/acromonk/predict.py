@@ -77,13 +77,19 @@ def windows_of(run: str, every: float) -> Windows:
     return Windows(*map(np.array, zip(*found)))
 
 
+def mixed(first: Array, second: Array, part: Array) -> Array:
+    """Return the first where a part is 0, the second where it is 1."""
+    return first + (second - first) * part
+
+
 def slope(p: dict[str, Array], y: Array, torque: Array, b_holds: Array) -> Array:
     """Return the rates of states (..., 4): shoulder, elbow, and their rates."""
     shoulder, elbow, turning, bending = np.moveaxis(y, -1, 0)
-    a_h, a_s = (np.where(b_holds, p[x], p[z]) for x, z in (("a_B", "a_A"), ("a_A", "a_B")))
-    j_h, j_s = (np.where(b_holds, p[x], p[z]) for x, z in (("J_B", "J_A"), ("J_A", "J_B")))
-    sign = np.where(b_holds, -1.0, 1.0)
-    shoulder = shoulder + np.where(b_holds, p["zero_B"], p["zero_A"])
+    b = np.asarray(b_holds, float)
+    a_h, a_s = mixed(p["a_A"], p["a_B"], b), mixed(p["a_B"], p["a_A"], b)
+    j_h, j_s = mixed(p["J_A"], p["J_B"], b), mixed(p["J_B"], p["J_A"], b)
+    sign = 1.0 - 2.0 * b
+    shoulder = shoulder + mixed(p["zero_A"], p["zero_B"], b)
     elbow = elbow + sign * p["elbow"]
     coupling = LENGTH * a_s
     m12 = j_s + coupling * np.cos(elbow)
