@@ -182,6 +182,15 @@ def test_a_sound_log_passes_and_an_error_is_named() -> None:
     assert 0.1 < own.low < 0.2 < own.high
 
 
+def test_no_scheme_hides_an_error_in_a_short_log() -> None:
+    """A quarter of a second without noise: what a scheme could make of it is bounded."""
+    found = judged(pendulum(inertia=0.03)[:130])
+    named = [cause for causes in (found.causes, *found.instead) for cause in causes]
+    (own,) = [cause for cause in named if cause.quantity == "inertia"]
+    assert own.low < 1.0 < own.high < 1.1
+    assert own.low > 0.9
+
+
 def test_what_is_not_known_is_outside_without_a_cause() -> None:
     """A magnet in the bearing is no error that the method knows."""
     found = judged(pendulum(lambda q: 0.2 * np.sin(9.0 * q)))

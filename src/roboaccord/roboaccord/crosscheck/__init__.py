@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.live import BEHIND as BEHIND
     from roboaccord.crosscheck.live import LiveSteps as LiveSteps
     from roboaccord.crosscheck.live import Step as Step
+    from roboaccord.crosscheck.own_log import LogReport as LogReport
     from roboaccord.crosscheck.recorded import HELD as HELD
     from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
     from roboaccord.crosscheck.recorded import StepCheck as StepCheck
@@ -29,6 +30,7 @@ __getattr__, __dir__, __all__ = lazy_names(__name__, {
     "cause": ("Cause", "CauseFinder"),
     "companion": ("Companion",),
     "live": ("BEHIND", "LiveSteps", "Step"),
+    "own_log": ("LogReport",),
     "recorded": ("HELD", "RecordedReport", "StepCheck", "contacts_of"),
     "run": ("run_crosscheck",),
 })  # fmt: skip

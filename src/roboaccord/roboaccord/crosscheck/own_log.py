@@ -53,16 +53,17 @@ FALL = 2.2  # power by which noise falls with longer windows, at least
 ROUNDS, SETTLED = 5, 1e-4  # of Gauss and Newton, and change of sizes that ends them
 REFINED = 5  # hypotheses that are then fitted where they are not linear
 PRIOR = [(0.0, 0.7), (0.0, 0.5), (0.0, 0.5), (0.5, 0.7)]  # a, b, c, part of the delay [samples]
-LEAST, SURE = -0.6, 1e-9  # samples: a scheme shifts efforts by half a step
+BOUNDS = [(-1.1, 1.1)] * 3 + [(-0.6, 1.6)]  # samples: no scheme is later, and more is a delay
+SURE = 1e-9  # samples
 LAGS = 3  # windows over which residuals may be correlated
 OFFSET, TILT, DRY = "effort offset", "gravity direction", "dry friction"
 DELAY = Hypothesis("delay")
 UNITS = {
     "centre": "m", "origin": "m", "axis": "rad", TILT: "rad", "armature": "kg m^2", "zero": "rad",
-    "damping": "N m s/rad", "dry friction": "N m", OFFSET: "N m", "delay": "s",
+    "damping": "N m s/rad", DRY: "N m", OFFSET: "N m", "delay": "s",
 }  # fmt: skip
 SLIDING = {
-    "armature": "kg", "zero": "m", "damping": "N s/m", "dry friction": "N", OFFSET: "N",
+    "armature": "kg", "zero": "m", "damping": "N s/m", DRY: "N", OFFSET: "N",
 }  # fmt: skip
 OF_DRIVES = ("armature", "damping", DRY)  # what descriptions of real robots lack
 SCHEMES = {
@@ -229,20 +230,14 @@ class LogRegression:
                     else:
                         slopes[i] = self.slope(one, shift, body)
             now = now + np.tensordot(sizes[count:], slopes[count:], 1)
-            change, inverse = solved(slopes, now, sizes, PRIOR)
-            part = sizes[-1] + change[-1]
-            if shift < 0 and not LEAST < part < 1.0 - LEAST:  # that would be a delay
-                end = min(max(part, LEAST), 1.0 - LEAST)
-                change, inverse = solved(slopes, now, sizes, [*PRIOR[:-1], (end, SURE)])
+            change, inverse = bounded(slopes, now, sizes)
             sizes = sizes + change
-            settled = np.abs(change[:count]).max(initial=0.0) < SETTLED * np.abs(sizes[:count]).max(
-                initial=0.0
-            )
+            moved, size = (np.abs(x[:count]).max(initial=0.0) for x in (change, sizes))
             sizes[:count] = [
                 np.clip(size, -FAR, FAR) if one.quantity in BENT else size
                 for one, size in zip(ones, sizes)
             ]
-            if settled:
+            if moved < SETTLED * size:
                 break
         left = now + np.tensordot(change, slopes, 1)
         cost = float((left**2).sum() + (((sizes[-4:] - means) / spreads) ** 2).sum())
@@ -271,7 +266,7 @@ class LogRegression:
         wholes += [Hypothesis(*each) for each in product(kinds, log.joints)]
         yield (DELAY,)
         for joint, i in product(log.joints, range(1, len(SPEEDS))):
-            yield (Hypothesis("dry friction", joint, i),)
+            yield (Hypothesis(DRY, joint, i),)
         for parts in (
             *map(components, wholes),
             [Hypothesis("gravity")],
@@ -311,6 +306,20 @@ def solved(
     inverse = np.linalg.pinv(normal / np.outer(norm, norm), rcond=1e-10, hermitian=True)
     inverse = inverse / np.outer(norm, norm)
     return inverse @ right, inverse
+
+
+def bounded(slopes: Array, now: Array, sizes: Array) -> tuple[Array, Array]:
+    """Return what `solved` does, with a, b, c and the part of the delay within their bounds."""
+    prior = list(PRIOR)
+    while True:
+        change, inverse = solved(slopes, now, sizes, prior)
+        found = sizes[-4:] + change[-4:]
+        for i, (value, (low, high)) in enumerate(zip(found.tolist(), BOUNDS)):
+            if prior[i][1] != SURE and not low <= value <= high:
+                prior[i] = (min(max(value, low), high), SURE)
+                break
+        else:
+            return change, inverse
 
 
 def varied(body: Body, sizes: Mapping[Hypothesis, float]) -> Body:
@@ -493,8 +502,10 @@ def mistakes(log: Log, body: Body, size: int, dry: Iterable[str]) -> Iterator[tu
 
 def chosen(log: Log, body: Body) -> Windows:
     """Return the shortest windows in which noise is below the bound, or the longest."""
-    longest = max(SHORTEST, sum(s.stop - s.start for s in log.segments) // FEWEST)
-    longest = min(longest, max(s.stop - s.start for s in log.segments) // 2)
+    lengths = np.array([s.stop - s.start - 1 for s in log.segments])
+    sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
+    enough = (lengths // (2 * sizes[:, None])).sum(axis=1) >= FEWEST // 4  # of twice the length
+    longest = int(sizes[enough].max(initial=SHORTEST))
     size = SHORTEST
     while True:
         found = Windows(log, body, size)
