@@ -82,7 +82,7 @@ def log_lines(report: LogReport) -> list[RenderableType]:
     many = f"{report.window} steps; noise {100 * report.noise:.2g} % of what the efforts do in one"
     figures["windows"] = (many, "")
     if report.share == report.share:
-        parts = f"{100 * report.share:.3g} % likewise, {100 * report.left:.2g} % beside the causes"
+        parts = f"{100 * report.share:.3g} % likewise, {100 * report.left:.3g} % beside the causes"
         figures["residuals"] = (parts, "")
     if report.scheme:
         figures["scheme"] = (report.scheme, "")

@@ -533,7 +533,9 @@ def selected(work: LogRegression, plain: Fit) -> Choice:
         found = grown(work, plain, candidates)
         fit, count = found.fit, len(found.fit.groups)
         part = LEFT if count == 1 else LEFT_BY_TWO
-        if not count or fit.cost <= max(part * plain.cost, LIKELY * fit.left.size):
+        little = fit.cost <= max(part * plain.cost, LIKELY * fit.left.size)
+        little &= work.share(fit.left).max() < np.hypot(NOISY, LIKELY * work.windows.share.max())
+        if not count or little:
             return found if count == 1 else found._replace(alike=())
     return Choice(plain, (), found.most)
 
