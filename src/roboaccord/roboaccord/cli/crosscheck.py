@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from enum import StrEnum
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -161,8 +160,11 @@ def crosscheck_command(
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
     if is_log(robot, of, scenario):
-        options = {"packages": read_packages(packages or []), "arguments": arguments, "base": base}
-        report = check_own_log(Path(robot), of or None, changes or (), mapped(columns), **options)
+        folders = read_packages(packages or [])
+        report = check_own_log(
+            robot, of or None, changes or (), mapped(columns), folder,
+            packages=folders, arguments=arguments, base=base,
+        )  # fmt: skip
         return Result(
             report,
             log_lines(report),

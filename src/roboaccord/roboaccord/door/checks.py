@@ -105,12 +105,8 @@ def crosscheck(
         AccordError: for whatever cannot be had.
     """
     if isinstance(robot_or_recording, str | Path) and is_log(robot_or_recording, robot, scenario):
-        found = check_own_log(
-            Path(robot_or_recording), robot, common.changes_of(settings), columns or {}, **options
-        )
-        if out is not None:
-            write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
-        return found
+        changes, given = common.changes_of(settings), columns or {}
+        return check_own_log(robot_or_recording, robot, changes, given, out, **options)
     if not isinstance(robot_or_recording, Setup) and (robot or is_recording(robot_or_recording)):
         from roboaccord.bag.reader import read_run
 
@@ -164,19 +160,21 @@ def is_log(
 
 
 def check_own_log(
-    path: Path,
+    log: str | Path,
     robot: str | Path | None,
     changes: Sequence[str] = (),
     columns: Mapping[str, str] = GUESSED,
+    out: str | Path | None = None,
     **options: Unpack[Options],
 ) -> LogReport:
     """Check the log of somebody's own simulator or robot against a robot's file.
 
     Args:
-        path: CSV, NPZ or a bag.
+        log: CSV, NPZ or a bag.
         robot: the file; its dry friction counts unless the settings say otherwise.
         changes: `KEY=VALUE`, of the parameters of a robot that is a file.
         columns: as of `read_log`.
+        out: folder for summary.json; none is written where None.
         **options: of a robot that is a file.
 
     Raises:
@@ -185,6 +183,7 @@ def check_own_log(
     from roboaccord.bag.log import read_log
     from roboaccord.crosscheck.own_log import body_of, check_log
 
+    path = Path(log)
     if not path.exists():
         raise AccordError(f"no log {path}")
     if robot is None:
@@ -199,9 +198,14 @@ def check_own_log(
         )
     if not setup.joints:
         raise AccordError(f"{robot}: it has no joint that moves")
-    log, parameters = read_log(path, setup.joints, columns), setup.parameters
+    samples, parameters = read_log(path, setup.joints, columns), setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
-    return check_log(log, body_of(setup.tree, log.joints, parameters.gravity, *friction))
+    body = body_of(setup.tree, samples.joints, parameters.gravity, *friction)
+    found = check_log(samples, body)
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
+    return found
 
 
 def check_recording(
