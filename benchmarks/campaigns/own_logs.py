@@ -52,7 +52,7 @@ MJCF = """<mujoco><option timestep="{step}" integrator="{scheme}" gravity="{gx} 
 <body pos="{l2} 0 0"><joint name="elbow" axis="{axis} 1 0" damping="{d3}" armature="{a3}" {more}/>
 <inertial pos="{c3} 0.01 -0.02" mass="{m3}" diaginertia="0.004 {i3} 0.006"/>
 </body></body></body></worldbody></mujoco>"""
-MUJOCO = {
+MUJOCO: dict[str, Any] = {
     "step": 1e-3, "scheme": "Euler", "gx": 0.0, "g": -9.81, "f1": 0.0, "f2": 0.0, "d2": 0.08,
     "c2": 0.16,
     "m2": 1.5, "l2": 0.32, "axis": 0.0, "d3": 0.05, "a3": 0.0, "m3": 0.9, "c3": 0.13, "i3": 0.007,
@@ -67,7 +67,7 @@ PLANAR = """<robot name="planar"><link name="base_link"/>
 <axis xyz="0 1 0"/><dynamics damping="0.03" friction="{dry}"/></joint>
 <joint name="knee" type="continuous"><parent link="one"/><child link="two"/>
 <origin xyz="0 0 -0.4"/><axis xyz="0 1 0"/><dynamics damping="0.02"/></joint></robot>"""
-TEXTBOOK = {
+TEXTBOOK: dict[str, Any] = {
     "step": 1e-3, "scheme": "rk4", "m1": 1.2, "m2": 0.7, "l1": 0.4, "c1": 0.2, "c2": 0.15,
     "i1": 0.016,
     "i2": 0.006, "d1": 0.03, "d2": 0.02, "g": 9.81, "coriolis": 1.0, "dry": 0.0, "lag": 0.0,
@@ -291,7 +291,7 @@ def advanced(p: Mapping[str, Any], y: Array, effort: Array, h: float, scheme: st
         return np.asarray(y + h * f(y))
     if scheme == "semi":
         rates = y[2:] + h * f(y)[2:]
-        return np.r_[y[:2] + h * rates, rates]
+        return np.asarray(np.r_[y[:2] + h * rates, rates])
     a = f(y)
     b = f(y + 0.5 * h * a)
     c = f(y + 0.5 * h * b)

@@ -131,7 +131,7 @@ def in_stretches(
         AccordError: if they are too few.
     """
     said = list(notes)
-    good = np.isfinite(np.column_stack([time, q, effort])).all(axis=1)
+    good = np.asarray(np.isfinite(np.column_stack([time, q, effort])).all(axis=1))
     latest = np.maximum.accumulate(np.where(good, time, -np.inf))
     good[1:] &= time[1:] > latest[:-1]
     if not good.all():

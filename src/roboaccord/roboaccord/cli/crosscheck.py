@@ -161,15 +161,15 @@ def crosscheck_command(
         logging.basicConfig(level=logging.INFO, format="%(message)s")
     if is_log(robot, of, scenario):
         folders = read_packages(packages or [])
-        report = check_own_log(
+        own = check_own_log(
             robot, of or None, changes or (), mapped(columns), folder,
             packages=folders, arguments=arguments, base=base,
         )  # fmt: skip
         return Result(
-            report,
-            log_lines(report),
+            own,
+            log_lines(own),
             used=dict.fromkeys(("engines", "refine", "profile")),
-            ok=report.ok,
+            ok=own.ok,
         )
     if is_recording(robot) and not manufactured:
         run = read_bag(robot)

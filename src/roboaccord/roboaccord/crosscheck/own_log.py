@@ -403,7 +403,7 @@ def check_log(log: Log, body: Body) -> LogReport:
             "undecided", Levels.of([finding]), window=windows.size, noise=noise,
             columns=log.columns, notes=log.notes,
         )  # fmt: skip
-    file = [joint for joint, dry in zip(log.joints, body.dry.any(axis=0)) if dry]
+    file = [joint for joint, dry in zip(log.joints, body.dry.T) if dry.any()]
     work = LogRegression(windows, file)
     plain = work.fit(())
     choice = selected(work, plain)
@@ -488,7 +488,7 @@ def mistakes(log: Log, body: Body, size: int, dry: Iterable[str]) -> Iterator[tu
         known = [name for name in names if hasattr(log, name)]
         if not known:
             continue
-        tried = [
+        tried: list[tuple[str, tuple[int, ...], Log]] = [
             (f"sign of {quantity}", (i,), signed(log, known, i)) for i in range(len(log.joints))
         ]
         tried += [(f"order of {quantity}", (i, j), swapped(log, known, i, j)) for i, j in pairs]
@@ -589,8 +589,8 @@ def causes_of(fit: Fit, longer: LogRegression) -> list[LogCause]:
     if fit.late:
         at = fit.shift + fit.sizes[-1]
         half = 0.5 + widths[-1]  # a scheme moves it by half a step
-        values = (log.period * (at + part * half) for part in (0.0, -1.0, 1.0))
-        found.append(LogCause("delay", "", *map(float, values), "s"))
+        value, low, high = (float(log.period * (at + part * half)) for part in (0.0, -1.0, 1.0))
+        found.append(LogCause("delay", "", value, low, high, "s"))
     slides = {joint.name for joint in longer.windows.body.tree.moving if joint.kind == "prismatic"}
     ones = fit.ones
     for i, one in enumerate(ones):
