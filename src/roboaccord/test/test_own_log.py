@@ -193,7 +193,7 @@ def test_no_scheme_hides_an_error_in_a_short_log() -> None:
 
 def test_what_is_not_known_is_outside_without_a_cause() -> None:
     """A magnet in the bearing is no error that the method knows."""
-    found = judged(pendulum(lambda q: 0.2 * np.sin(9.0 * q)))
+    found = judged(pendulum(lambda q: 0.3 * np.sin(25.0 * q)))
     assert (found.verdict, found.causes) == ("fail", ())
     assert "no 3 errors that are known" in found.levels.one_step["log"].reason
 

@@ -46,6 +46,7 @@ TOGETHER = 3  # errors at once, at most
 SIGNIFICANT, INTERVAL = 5.0, 1.96  # standard errors
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
 UNKNOWN, MISTAKEN = 5.0 * BOUND, 0.2  # likewise: residuals without a name, and of wrong columns
+NOTHING = 0.1  # of a gear or of gravity, which is as if there were none
 MOST_HEAVY = 20.0  # parts by which a mass or an inertia may be larger
 COST = 10.0  # of a parameter, in squares of the noise
 BENT, FAR = ("centre", "zero", "origin", "axis", "clock"), 1.0  # not linear; m or rad
@@ -534,7 +535,8 @@ def selected(work: LogRegression, plain: Fit) -> Choice:
         fit, count = found.fit, len(found.fit.groups)
         part = LEFT if count == 1 else LEFT_BY_TWO
         little = fit.cost <= max(part * plain.cost, LIKELY * fit.left.size)
-        little &= work.share(fit.left).max() < np.hypot(NOISY, LIKELY * work.windows.share.max())
+        most = np.hypot(NOISY if count == 1 else UNKNOWN, LIKELY * work.windows.share.max())
+        little &= work.share(fit.left).max() < most
         if not count or little:
             return found if count == 1 else found._replace(alike=())
     return Choice(plain, (), found.most)
@@ -578,6 +580,8 @@ def score(fit: Fit) -> float:
     """Return the cost of a fit, and of its parameters; infinite where no body can be like that."""
     parts = [size for one, size in zip(fit.ones, fit.sizes) if one.quantity in ("mass", "inertia")]
     possible = all(-1.0 < size < MOST_HEAVY for size in parts)
+    whole = [size for one, size in zip(fit.ones, fit.sizes) if one.quantity in ("gear", "gravity")]
+    possible &= all(abs(1.0 + size) > NOTHING for size in whole)  # else 0 = 0 would explain all
     return fit.cost + COST * (len(fit.ones) + fit.late) if possible else np.inf
 
 
