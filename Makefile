@@ -99,6 +99,10 @@ settings: $(VENV)/.dev ## what each setting of an engine makes of every problem 
 sound: $(VENV)/.dev ## 400 cross-checks of engines that are right, and how many are condemned: SOUND="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.sound_checks $(SOUND)
 
+.PHONY: own-logs
+own-logs: $(VENV)/.dev ## errors in logs of simulators that are none of ours, and what accord crosscheck LOG says: OWN_LOGS="--out FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.own_logs $(OWN_LOGS)
+
 .PHONY: planted
 planted: $(VENV)/.dev ## errors planted in engines, and which a cross-check finds by which level: PLANTED="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.planted_errors $(PLANTED)

@@ -17,6 +17,7 @@ from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
+from roboaccord.cli.levels import log_lines
 from roboaccord.cli.options import (
     Base,
     Changes,
@@ -30,6 +31,7 @@ from roboaccord.cli.options import (
     complete_robot,
     load_setup,
     one_scenario,
+    read_packages,
     refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError, missing
@@ -38,7 +40,13 @@ from roboaccord.contract.results import quantities, to_json
 from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured, check_manufactured
 from roboaccord.description.findings import Finding
 from roboaccord.description.rules import findings
-from roboaccord.door.checks import check_recording, crosscheck, is_recording
+from roboaccord.door.checks import (
+    check_own_log,
+    check_recording,
+    crosscheck,
+    is_log,
+    is_recording,
+)
 from roboaccord.door.runs import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.falsify import parse_perturbation, wrap
@@ -69,8 +77,9 @@ def crosscheck_command(
     robot: Annotated[
         str,
         typer.Argument(
-            metavar="ROBOT|FILE|BAG",
-            help="See `accord list`; a URDF, xacro, SDF or MJCF file; or a recorded run.",
+            metavar="ROBOT|FILE|BAG|LOG",
+            help="See `accord list`; a URDF, xacro, SDF or MJCF file; a recorded run; or the log "
+            "of your own simulator or robot: CSV, NPZ or a bag.",
             autocompletion=complete_robot,
         ),
     ],
@@ -106,6 +115,18 @@ def crosscheck_command(
             "or both side by side.",
         ),
     ] = Profile.DEFAULT,
+    of: Annotated[
+        str, typer.Option("--robot", metavar="FILE", help="The robot's file of a LOG.")
+    ] = "",
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="KEY=COLUMN",
+            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, with [UNIT] behind "
+            "it, and - before it where its sign is the other; may be repeated, or have commas.",
+        ),
+    ] = None,
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
     ] = False,
@@ -125,6 +146,10 @@ def crosscheck_command(
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
     while it runs. One that holds no scenario needs its name behind it.
 
+    Of a LOG with joint positions and efforts, of your own simulator or robot, windows of samples
+    are compared with the equations of the robot's file: what is otherwise (mass, friction, gear,
+    delay, sign, ...), where, and by how much. Columns and units are guessed by their names.
+
     Examples:
 
       accord crosscheck snake serpenoid
@@ -140,10 +165,26 @@ def crosscheck_command(
       accord crosscheck roller_sphere headings --profile both
 
       accord crosscheck runs/snake_serpenoid_dart/bag
+
+      accord crosscheck log.csv --robot arm.urdf
+
+      accord crosscheck log.npz --robot arm.urdf --map 'q/elbow=theta2[deg],effort/elbow=-u2'
     """
     scenario, arguments = one_scenario(words)
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
+    if is_log(robot, of, scenario):
+        folders = read_packages(packages or [])
+        own = check_own_log(
+            robot, of or None, changes or (), mapped(columns), folder,
+            packages=folders, arguments=arguments, base=base,
+        )  # fmt: skip
+        return Result(
+            own,
+            log_lines(own),
+            used=dict.fromkeys(("engines", "refine", "profile")),
+            ok=own.ok,
+        )
     if is_recording(robot) and not manufactured:
         run = read_bag(robot)
         recorded = check_recording(run, "", scenario, changes or ())
@@ -190,6 +231,21 @@ def crosscheck_command(
         ok &= wanted <= set(report.engines)
     names = setup.robot.own_names(setup)
     return Result(data, shown_of(report, None if lacking else page), used=used, ok=ok, names=names)
+
+
+def mapped(texts: list[str] | None) -> dict[str, str]:
+    """Return the columns of `KEY=COLUMN` texts by key.
+
+    Raises:
+        AccordError: for one that cannot be read.
+    """
+    found = {}
+    for text in (part for each in texts or [] for part in each.split(",")):
+        key, equals, column = text.strip().partition("=")
+        if not (equals and key and column):
+            raise AccordError(f"--map takes KEY=COLUMN, not {text!r}")
+        found[key] = column
+    return found
 
 
 def checked(setup: Setup) -> list[Finding] | None:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from roboaccord.cli.console import make_table
+from roboaccord.cli.console import figure_lines, make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities
@@ -19,6 +19,7 @@ from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.hypotheses import summary_of
 from roboaccord.crosscheck.models import AccelerationCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
+from roboaccord.crosscheck.own_log import LogReport
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.tables import number, statistics_cells
 
@@ -71,6 +72,28 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
         ),
         *([f"report: {page}"] if page else []),
     ]
+
+
+def log_lines(report: LogReport) -> list[RenderableType]:
+    """Return what was read of a log, what is otherwise in it, and the verdict."""
+    figures = {"columns": (", ".join(f"{k} = {v}" for k, v in report.columns.items()), "")}
+    for i, note in enumerate(report.notes):
+        figures["log" if i == 0 else " " * i] = (note, "")
+    many = f"{report.window} steps; noise {100 * report.noise:.2g} % of what the efforts do in one"
+    figures["windows"] = (many, "")
+    if report.share == report.share:
+        parts = f"{100 * report.share:.3g} % likewise, {100 * report.left:.3g} % beside the causes"
+        figures["residuals"] = (parts, "")
+    if report.scheme:
+        figures["scheme"] = (report.scheme, "")
+    for i, cause in enumerate(report.causes):
+        figures["cause" if i == 0 else f"cause {i + 1}"] = (str(cause), "")
+    for i, causes in enumerate(report.instead):
+        figures[f"or {i + 1}"] = ("; ".join(map(str, causes)), "")
+    (finding,) = report.levels.one_step.values()
+    verdict = Text(report.verdict or "none", VERDICTS[report.verdict])
+    why = "" if report.causes or not finding.reason else f": {finding.reason}"
+    return [*figure_lines(figures), Text.assemble("verdict: ", verdict, why)]
 
 
 def outcome_tables(report: Report) -> list[Table]:

@@ -12,6 +12,7 @@ from roboaccord.cli import bags, levels, parity, run, sweep
 from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import visible
 from roboaccord.contract.trajectory import Trajectory
+from roboaccord.crosscheck.own_log import LogReport
 from roboaccord.crosscheck.parity.result import Parity
 from roboaccord.crosscheck.recorded import RecordedReport
 from roboaccord.crosscheck.report import Report
@@ -40,6 +41,8 @@ def shown_of(result: object) -> Sequence[RenderableType]:
             return levels.shown_of(result)
         case RecordedReport():
             return [result.line()]
+        case LogReport():
+            return levels.log_lines(result)
         case Parity():
             return parity.shown_of(result)
         case Study():

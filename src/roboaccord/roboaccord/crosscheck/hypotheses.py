@@ -13,7 +13,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -37,7 +37,7 @@ UNITS = {
     "origin": "m", "zero": "rad", "delay": "ticks", "lag": "ticks",
 }  # fmt: skip
 AXES = {"centre": ("x", "y", "z"), "inertia": ("xx", "xy", "xz", "yy", "yz", "zz")}
-AXES["gravity"] = AXES["origin"] = AXES["centre"]
+AXES["gravity"] = AXES["origin"] = AXES["axis"] = AXES["centre"]
 ZERO = "zero"  # of a joint's position, as it is recorded
 
 
@@ -226,12 +226,12 @@ class Predictor:
             yield Mix("clock", "", f"a tick has 1 physics step too {word}", more=more)
         for names, quantity, text in ORDERS:
             for i, joint in enumerate(run.joints):
-                undo = partial(_signed, names=names, joint=i)
+                undo = partial(signed, names=names, joint=i)
                 what = f"the {text} of {joint} has the other sign"
                 yield Mix(f"sign of {quantity}", joint, what, undo)
             for i, j in combinations(range(len(run.joints)), 2):
                 one, two = run.joints[i], run.joints[j]
-                undo = partial(_swapped, names=names, i=i, j=j)
+                undo = partial(swapped, names=names, i=i, j=j)
                 what = f"the {text} of {one} and {two} are interchanged"
                 yield Mix(f"order of {quantity}", f"{one}, {two}", what, undo)
         if np.ptp(run.position, axis=0).any() or np.ptp(run.orientation, axis=0).any():
@@ -239,6 +239,7 @@ class Predictor:
             yield Mix("frame", "base_link", "the base's orientation is inverted", _inverted)
 
 
+Samples = TypeVar("Samples", bound=Any)  # a dataclass with joints and columns by their order
 ORDERS = (
     (("effort",), "effort", "effort"),
     (("qd",), "rate", "rate"),
@@ -247,13 +248,15 @@ ORDERS = (
 )
 
 
-def _signed(run: Trajectory, names: Sequence[str], joint: int) -> Trajectory:
+def signed(run: Samples, names: Sequence[str], joint: int) -> Samples:
+    """Return samples with some columns of a joint in the other sign."""
     sign = np.ones(len(run.joints))
     sign[joint] = -1.0
     return replace(run, **{name: sign * getattr(run, name) for name in names})
 
 
-def _swapped(run: Trajectory, names: Sequence[str], i: int, j: int) -> Trajectory:
+def swapped(run: Samples, names: Sequence[str], i: int, j: int) -> Samples:
+    """Return samples with some columns of two joints interchanged."""
     order = np.arange(len(run.joints))
     order[[i, j]] = j, i
     return replace(run, **{name: getattr(run, name)[:, order] for name in names})

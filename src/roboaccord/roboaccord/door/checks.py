@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, overload
 
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.door import arguments as common
 from roboaccord.door.arguments import (
@@ -27,10 +29,12 @@ from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
+    from roboaccord.crosscheck.own_log import LogReport
     from roboaccord.crosscheck.recorded import RecordedReport
     from roboaccord.crosscheck.report import Report
 
 Refused = Callable[[str, AccordError], None]
+GUESSED: Mapping[str, str] = {}  # columns of a log
 
 
 @overload
@@ -57,8 +61,9 @@ def crosscheck(
     settings: Settings | None = None,
     refine: int = 3,
     out: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
     **options: Unpack[Options],
-) -> Report | RecordedReport: ...
+) -> Report | RecordedReport | LogReport: ...
 
 
 def crosscheck(
@@ -74,25 +79,33 @@ def crosscheck(
     changed: bool = False,
     command: str = "",
     out: str | Path | None = None,
+    columns: Mapping[str, str] | None = None,
     **options: Unpack[Options],
-) -> Report | RecordedReport:
+) -> Report | RecordedReport | LogReport:
     """Check engines, or a recorded run, against the reference, as `accord crosscheck` does.
 
     Args:
-        robot_or_recording: a robot, or a recorded run, of which every control period is checked.
+        robot_or_recording: a robot, or a recorded run, of which every control period is checked,
+            or the log of somebody's own simulator or robot: CSV, NPZ or a bag.
         scenario: name, or a YAML file; of a recorded run its own where None.
-        robot: of a recorded run that does not say of which robot it is.
+        robot: of a recorded run that does not say of which robot it is; a file, against which a
+            log is checked.
         engines: by name or specification; those installed where None.
         settings: values by key.
         refine, progress, changed, command: as of `run_crosscheck`.
         refused: called with each engine that does not take the scenario and is left out; an error
             where None, for engines that are named.
-        out: folder for report.html, summary.json and bags; None: a new one under runs/.
+        out: folder for report.html, summary.json and bags; None: a new one under runs/, of a log
+            none.
+        columns: of a log, where a guess would be wrong, as of `read_log`.
         **options: of the robot.
 
     Raises:
         AccordError: for whatever cannot be had.
     """
+    if isinstance(robot_or_recording, str | Path) and is_log(robot_or_recording, robot, scenario):
+        changes, given = common.changes_of(settings), columns or {}
+        return check_own_log(robot_or_recording, robot, changes, given, out, **options)
     if not isinstance(robot_or_recording, Setup) and (robot or is_recording(robot_or_recording)):
         from roboaccord.bag.reader import read_run
 
@@ -135,6 +148,67 @@ def is_recording(subject: str | Path | Run) -> bool:
     name = str(subject)
     known = is_file(name) or name.replace("-", "_") in robot_names()
     return not known and Path(name).exists()
+
+
+def is_log(
+    subject: str | Path | Run, robot: str | Path | None, scenario: str | Path | None = None
+) -> bool:
+    """Return whether what is checked is somebody's log: a table, or a bag beside a robot's file."""
+    from roboaccord.bag.log import TABLES
+
+    if isinstance(subject, Run) or is_file(str(subject)):
+        return False
+    table = Path(subject).suffix.lower() in TABLES
+    return table or bool(robot and is_file(str(robot)) and not scenario)
+
+
+def check_own_log(
+    log: str | Path,
+    robot: str | Path | None,
+    changes: Sequence[str] = (),
+    columns: Mapping[str, str] = GUESSED,
+    out: str | Path | None = None,
+    **options: Unpack[Options],
+) -> LogReport:
+    """Check the log of somebody's own simulator or robot against a robot's file.
+
+    Args:
+        log: CSV, NPZ or a bag.
+        robot: the file; its dry friction counts unless the settings say otherwise.
+        changes: `KEY=VALUE`, of the parameters of a robot that is a file.
+        columns: as of `read_log`.
+        out: folder for summary.json; none is written where None.
+        **options: of a robot that is a file.
+
+    Raises:
+        AccordError: for what cannot be read, or a base that moves.
+    """
+    from roboaccord.bag.log import read_log
+    from roboaccord.crosscheck.own_log import body_of, check_log
+
+    path = Path(log)
+    if not path.exists():
+        raise AccordError(f"no log {path}")
+    if robot is None:
+        raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
+    every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
+    setup = load_setup(str(robot), "", [*every, *changes], **options)
+    if setup.scenario.base != "fixed" or setup.tree.frame:
+        raise AccordError(f"{robot}: the base moves; a log is checked of a fixed base alone")
+    if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
+        raise AccordError(
+            f"{robot}: {mimic[0]} mimics another joint, which a log is not checked of"
+        )
+    if not setup.joints:
+        raise AccordError(f"{robot}: it has no joint that moves")
+    samples, parameters = read_log(path, setup.joints, columns), setup.parameters
+    friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
+    body = body_of(setup.tree, samples.joints, parameters.gravity, *friction)
+    found = check_log(samples, body)
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
+    return found
 
 
 def check_recording(

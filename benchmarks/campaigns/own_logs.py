@@ -1,0 +1,431 @@
+"""Which errors `accord crosscheck LOG` names in logs of simulators that are none of ours.
+
+    make own-logs OWN_LOGS="--out ../own_logs.jsonl"
+
+The simulators are raw MuJoCo with an arm of three joints, and textbook equations of a planar arm
+[Spong, Hutchinson and Vidyasagar 2006, 7.4] under a scheme written here. Each planted error is one
+of the simulator or of its logging; the robot's file does not know it. Each is logged exactly, with
+noise of the encoders, and with their steps. A line of the file holds a trial; a run that was ended
+goes on from the file. The end prints a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from benchmarks.campaigns.rows import keep, read
+from roboaccord.bag.log import in_stretches
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.crosscheck.own_log import LogCause, LogReport, body_of, check_log
+from roboaccord.description.tree import Tree
+
+DURATION = 5.0  # s
+NOISE, STEPS = 2e-4, 2.0 * np.pi / 2**14  # rad: standard deviation, and steps of an encoder
+SHOWN = 90  # characters of a text
+ENCODERS = ("exact", "noise", "steps")
+
+ARM = """<robot name="arm"><link name="base_link"/>
+<link name="turret"><inertial><origin xyz="0.01 0 0.1"/><mass value="2.0"/>
+<inertia ixx="0.012" ixy="0" ixz="0" iyy="0.012" iyz="0" izz="0.006"/></inertial></link>
+<link name="upper"><inertial><origin xyz="0.16 0.02 0.01"/><mass value="1.5"/>
+<inertia ixx="0.002" ixy="0" ixz="0" iyy="0.013" iyz="0" izz="0.012"/></inertial></link>
+<link name="fore"><inertial><origin xyz="0.13 0.01 -0.02"/><mass value="0.9"/>
+<inertia ixx="0.004" ixy="0" ixz="0" iyy="0.007" iyz="0" izz="0.006"/></inertial></link>
+<joint name="yaw" type="continuous"><parent link="base_link"/><child link="turret"/>
+<axis xyz="0 0 1"/><dynamics damping="0.1"/></joint>
+<joint name="lift" type="continuous"><parent link="turret"/><child link="upper"/>
+<origin xyz="0.05 0 0.2"/><axis xyz="0 1 0"/><dynamics damping="0.08"/></joint>
+<joint name="elbow" type="continuous"><parent link="upper"/><child link="fore"/>
+<origin xyz="0.32 0 0"/><axis xyz="0 1 0"/><dynamics damping="0.05"/></joint></robot>"""
+MJCF = """<mujoco><option timestep="{step}" integrator="{scheme}" gravity="{gx} 0 {g}"/><worldbody>
+<body><joint name="yaw" axis="0 0 1" damping="0.1" frictionloss="{f1}"/>
+<inertial pos="0.01 0 0.1" mass="2" diaginertia="0.012 0.012 0.006"/>
+<body pos="0.05 0 0.2"><joint name="lift" axis="0 1 0" damping="{d2}" frictionloss="{f2}"/>
+<inertial pos="{c2} 0.02 0.01" mass="{m2}" diaginertia="0.002 0.013 0.012"/>
+<body pos="{l2} 0 0"><joint name="elbow" axis="{axis} 1 0" damping="{d3}" armature="{a3}" {more}/>
+<inertial pos="{c3} 0.01 -0.02" mass="{m3}" diaginertia="0.004 {i3} 0.006"/>
+</body></body></body></worldbody></mujoco>"""
+MUJOCO: dict[str, Any] = {
+    "step": 1e-3, "scheme": "Euler", "gx": 0.0, "g": -9.81, "f1": 0.0, "f2": 0.0, "d2": 0.08,
+    "c2": 0.16,
+    "m2": 1.5, "l2": 0.32, "axis": 0.0, "d3": 0.05, "a3": 0.0, "m3": 0.9, "c3": 0.13, "i3": 0.007,
+    "more": "",
+}  # fmt: skip
+PLANAR = """<robot name="planar"><link name="base_link"/>
+<link name="one"><inertial><origin xyz="0 0 -0.2"/><mass value="1.2"/>
+<inertia ixx="0.01" ixy="0" ixz="0" iyy="0.016" iyz="0" izz="0.001"/></inertial></link>
+<link name="two"><inertial><origin xyz="0 0 -0.15"/><mass value="0.7"/>
+<inertia ixx="0.005" ixy="0" ixz="0" iyy="0.006" iyz="0" izz="0.001"/></inertial></link>
+<joint name="hip" type="continuous"><parent link="base_link"/><child link="one"/>
+<axis xyz="0 1 0"/><dynamics damping="0.03" friction="{dry}"/></joint>
+<joint name="knee" type="continuous"><parent link="one"/><child link="two"/>
+<origin xyz="0 0 -0.4"/><axis xyz="0 1 0"/><dynamics damping="0.02"/></joint></robot>"""
+TEXTBOOK: dict[str, Any] = {
+    "step": 1e-3, "scheme": "rk4", "m1": 1.2, "m2": 0.7, "l1": 0.4, "c1": 0.2, "c2": 0.15,
+    "i1": 0.016,
+    "i2": 0.006, "d1": 0.03, "d2": 0.02, "g": 9.81, "coriolis": 1.0, "dry": 0.0, "lag": 0.0,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Motion:
+    """Hold a log before its encoders: stamps (k,), positions and efforts (k, n)."""
+
+    time: Array
+    q: Array
+    effort: Array
+
+
+@dataclass(frozen=True)
+class Error:
+    """Hold a planted error.
+
+    Args:
+        simulator: `mujoco` or `textbook`.
+        changes: of its parameters.
+        quantity, where, value: as a report is to name it; no quantity of a sound log.
+        logging: what is done to the log.
+        delay: steps by which efforts act late.
+        gear: factors on the efforts, by joint.
+        assumed: whether the method knows errors of this kind.
+    """
+
+    simulator: str
+    changes: Mapping[str, Any] = field(default_factory=dict)
+    quantity: str = ""
+    where: str = ""
+    value: float = np.nan
+    logging: Callable[[Motion], Motion] = lambda motion: motion
+    delay: int = 0
+    gear: Sequence[float] = (1.0,)
+    assumed: bool = True
+
+
+def _columns(change: Callable[[Array, Array], tuple[Array, Array]]) -> Callable[[Motion], Motion]:
+    return lambda m: Motion(m.time, *change(m.q.copy(), m.effort.copy()))
+
+
+def _times(column: int, q: float, effort: float) -> Callable[[Motion], Motion]:
+    """Return logging that has factors on a column of positions, and of efforts."""
+
+    def change(positions: Array, efforts: Array) -> tuple[Array, Array]:
+        positions[:, column] *= q
+        efforts[:, column] *= effort
+        return positions, efforts
+
+    return _columns(change)
+
+
+def _added(column: int, q: float, effort: float) -> Callable[[Motion], Motion]:
+    def change(positions: Array, efforts: Array) -> tuple[Array, Array]:
+        positions[:, column] += q
+        efforts[:, column] += effort
+        return positions, efforts
+
+    return _columns(change)
+
+
+def _stamped(motion: Motion) -> Motion:
+    return Motion(1.02 * motion.time, motion.q, motion.effort)
+
+
+def _dropped(motion: Motion) -> Motion:
+    """Leave out one row of twenty, and a third of a second."""
+    kept = np.random.default_rng(5).random(len(motion.time)) > 0.05
+    kept &= (motion.time < 2.0) | (motion.time > 2.3)
+    return Motion(motion.time[kept], motion.q[kept], motion.effort[kept])
+
+
+def _uneven(motion: Motion) -> Motion:
+    """Sample positions at stamps that are up to half a period off, efforts as they are held."""
+    rng, step = np.random.default_rng(6), motion.time[1]
+    time = motion.time[2:-2] + rng.uniform(-0.4, 0.4, len(motion.time) - 4) * step
+    from scipy.interpolate import CubicSpline
+
+    held = np.searchsorted(motion.time, time, "right") - 1
+    return Motion(time, CubicSpline(motion.time, motion.q)(time), motion.effort[held])
+
+
+def _thin(many: int) -> Callable[[Motion], Motion]:
+    return lambda m: Motion(m.time[::many], m.q[::many], m.effort[::many])
+
+
+def _before(motion: Motion) -> Motion:
+    """Log in each row the effort that has acted before it."""
+    return Motion(motion.time[1:], motion.q[1:], motion.effort[:-1])
+
+
+def _noisy_efforts(motion: Motion) -> Motion:
+    rng = np.random.default_rng(7)
+    size = 0.02 * motion.effort.std(axis=0)
+    return Motion(motion.time, motion.q, motion.effort + size * rng.standard_normal(motion.q.shape))
+
+
+ERRORS: dict[str, Error] = {
+    "mass of a link": Error("mujoco", {"m2": 1.5 * 1.05}, "mass", "upper", 0.05),
+    "mass of the last link": Error("mujoco", {"m3": 0.9 * 0.9}, "mass", "fore", -0.1),
+    "centre of mass": Error("mujoco", {"c3": 0.14}, "centre", "fore", 0.01),
+    "inertia": Error("mujoco", {"i3": 0.007 * 1.2}, "inertia", "fore", 0.2),
+    "damping": Error("mujoco", {"d3": 0.09}, "damping", "elbow", 0.04),
+    "dry friction": Error("mujoco", {"f2": 0.3}, "dry friction", "lift", 0.3),
+    "rotor": Error("mujoco", {"a3": 0.004}, "armature", "elbow", 0.004),
+    "gear": Error("mujoco", {}, "gear", "lift", -0.04, gear=(1.0, 0.96, 1.0)),
+    "gravity": Error("mujoco", {"g": -9.6}, "gravity", "", 9.6 / 9.81 - 1.0),
+    "gravity tilted": Error("mujoco", {"gx": 0.3}, "gravity direction", "", 0.3 / 9.81),
+    "delay": Error("mujoco", {}, "delay", "", 3e-3, delay=3),
+    "sign of an effort": Error(
+        "mujoco", {}, "sign of effort", "elbow", -1.0, _times(2, 1.0, -1.0)
+    ),
+    "sign of a joint": Error("mujoco", {}, "sign of axis", "elbow", -1.0, _times(2, -1.0, -1.0)),
+    "sign of a position": Error("mujoco", {}, "sign of state", "elbow", -1.0, _times(2, -1.0, 1.0)),
+    "joint axis": Error("mujoco", {"axis": np.tan(0.08)}, "axis", "elbow", -0.08),
+    "joint origin": Error("mujoco", {"l2": 0.33}, "origin", "elbow", 0.01),
+    "encoder's zero": Error("mujoco", {}, "zero", "lift", 0.03, _added(1, 0.03, 0.0)),
+    "effort's zero": Error("mujoco", {}, "effort offset", "yaw", -0.1, _added(0, 0.0, 0.1)),
+    "efforts interchanged": Error(
+        "mujoco", {}, "order of effort", "lift, elbow", -1.0,
+        _columns(lambda q, effort: (q, effort[:, [0, 2, 1]])),
+    ),
+    "clock": Error("mujoco", {}, "clock", "", 0.02, _stamped),
+    "mass, textbook": Error("textbook", {"m2": 0.7 * 1.08}, "mass", "two", 0.08),
+    "link's length": Error("textbook", {"l1": 0.41}, "origin", "knee", -0.01),
+    "inertia, textbook": Error("textbook", {"i1": 0.016 * 1.3}, "inertia", "one", 0.3),
+    "damping, textbook": Error("textbook", {"d1": 0.06}, "damping", "hip", 0.03),
+    "gravity, textbook": Error("textbook", {"g": 10.0}, "gravity", "", 10.0 / 9.81 - 1.0),
+    "mass, semi-implicit 2 ms": Error(
+        "textbook", {"m1": 1.2 * 1.1, "scheme": "semi", "step": 2e-3}, "mass", "one", 0.1
+    ),
+    "mass, uneven stamps": Error("textbook", {"m2": 0.7 * 1.08}, "mass", "two", 0.08, _uneven),
+    "gear, dropped rows": Error(
+        "textbook", {}, "gear", "knee", 0.05, _dropped, gear=(1.0, 1.05)
+    ),
+    "damping, every tenth row": Error("textbook", {"d2": 0.05}, "damping", "knee", 0.03, _thin(10)),
+    "wrong sign of Coriolis": Error("textbook", {"coriolis": -1.0}, "?", assumed=False),
+    "motor of first order": Error("textbook", {"lag": 0.01}, "?", assumed=False),
+    "a spring": Error("mujoco", {"more": 'stiffness="1.5"'}, "?", assumed=False),
+}  # fmt: skip
+SOUND: dict[str, Error] = {
+    "semi-implicit 1 ms": Error("mujoco"),
+    "semi-implicit 2 ms": Error("mujoco", {"step": 2e-3}),
+    "RK4 2 ms": Error("mujoco", {"scheme": "RK4", "step": 2e-3}),
+    "implicit 4 ms": Error("mujoco", {"scheme": "implicitfast", "step": 4e-3}),
+    "efforts of the row before": Error("mujoco", {}, logging=_before),
+    "textbook RK4": Error("textbook"),
+    "forward Euler 1 ms": Error("textbook", {"scheme": "euler"}),
+    "semi-implicit 5 ms": Error("textbook", {"scheme": "semi", "step": 5e-3}),
+    "dropped rows": Error("textbook", {}, logging=_dropped),
+    "uneven stamps": Error("textbook", {}, logging=_uneven),
+    "every fifth row": Error("mujoco", {}, logging=_thin(5)),
+    "dry friction in both": Error("textbook", {"dry": 0.1}),
+    "noisy efforts": Error("textbook", {}, logging=_noisy_efforts),
+}
+
+
+def wanted(time: float, n: int) -> Array:
+    """Return a motion to follow (n,) [rad]."""
+    j = np.arange(n)
+    slow = (0.9 + 0.2 * j) * np.sin((1.9 + 0.7 * j) * time + j)
+    return np.asarray(slow + 0.3 * np.sin((5.3 + 1.1 * j) * time) - 0.4 * j)
+
+
+def controlled(
+    n: int, step: float, late: int
+) -> Callable[[int, Array, Array], tuple[Array, Array]]:
+    """Return a PD controller: of row, positions and rates, its effort and what acts."""
+    stiff, damped = np.array([15.0, 25.0, 8.0][-n:]), np.array([1.2, 2.0, 0.6][-n:])
+    past: list[Array] = []
+
+    def act(i: int, q: Array, qd: Array) -> tuple[Array, Array]:
+        past.append(stiff * (wanted(i * step, n) - q) - damped * qd)
+        return past[-1], past[max(i - late, 0)]
+
+    return act
+
+
+def run_mujoco(error: Error) -> Motion:
+    """Log raw MuJoCo."""
+    import mujoco
+
+    p = MUJOCO | dict(error.changes)
+    model = mujoco.MjModel.from_xml_string(MJCF.format(**p))
+    data, step = mujoco.MjData(model), p["step"]
+    data.qpos[:] = wanted(0.0, 3)
+    act, rows = controlled(3, step, error.delay), []
+    for i in range(round(DURATION / step)):
+        effort, acting = act(i, data.qpos, data.qvel)
+        rows.append((i * step, *data.qpos, *effort))
+        data.qfrc_applied[:] = acting * np.array(error.gear)
+        mujoco.mj_step(model, data)
+    table = np.array(rows)
+    return Motion(table[:, 0], table[:, 1:4], table[:, 4:])
+
+
+def run_textbook(error: Error) -> Motion:
+    """Log the textbook's equations under a scheme."""
+    p = TEXTBOOK | dict(error.changes)
+    step, scheme = p["step"], p["scheme"]
+    state, filtered = np.r_[wanted(0.0, 2), 0.0, 0.0], np.zeros(2)
+    act, rows = controlled(2, step, error.delay), []
+    for i in range(round(DURATION / step)):
+        effort, acting = act(i, state[:2], state[2:])
+        rows.append((i * step, *state[:2], *effort))
+        if p["lag"]:
+            filtered = filtered + (acting - filtered) * step / p["lag"]
+            acting = filtered
+        state = advanced(p, state, acting * np.array(error.gear), step, scheme)
+    table = np.array(rows)
+    return Motion(table[:, 0], table[:, 1:3], table[:, 3:])
+
+
+def advanced(p: Mapping[str, Any], y: Array, effort: Array, h: float, scheme: str) -> Array:
+    """Return the state (4,) after a step."""
+    f = lambda y: np.r_[y[2:], acceleration(p, y[:2], y[2:], effort)]  # noqa: E731
+    if scheme == "euler":
+        return np.asarray(y + h * f(y))
+    if scheme == "semi":
+        rates = y[2:] + h * f(y)[2:]
+        return np.asarray(np.r_[y[:2] + h * rates, rates])
+    a = f(y)
+    b = f(y + 0.5 * h * a)
+    c = f(y + 0.5 * h * b)
+    d = f(y + h * c)
+    return np.asarray(y + h * (a + 2.0 * b + 2.0 * c + d) / 6.0)
+
+
+def acceleration(p: Mapping[str, Any], q: Array, qd: Array, effort: Array) -> Array:
+    """Return the accelerations of a planar arm that hangs (2,)."""
+    a = p["m2"] * p["l1"] * p["c2"]
+    i2 = p["i2"] + p["m2"] * p["c2"] ** 2
+    i1 = p["i1"] + p["m1"] * p["c1"] ** 2 + p["m2"] * p["l1"] ** 2
+    c, s = a * np.cos(q[1]), p["coriolis"] * a * np.sin(q[1])
+    mass = np.array([[i1 + i2 + 2.0 * c, i2 + c], [i2 + c, i2]])
+    turning = np.array([-s * qd[1] * (2.0 * qd[0] + qd[1]), s * qd[0] ** 2])
+    lower = p["m2"] * p["c2"] * np.sin(q[0] + q[1])
+    falling = p["g"] * np.array(
+        [(p["m1"] * p["c1"] + p["m2"] * p["l1"]) * np.sin(q[0]) + lower, lower]
+    )
+    braking = np.array([p["d1"] + p["dry"] / np.hypot(qd[0], 0.01), p["d2"]]) * qd
+    return np.linalg.solve(mass, effort - turning - falling - braking)
+
+
+RUNS = {"mujoco": run_mujoco, "textbook": run_textbook}
+
+
+def checked(error: Error, encoder: str, seed: int = 0) -> LogReport:
+    """Log a simulator with an error, and check the log."""
+    motion = error.logging(RUNS[error.simulator](error))
+    q = motion.q
+    if encoder == "noise":
+        q = q + NOISE * np.random.default_rng(seed).standard_normal(q.shape)
+    elif encoder == "steps":
+        q = STEPS * np.round(q / STEPS)
+    dry = error.changes.get("dry", 0.0)
+    tree = Tree.parse(ARM if error.simulator == "mujoco" else PLANAR.format(dry=dry))
+    joints = tuple(joint.name for joint in tree.moving)
+    log = in_stretches(joints, motion.time, q, motion.effort, {}, [])
+    return check_log(log, body_of(tree, joints, 9.81))
+
+
+@dataclass(frozen=True)
+class Row:
+    """Hold a trial: what was found, and whether name and interval are right.
+
+    Named is what is the cause, or one of so many alike that cannot be told apart.
+    """
+
+    error: str
+    encoder: str
+    verdict: str
+    named: bool
+    held: bool
+    alike: int
+    text: str
+
+
+def _key(cause: LogCause) -> tuple[str, str]:
+    return cause.quantity, cause.where
+
+
+def carry_out(name: str, encoder: str) -> Row:
+    """Make a trial."""
+    error = {**ERRORS, **SOUND}[name]
+    try:
+        found = checked(error, encoder)
+    except AccordError as problem:
+        return Row(name, encoder, "refused", False, False, 0, str(problem))
+    alone = [x for x in (found.causes, *found.instead) if len({*map(_key, x)}) == 1]
+    own = [c for each in alone for c in each if _key(c) == (error.quantity, error.where)]
+    cause = max(own, key=lambda each: abs(each.value), default=None)
+    named = cause is not None
+    held = cause is not None and cause.low <= error.value <= cause.high
+    text = "; ".join(map(str, found.causes)) or found.levels.one_step["log"].reason
+    return Row(name, encoder, found.verdict or "", named, held, len(found.instead), text)
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of a table in Markdown, and the sums."""
+    yield "| log | truth | " + " | ".join(ENCODERS) + " |"
+    yield "|---|---|" + "---|" * len(ENCODERS)
+    by = {(row.error, row.encoder): row for row in rows}
+    for name, error in {**ERRORS, **SOUND}.items():
+        cells = [by.get((name, encoder)) for encoder in ENCODERS]
+        truth = "not known" if error.quantity == "?" else "sound"
+        if error.value == error.value:
+            truth = " ".join(filter(None, [error.quantity, error.where, f"{error.value:+.4g}"]))
+        yield f"| {name} | {truth} | " + " | ".join(map(_cell, cells)) + " |"
+    planted = [r for r in rows if r.error in ERRORS and ERRORS[r.error].assumed]
+    sound = [r for r in rows if r.error in SOUND]
+    yield ""
+    yield (
+        f"{len(planted)} logs with a known error: {sum(r.verdict == 'fail' for r in planted)} "
+        f"found, {sum(r.named for r in planted)} named right, {sum(r.held for r in planted)} "
+        f"intervals hold the truth; {len(sound)} sound logs: "
+        f"{sum(r.verdict == 'fail' for r in sound)} accused, "
+        f"{sum(r.verdict == 'undecided' for r in sound)} not judged"
+    )
+
+
+def _cell(row: Row | None) -> str:
+    if row is None:
+        return ""
+    if not row.named:
+        return " ".join(filter(None, [row.verdict, row.text[:SHOWN].replace("|", "/")]))
+    more = f", or {row.alike} more" if row.alike else ""
+    return f"{row.text[:SHOWN]}{more}{'' if row.held else ' MISSES'}"
+
+
+def main() -> int:
+    """Make the trials that are not in the file yet, then print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser.add_argument("--only", default="", help="word that the trial's name holds")
+    asked = parser.parse_args()
+    done = read(asked.out, Row)
+    known = {(row.error, row.encoder) for row in done}
+    names = [name for name in (*ERRORS, *SOUND) if asked.only in name]
+    left = [(name, e) for e in ENCODERS for name in names if (name, e) not in known]
+    for row in keep(asked.out, (carry_out(*each) for each in left)):
+        done.append(row)
+        print(
+            row.encoder,
+            row.error,
+            row.verdict,
+            row.named,
+            row.held,
+            row.alike,
+            row.text,
+            flush=True,
+        )
+    print(*table(done), sep="\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
