@@ -75,7 +75,7 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
 
 
 def log_lines(report: LogReport) -> list[RenderableType]:
-    """Return what was read of a log, what is otherwise in it, and the verdict."""
+    """Return what was read of a log, what differs, and the verdict."""
     figures = {"columns": (", ".join(f"{k} = {v}" for k, v in report.columns.items()), "")}
     for i, note in enumerate(report.notes):
         figures["log" if i == 0 else " " * i] = (note, "")
