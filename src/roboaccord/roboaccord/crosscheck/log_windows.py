@@ -22,7 +22,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.interpolate import make_lsq_spline
 
 from roboaccord.bag.log import Log
 from roboaccord.contract.state import Array
@@ -135,6 +134,8 @@ class Windows:
 
     def _smooth(self, times: Array) -> None:
         """Take q, qd and qdd (w (2 k + 1), n) from splines, at samples and between."""
+        from scipy.interpolate import make_lsq_spline
+
         log, found = self.log, np.empty((3, *times.shape, self.log.q.shape[1]))
         every = max(self.size // KNOTS, 1)
         for s in log.segments:
