@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -19,9 +20,11 @@ from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.hypotheses import summary_of
 from roboaccord.crosscheck.models import AccelerationCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.own_log import LogReport
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.tables import number, statistics_cells
+
+if TYPE_CHECKING:
+    from roboaccord.crosscheck.own_log import LogReport
 
 VERDICTS: dict[Verdict | None, str] = {
     "pass": "green",

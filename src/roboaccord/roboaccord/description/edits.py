@@ -10,9 +10,9 @@ import difflib
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from typing import NamedTuple
 from xml.parsers import expat
-from xml.sax.saxutils import escape
 
 TAG = re.compile(rb"<[^\s/>\"'<!?]+(?:[^\"'<>]|\"[^\"]*\"|'[^']*')*>")
 ATTRIBUTE = re.compile(rb"\s+([^\s=]+)\s*=\s*(\"[^\"]*\"|'[^']*')")
@@ -164,4 +164,4 @@ def _children(
 
 
 def _value(text: str) -> bytes:
-    return escape(text, {'"': "&quot;", "'": "&apos;"}).encode("ascii", "xmlcharrefreplace")
+    return escape(text).encode("ascii", "xmlcharrefreplace")

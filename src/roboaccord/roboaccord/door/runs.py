@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
-from roboaccord import report
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.interfaces import Engine, Inputs, Observer
 from roboaccord.contract.results import to_json
@@ -23,8 +22,6 @@ from roboaccord.door.arguments import (
     setup_of,
 )
 from roboaccord.engines import check_engine
-from roboaccord.report.comparison import Comparison
-from roboaccord.report.signals import find_bag
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.output import fresh, write_text
@@ -33,6 +30,7 @@ from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
 
 if TYPE_CHECKING:
+    from roboaccord.report.comparison import Comparison
     from roboaccord.run.sweep import Study
 
 
@@ -137,6 +135,8 @@ def sweep(
 
 def read_bag(recording: Recording) -> BagRun:
     """Read a run from its folder or bag; errors as of `bag.reader.read_run`."""
+    from roboaccord.report.signals import find_bag
+
     return read_run(find_bag(bag_of(recording)))
 
 
@@ -156,6 +156,8 @@ def compare(
     Raises:
         AccordError: as `report.compare`.
     """
+    from roboaccord import report
+
     return report.compare(
         *map(bag_of, runs), signals=signals, start=start, stop=stop, tolerance=tolerance
     )
