@@ -228,36 +228,36 @@ SOUND: dict[str, Error] = {
 }
 
 
-def wanted(time: float, n: int) -> Array:
-    """Return a motion to follow (n,) [rad]."""
-    j = np.arange(n)
-    slow = (0.9 + 0.2 * j) * np.sin((1.9 + 0.7 * j) * time + j)
-    return np.asarray(slow + 0.3 * np.sin((5.3 + 1.1 * j) * time) - 0.4 * j)
+def wanted(time: float, n: int, seed: int) -> Array:
+    """Return a motion to follow (n,) [rad], another for each seed."""
+    j, turn = np.arange(n), 2.4 * seed
+    slow = (0.9 + 0.2 * j) * np.sin((1.9 + 0.7 * j + 0.2 * np.sin(turn)) * time + j + turn)
+    return np.asarray(slow + 0.3 * np.sin((5.3 + 1.1 * j) * time + 2.0 * turn) - 0.4 * j)
 
 
 def controlled(
-    n: int, step: float, late: int
+    n: int, step: float, late: int, seed: int
 ) -> Callable[[int, Array, Array], tuple[Array, Array]]:
     """Return a PD controller: of row, positions and rates, its effort and what acts."""
     stiff, damped = np.array([15.0, 25.0, 8.0][-n:]), np.array([1.2, 2.0, 0.6][-n:])
     past: list[Array] = []
 
     def act(i: int, q: Array, qd: Array) -> tuple[Array, Array]:
-        past.append(stiff * (wanted(i * step, n) - q) - damped * qd)
+        past.append(stiff * (wanted(i * step, n, seed) - q) - damped * qd)
         return past[-1], past[max(i - late, 0)]
 
     return act
 
 
-def run_mujoco(error: Error) -> Motion:
+def run_mujoco(error: Error, seed: int) -> Motion:
     """Log raw MuJoCo."""
     import mujoco
 
     p = MUJOCO | dict(error.changes)
     model = mujoco.MjModel.from_xml_string(MJCF.format(**p))
     data, step = mujoco.MjData(model), p["step"]
-    data.qpos[:] = wanted(0.0, 3)
-    act, rows = controlled(3, step, error.delay), []
+    data.qpos[:] = wanted(0.0, 3, seed)
+    act, rows = controlled(3, step, error.delay, seed), []
     for i in range(round(DURATION / step)):
         effort, acting = act(i, data.qpos, data.qvel)
         rows.append((i * step, *data.qpos, *effort))
@@ -267,12 +267,12 @@ def run_mujoco(error: Error) -> Motion:
     return Motion(table[:, 0], table[:, 1:4], table[:, 4:])
 
 
-def run_textbook(error: Error) -> Motion:
+def run_textbook(error: Error, seed: int) -> Motion:
     """Log the textbook's equations under a scheme."""
     p = TEXTBOOK | dict(error.changes)
     step, scheme = p["step"], p["scheme"]
-    state, filtered = np.r_[wanted(0.0, 2), 0.0, 0.0], np.zeros(2)
-    act, rows = controlled(2, step, error.delay), []
+    state, filtered = np.r_[wanted(0.0, 2, seed), 0.0, 0.0], np.zeros(2)
+    act, rows = controlled(2, step, error.delay, seed), []
     for i in range(round(DURATION / step)):
         effort, acting = act(i, state[:2], state[2:])
         rows.append((i * step, *state[:2], *effort))
@@ -320,7 +320,7 @@ RUNS = {"mujoco": run_mujoco, "textbook": run_textbook}
 
 def checked(error: Error, encoder: str, seed: int = 0) -> LogReport:
     """Log a simulator with an error, and check the log."""
-    motion = error.logging(RUNS[error.simulator](error))
+    motion = error.logging(RUNS[error.simulator](error, seed))
     q = motion.q
     if encoder == "noise":
         q = q + NOISE * np.random.default_rng(seed).standard_normal(q.shape)
@@ -353,11 +353,11 @@ def _key(cause: LogCause) -> tuple[str, str]:
     return cause.quantity, cause.where
 
 
-def carry_out(name: str, encoder: str) -> Row:
+def carry_out(name: str, encoder: str, seed: int = 0) -> Row:
     """Make a trial."""
     error = {**ERRORS, **SOUND}[name]
     try:
-        found = checked(error, encoder)
+        found = checked(error, encoder, seed)
     except AccordError as problem:
         return Row(name, encoder, "refused", False, False, 0, str(problem))
     alone = [x for x in (found.causes, *found.instead) if len({*map(_key, x)}) == 1]
@@ -406,12 +406,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
     parser.add_argument("--only", default="", help="word that the trial's name holds")
+    parser.add_argument("--seed", type=int, default=0, help="of motion and noise; a file each")
     asked = parser.parse_args()
     done = read(asked.out, Row)
     known = {(row.error, row.encoder) for row in done}
     names = [name for name in (*ERRORS, *SOUND) if asked.only in name]
     left = [(name, e) for e in ENCODERS for name in names if (name, e) not in known]
-    for row in keep(asked.out, (carry_out(*each) for each in left)):
+    for row in keep(asked.out, (carry_out(*each, asked.seed) for each in left)):
         done.append(row)
         print(
             row.encoder,
