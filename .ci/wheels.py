@@ -12,7 +12,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = sorted(path.parent for path in ROOT.glob("src/*/setup.py"))
-ARM = """<robot name="arm"><link name="base"/><link name="upper"><inertial><origin xyz="0 0 0.3"/>
+ARM = """<robot name="arm"><link name="base"><inertial><mass value="2"/>
+<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+<link name="upper"><inertial><origin xyz="0 0 0.3"/>
 <mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.01"/></inertial></link>
 <joint name="shoulder" type="revolute"><parent link="base"/><child link="upper"/><axis xyz="0 1 0"/>
 <limit lower="-1" upper="1" effort="5" velocity="2"/></joint></robot>
