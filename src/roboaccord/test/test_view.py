@@ -167,7 +167,7 @@ def test_a_shelf_does_not_hide_the_tip() -> None:
     """A board between the usual camera and the arm: it is seen from elsewhere; beside it is not."""
     board, faces = box(np.array([3.0, 0.05, 2.0]))
     usual, behind = (
-        Film(URDF, swing(), size=(160, 90), surroundings=[([*board, 0.0, y, 0.5], faces)])
+        Film(URDF, swing(), size=(160, 90), surroundings=[(board + np.array([0.0, y, 0.5]), faces)])
         for y in (3.0, -1.5)
     )
     assert behind._hidden(usual._stance) > 0 == behind._hidden(behind._stance)

@@ -289,10 +289,6 @@ def _time_of(data: bytes, layout: struct.Struct = STAMP) -> int:
 
 main = RecorderShell.main
 
-if __name__ == "__main__":
-    main()
-
-
 class FrameLog:
     """Add the transforms of a robot to a bag at 50 Hz; nobody publishes them where tf2 is missing.
 
@@ -327,3 +323,7 @@ class FrameLog:
         if state is not None:
             self._next = now + round(TF_PERIOD * NANOSECONDS)
             self._write(TF, now, self._transforms.encode(state))
+
+
+if __name__ == "__main__":
+    main()
