@@ -289,6 +289,7 @@ def _time_of(data: bytes, layout: struct.Struct = STAMP) -> int:
 
 main = RecorderShell.main
 
+
 class FrameLog:
     """Add the transforms of a robot to a bag at 50 Hz; nobody publishes them where tf2 is missing.
 
