@@ -15,7 +15,7 @@ import pytest
 import yaml
 from roboaccord.cli.main import NEEDS
 from roboaccord.contract.errors import DISPENSABLE, EXTRAS
-from workspace import ROOT, call, clean_environment, copy_repository, succeed
+from workspace import ROOT, call, clean_environment, copy_repository, locked, succeed
 
 SIZE = 260e6  # bytes of the environment on a disk, with pip
 CPU = 2.0  # s, of user and system, for an arm of six joints
@@ -44,9 +44,11 @@ def arm(mass: float) -> str:
 
 def step(name: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
     """Run a step of the action as a runner does, with the Python of the tests as the machine's."""
+    pins = folder / "pins.txt"
+    pins.write_text("\n".join(locked("demo")), encoding="utf-8")
     own = {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
-        "PIP_CONSTRAINT": str(ROOT / "requirements" / "demo.txt"),
+        "PIP_CONSTRAINT": str(pins),
         **environment,
     }
     command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", STEPS[name]["run"]]

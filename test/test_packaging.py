@@ -33,6 +33,7 @@ from workspace import (
     call,
     clean_environment,
     copy_repository,
+    locked,
     make_python,
     read_json,
     succeed,
@@ -292,19 +293,17 @@ def test_locks_are_exact() -> None:
 
 def test_the_locks_agree() -> None:
     """`make demo` installs the versions that `make test` tests."""
-    assert {*_locked("demo")} <= {*_locked("dev")}
+    assert {*locked("demo")} <= {*locked("dev")}
 
 
 @pytest.mark.parametrize("lock", ["demo", "dev", "ros"])
 def test_the_bounds_hold_for_the_locks(lock: str) -> None:
     """With all extras; ROS on Ubuntu has NumPy 1.26."""
-    locked = [
-        (pin.name, next(iter(pin.specifier)).version) for pin in map(Requirement, _locked(lock))
-    ]
-    assert locked
+    pins = [(pin.name, next(iter(pin.specifier)).version) for pin in map(Requirement, locked(lock))]
+    assert pins
     for package in PACKAGES:
         for asked in _requirements(package):
-            for name, version in locked:
+            for name, version in pins:
                 assert name != asked.name or asked.specifier.contains(version), asked
 
 
@@ -374,12 +373,6 @@ def _setup_arguments(package: str) -> dict[str, Any]:
     ):
         runpy.run_path("setup.py")
     return given
-
-
-def _locked(lock: str) -> list[str]:
-    """Return the requirements of a lock, without hashes."""
-    text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
-    return [line.rstrip(" \\") for line in text.splitlines() if not line.startswith(" ")]
 
 
 def _node_scripts(package: str) -> list[str]:

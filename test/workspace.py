@@ -87,6 +87,12 @@ def make_python(folder: Path) -> Path:
     return folder / "bin" / "python"
 
 
+def locked(lock: str) -> list[str]:
+    """Return the requirements of a lock, without hashes."""
+    text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
+    return [line.rstrip(" \\") for line in text.splitlines() if not line.startswith(" ")]
+
+
 def read_json(text: str) -> dict[str, Any]:
     """Return the JSON object that a command printed, and nothing else."""
     data = json.loads(text)
