@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-RUNS = Path(__file__).parent / "runs"
+RUNS = Path(__file__).parent / "logs"
 LENGTH, GRAVITY = 0.314, 9.81  # m, by the robot's file; m/s^2
 STEP, BEFORE, BEHIND = 0.005, 10, 20  # s, and steps of a window before and after now
 PAST, AHEAD = BEFORE * STEP, BEHIND * STEP
