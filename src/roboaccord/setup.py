@@ -7,7 +7,8 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "roboaccord"
-PACKAGE = ET.parse("package.xml").getroot()
+HERE = Path(__file__).resolve().parent  # where colcon links files, the source
+PACKAGE = ET.parse(HERE / "package.xml").getroot()
 ROS = [f"{name}~=5.3" for name in (
     "ros-diagnostic-msgs", "ros-geometry-msgs", "ros-nav-msgs", "ros-sensor-msgs", "ros-std-msgs",
     "ros-std-srvs", "ros-trajectory-msgs", "ros-visualization-msgs",
@@ -30,7 +31,7 @@ setup(
     name=NAME,
     version=PACKAGE.findtext("version"),
     description=PACKAGE.findtext("description"),
-    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license=PACKAGE.findtext("license"),
     license_files=["LICENSE"],

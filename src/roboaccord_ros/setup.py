@@ -7,7 +7,8 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "roboaccord_ros"
-PACKAGE = ET.parse("package.xml").getroot()
+HERE = Path(__file__).resolve().parent  # where colcon links files, the source
+PACKAGE = ET.parse(HERE / "package.xml").getroot()
 # What the workspace shares, by folder: all are links to those at its top. Where colcon links files,
 # one that is no longer there leaves a link to nothing.
 MODELS = ("models/*/", "models/*/meshes/", "models/*/materials/textures/")
@@ -24,7 +25,7 @@ setup(
     name="roboaccord-ros",
     version=PACKAGE.findtext("version"),
     description=PACKAGE.findtext("description"),
-    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license=PACKAGE.findtext("license"),
     license_files=["LICENSE"],

@@ -7,13 +7,14 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "voxel_sphere"
-PACKAGE = ET.parse("package.xml").getroot()
+HERE = Path(__file__).resolve().parent  # where colcon links files, the source
+PACKAGE = ET.parse(HERE / "package.xml").getroot()
 
 setup(
     name=f"roboaccord-{NAME}",
     version=PACKAGE.findtext("version"),
     description=PACKAGE.findtext("description"),
-    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license=PACKAGE.findtext("license"),
     license_files=["LICENSE"],
