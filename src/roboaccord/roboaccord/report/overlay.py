@@ -79,12 +79,13 @@ class Overlay:
         """Return the panels as Plotly has them."""
         return [self._page(panel) for panel in self.panels]
 
-    def write(self, path: Path | str, command: str = "") -> Path:
+    def write(self, path: Path | str, command: str = "", *, figure: Figure | None = None) -> Path:
         """Write it as .png or .svg, or as an .html page, which needs no network; return the path.
 
         Args:
             path: of the file, over an older one of the same kind.
             command: that makes the page again.
+            figure: of this overlay, where it is drawn already.
 
         Raises:
             AccordError: if it has another ending, or cannot be written.
@@ -97,7 +98,7 @@ class Overlay:
             write_text(path, render_plots(title, "", plots, command=command, facts=facts))
         elif path.suffix in (".png", ".svg"):
             with styled():
-                save(self.figure(), path)
+                save(figure or self.figure(), path)
         else:
             raise AccordError(f"{path.name} must end in .png, .svg or .html")
         return path

@@ -37,9 +37,10 @@ def plot_of(result: object, what: Sequence[str], out: str | PurePath | None = No
         AccordError: for what has no figure, or none of that name.
     """
     if overlay := _overlay(result, what):
+        figure = overlay.figure()
         if out:
-            overlay.write(Path(out))
-        return overlay.figure()
+            overlay.write(Path(out), figure=figure)
+        return figure
     drawing = _drawing(result, what)
     rows = len(drawing)
     with styled((SIZE[0], max(SIZE[1], ROW * rows))) as figure:
