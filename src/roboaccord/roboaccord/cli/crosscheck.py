@@ -147,7 +147,7 @@ def crosscheck_command(
     while it runs. One that holds no scenario needs its name behind it.
 
     Of a LOG with joint positions and efforts, of your own simulator or robot, windows of samples
-    are compared with the equations of the robot's file: what is otherwise (mass, friction, gear,
+    are compared with the equations of the robot's file: what differs (mass, friction, gear,
     delay, sign, ...), where, and by how much. Columns and units are guessed by their names.
 
     Examples:

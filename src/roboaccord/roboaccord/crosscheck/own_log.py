@@ -1,4 +1,4 @@
-"""Somebody's own log against a robot's file: what is otherwise in his simulator, or in his robot.
+"""A log of a simulator or robot that is not ours against a robot's file: what differs, and by how much.
 
 What the file's equations leave in windows of a log (log_windows.py) is regressed on the hypotheses
 of the cross-check. Time step and scheme of the log are unknown. To first order a scheme takes q,
@@ -79,7 +79,7 @@ Group = tuple[Hypothesis, ...]
 
 @dataclass(frozen=True)
 class LogCause:
-    """Hold what is otherwise in the log than in the robot's file.
+    """Hold a difference of the log from the robot's file.
 
     Args:
         quantity, where: its name, and link or joint.
@@ -391,7 +391,7 @@ def long_run(scores: Array) -> Array:
 
 
 def check_log(log: Log, body: Body) -> LogReport:
-    """Check a log by the equations of a robot's file, and name what it has otherwise."""
+    """Check a log by the equations of a robot's file, and name what differs."""
     windows = chosen(log, body)
     noise = float(windows.share.max())
     if noise > NOISY:
