@@ -574,7 +574,7 @@ COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-r
 def test_collection(capsys: pytest.CaptureFixture[str]) -> None:
     """Counted from the raw libraries before: same accelerations, order of joints, meshes.
 
-    Beside these there are five SDF files with joints that a URDF has not, and two robots without links.
+    Beside these there are five SDF files with joints that no URDF has, and two empty robots.
     """
     engines = ("dart", "mujoco", "drake")
     for engine in (*engines, "sdformat"):
