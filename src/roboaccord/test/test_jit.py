@@ -84,6 +84,8 @@ def compiled(outer: Kernel) -> bool:
 @pytest.fixture
 def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose package has been compiled."""
+    # In the environment too, which numba reads anew where another test has changed it.
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it tells sources apart by the second
     monkeypatch.syspath_prepend(tmp_path)

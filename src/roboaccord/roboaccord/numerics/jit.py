@@ -65,12 +65,15 @@ def for_kernels(array: NDArray[Any]) -> NDArray[Any]:
 @contextmanager
 def interpreting() -> Iterator[None]:
     """Let processes that are started interpret kernels: a short job is done before numba loads."""
-    before = os.environ.get(DISABLED, "0")
+    before = os.environ.get(DISABLED)
     os.environ[DISABLED] = "1"
     try:
         yield
     finally:
-        os.environ[DISABLED] = before
+        if before is None:  # any other value would have numba read its settings anew
+            del os.environ[DISABLED]
+        else:
+            os.environ[DISABLED] = before
 
 
 class Kernel(Generic[P, R]):
