@@ -154,8 +154,12 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 
 .PHONY: site
 site: $(VENV)/.site ## build the site of docs/, for any web server or none
-	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet -f .ci/site/mkdocs.yml
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet -f .ci/mkdocs.yml
 	@echo "site: file://$(CURDIR)/site/index.html; search needs a server: python3 -m http.server -d site"
+
+.PHONY: gallery
+gallery: $(VENV)/.demo ## run, film and cross-check each robot in its engines, for the site
+	$(VENV)/bin/python -m benchmarks.campaigns.gallery
 
 .PHONY: shared
 shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the robots' descriptions

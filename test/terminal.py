@@ -43,8 +43,8 @@ class Terminal:
         """Wait until the screen has shown a pattern."""
         deadline = time.monotonic() + START
         while not re.search(pattern, self.screen):
-            assert self.process.poll() is None, self.screen
-            assert time.monotonic() < deadline, self.screen
+            assert self.process.poll() is None, self.screen[-2000:]
+            assert time.monotonic() < deadline, self.screen[-2000:]
             time.sleep(0.02)
 
     def hold(self, keys: str, seconds: float) -> None:

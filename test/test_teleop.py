@@ -126,7 +126,7 @@ def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: P
     terminal.hold("i", 1.0)
     released = time.monotonic()
     terminal.screen = ""
-    terminal.wait_for("asked for +rest")
+    terminal.wait_for("asked for +stand still")
     assert SILENCE - 0.05 < time.monotonic() - released < SILENCE + LATE + SCREEN
     terminal.hold("i", 1.0)
     terminal.press(" ")  # at once
