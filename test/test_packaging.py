@@ -380,3 +380,23 @@ def _node_scripts(package: str) -> list[str]:
     entries = _setup_arguments(package).get("entry_points", {}).get("console_scripts", [])
     names = [entry.partition("=")[0].strip() for entry in entries]
     return [name for name in names if name != "accord"]
+
+
+def test_every_dependency_is_on_its_page() -> None:
+    """docs/dependencies.md has what each library of setup.py is there for."""
+    page = (ROOT / "docs/dependencies.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| ")]
+    named = {word for row in rows for word in re.findall(r"[\w-]+", row)}
+    for package in PACKAGES:
+        given = _setup_arguments(package)
+        wanted = [*given["install_requires"], *sum(given["extras_require"].values(), [])]
+        libraries = {re.split(r"[\[<>=~; ]", each)[0] for each in wanted}
+        assert {each for each in libraries if not each.startswith(("ros-", "roboaccord"))} <= named
+
+
+def test_the_changelog_has_the_release() -> None:
+    version = ET.parse(ROOT / "src/roboaccord/package.xml").getroot().findtext("version")
+    release = re.search(r"^## \[(.+?)\] - (.+)$", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert release is not None
+    assert release.groups() == (version, str(citation["date-released"]))

@@ -45,16 +45,12 @@ def row(robot: str, scenario: str, engines: list[str]) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     cells = [cell(robot, scenario, engine) for engine in engines]
     report = ra.crosscheck(robot, scenario, out=folder)
+    checked = report.levels.checked()
     for place, engine in enumerate(engines[1:], 1):
-        if engine in report.engines:
-            levels = report.levels.checked().items()
-            found = {level: by[engine].outcome for level, by in levels if engine in by}
-            off = [
-                f"{level} {found[level]}"
-                for level in found
-                if found[level] in ("outside", "not_judged")
-            ]
-            cells[place] += f"<br>{', '.join(off) or 'in agreement'}"
+        found = [by[engine] for by in checked.values() if engine in by]
+        off = [f"{f.level}: {f.outcome}" for f in found if f.outcome in ("outside", "not_judged")]
+        if found:
+            cells[place] += f"<br>{', '.join(off).replace('_', ' ') or 'in agreement'}"
     words = f"{robot} {scenario}<br>[{report.verdict}](gallery/{robot}/report.html)"
     kept.write_text(json.dumps([words, *cells]), encoding="utf-8")
     return [words, *cells]

@@ -19,6 +19,7 @@ setup(
     license=PACKAGE.findtext("license"),
     license_files=["LICENSE"],
     author=PACKAGE.findtext("maintainer"),
+    project_urls={str(url.get("type")): str(url.text) for url in PACKAGE.findall("url")},
     classifiers=[
         "Operating System :: POSIX :: Linux",
         "Programming Language :: Python :: 3",
