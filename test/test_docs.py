@@ -107,14 +107,6 @@ def test_every_command_is_named() -> None:
     assert not missing, f"{', '.join(missing)} missing in docs/cli.md"
 
 
-def test_every_option_is_named() -> None:
-    """Each option of a command stands in some page."""
-    named = set(re.findall(r"--\w[\w-]*", "\n".join(p.read_text(encoding="utf-8") for p in PAGES)))
-    options = [(name, set(option.opts)) for name, command in program() for option in command.params]
-    missing = [(n, o) for n, o in options if any(x[:2] == "--" for x in o) and not o & named]
-    assert not missing, f"{missing} missing in the pages"
-
-
 @pytest.mark.parametrize("robot", [n for n in robot_names() if (ROOT / "src" / n).is_dir()])
 def test_parameter_table_is_that_of_the_file(robot: str) -> None:
     """Each parameter stands in the robot's page with value and unit."""
