@@ -206,7 +206,11 @@ OVER_ROS = ("NotANumber", "Careless", "Stillborn")
 
 @pytest.mark.parametrize(
     ("name", "transport"),
-    [*((name, "direct") for name in WRONG_CONTROLLERS), *((name, "ros") for name in OVER_ROS)],
+    [
+        pytest.param(name, transport, marks=[] if name == "NotANumber" else pytest.mark.slow)
+        for transport, names in (("direct", WRONG_CONTROLLERS), ("ros", OVER_ROS))
+        for name in names
+    ],
 )
 def test_wrong_controllers(name: str, transport: str, tmp_path: Path) -> None:
     """A controller of the user's own that misbehaves is named, with joint and time."""
@@ -221,7 +225,7 @@ def test_wrong_controllers(name: str, transport: str, tmp_path: Path) -> None:
     ("controller", "said"),
     [
         ("missing:Any", "cannot import missing:Any: No module named 'missing'"),
-        ("half:Any", "cannot import half:Any: invalid syntax"),
+        pytest.param("half:Any", "cannot import half:Any: invalid syntax", marks=pytest.mark.slow),
         ("nocolon", "--controller takes package.module:Class, not 'nocolon'"),
     ],
 )
@@ -233,6 +237,7 @@ def test_controllers_that_cannot_be_imported(controller: str, said: str, tmp_pat
 
 
 @pytest.mark.parametrize(("engine", "module"), [("dart", "dartpy"), ("mujoco", "mujoco")])
+@pytest.mark.slow
 def test_a_simulator_that_diverges(engine: str, module: str, tmp_path: Path) -> None:
     """At 20 ms the stiff contact with the ground blows up; time and joint are named."""
     pytest.importorskip(module, reason="dartpy needs libGL.so.1", exc_type=ImportError)
@@ -256,8 +261,8 @@ def test_a_folder_that_cannot_be_written(
     ("old", "new", "said"),
     [
         ("</robot>", "", "no element found"),
-        ('name="base_link"', 'name="base"', "base_link"),
-        ("${p['link_mass']}", "heavy", "heavy"),
+        pytest.param('name="base_link"', 'name="base"', "base_link", marks=pytest.mark.slow),
+        pytest.param("${p['link_mass']}", "heavy", "heavy", marks=pytest.mark.slow),
         ("${p['link_mass']}", "$(arg unheard_of)", "unheard_of"),
     ],
 )

@@ -92,8 +92,13 @@ WITHOUT_FIGURES = {"view"}
 INTO_FOLDERS = [name for name, words in CASES.items() if "{out}" in words]
 ROOT = Path(__file__).resolve().parents[1]
 
-SLOW = {"snake figures", "roller-sphere contact", "packbot detect", "packbot identify",
-        "packbot recover"}  # fmt: skip
+SLOW = {
+    "crosscheck", "monkeybot continue", "monkeybot design", "monkeybot figures",
+    "monkeybot minimise", "packbot detect", "packbot figures", "packbot identify",
+    "packbot reach", "packbot recover",
+    "packbot workspace", "roller-sphere contact", "roller-sphere figures", "snake adapt",
+    "snake figures", "snake optimise",
+}  # fmt: skip
 NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES]
 
 pytestmark = pytest.mark.thorough

@@ -33,7 +33,7 @@ FIGURES = {
 }
 
 
-SLOW = ("recover", "search")
+SLOW = ("drive", "reach", "recover", "roll", "search")
 
 
 @pytest.mark.parametrize(

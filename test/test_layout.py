@@ -36,7 +36,7 @@ def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             name = node.value.partition(":")[0]
-            names = [name] if name in known.keys() - GROUPS and "." in name else []
+            names = [name] if "." in name and name in known and name not in GROUPS else []
         for name in names:
             while name and name not in known:
                 name = name.rpartition(".")[0]

@@ -6,6 +6,7 @@ import pytest
 from workspace import ROOT
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_an_effort_a_substep_late_is_found_by_the_twin(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")

@@ -141,7 +141,9 @@ def test_an_error_in_a_users_controller_is_one_line(
         assert found.endswith(f"(own.py:{place})")
 
 
-@pytest.mark.parametrize("how", ["--debug", "ROBOACCORD_DEBUG"])
+@pytest.mark.parametrize(
+    "how", ["--debug", pytest.param("ROBOACCORD_DEBUG", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize(
     "transport", ["direct", pytest.param("ros_processes", marks=pytest.mark.slow)]
 )

@@ -199,6 +199,7 @@ def test_what_makes_no_sense_is_refused(clocked):
         basin(clocked, REPORT, sd_angle=0.0, sd_rate=0.0, draws=Draws(1000, 0))
 
 
+@pytest.mark.slow
 def test_the_commands_say_it(tmp_path, clocked):
     words = "monkeybot basin --gait clocked --sd-angle 0.05 --sd-rate 0.25 --samples 60 --json"
     said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))

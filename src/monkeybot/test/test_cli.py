@@ -41,6 +41,7 @@ def test_parameters_are_the_users(figures):
     assert round(found["switch_time"], 3) == 0.410
 
 
+@pytest.mark.slow
 def test_minimise(figures):
     found = figures("minimise --rates 1 12 --torque 2")
     assert list(found) == ["rates", "error", "switch_time", "motor_time", "evaluations"]

@@ -108,6 +108,7 @@ def test_a_family_goes_round_its_turning_point():
     )
 
 
+@pytest.mark.slow
 def test_under_other_gravity_a_passive_gait_keeps_its_angles():
     """By dimensions: periods go with the inverse root of gravity, rates with the root.
 

@@ -423,6 +423,7 @@ def test_the_cross_check_passes(short, tmp_path):
     assert {event.kind for event in result.events["dart"]} == {"magnet_on", "magnet_off"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 def test_dry_friction_that_no_step_resolves_is_no_error_of_an_engine(name, tmp_path):
     """It turns round within a step: no scheme has its order then, but 5 % more of it are found."""
@@ -443,6 +444,7 @@ def test_dry_friction_that_no_step_resolves_is_no_error_of_an_engine(name, tmp_p
     assert levels.one_step[name].outcome == "outside"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENGINES)
 @pytest.mark.parametrize("link", ["base_link", "arm_b_link"])
 def test_a_false_mass_is_found_and_named(short, tmp_path, name, link):

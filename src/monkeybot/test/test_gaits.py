@@ -210,6 +210,7 @@ def test_times_are_rounded_to_samples():
     assert to_sample(0.42805, 0.0) == 0.42805
 
 
+@pytest.mark.slow
 def test_a_gait_of_another_kind_needs_no_change_of_the_search():
     """Two motor intervals: before the change of hands and after it."""
     gait = Gait(

@@ -197,6 +197,7 @@ def test_in_mujoco_the_gaits_stay_on_their_orbits(name, steps):
     assert np.abs(cycles - [orbit.stride, -orbit.drop]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_in_dart_the_clocked_gait_settles_nearby_and_nearer_with_shorter_steps():
     """DART's steps are of order 1, and a stable gait bears them: half the step, half the error."""
     pytest.importorskip("dartpy")

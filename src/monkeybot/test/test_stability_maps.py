@@ -129,6 +129,7 @@ def test_robots_of_the_map_have_those_gaits_by_the_fine_search(shapes):
         assert low < best.period < high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", ["radius", "width"])
 def test_the_better_robot_is_better_than_all_of_the_map(shapes, margin):
     found = better_robot(shapes, margin)

@@ -463,6 +463,7 @@ def test_scenarios_find_their_failures_and_end_at_the_target(engine, name):
         assert tip == pytest.approx(spec["target"], abs=0.005)
 
 
+@pytest.mark.slow
 def test_the_controller_is_told_of_no_fault():
     """One that is made for a healthy arm commands the same, to the last bit."""
     setup, run, _ = shipped("frozen_elbow")

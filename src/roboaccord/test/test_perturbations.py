@@ -282,9 +282,15 @@ def settle(simulator: Simulator) -> None:
 @pytest.mark.parametrize(
     ("broken", "levels"),
     [
-        (one_more, {"scheme", "one_step", "trajectory", "energy"}),
+        pytest.param(
+            one_more, {"scheme", "one_step", "trajectory", "energy"}, marks=pytest.mark.slow
+        ),
         (settle, {"scheme", "one_step", "trajectory", "energy"}),
-        (creep, {"scheme", "invariance", "one_step", "trajectory", "energy"}),
+        pytest.param(
+            creep,
+            {"scheme", "invariance", "one_step", "trajectory", "energy"},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_an_engine_that_a_function_breaks_is_found(
@@ -330,6 +336,7 @@ def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:
             make_engines(setup, [])
 
 
+@pytest.mark.slow
 def test_the_smallest_gear_error_is_where_the_scheme_tells_it(snake: Setup) -> None:
     """Accelerations tell 1e-8 of the largest, their tolerance; ticks are judged by round-off.
 

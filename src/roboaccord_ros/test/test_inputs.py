@@ -154,7 +154,10 @@ MESSAGES = {
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("drive", MESSAGES)
+@pytest.mark.parametrize(
+    "drive",
+    [pytest.param(x, marks=[] if x == "snake" else pytest.mark.slow) for x in MESSAGES],
+)
 def test_a_drive_by_topics_is_repeated_from_its_bag(drive, graph, request_for, tmp_path):
     """Two messages at a quarter and at half of the run, a magnet between them; then the bag."""
     name, (topic, messages) = drive.partition(" ")[0], MESSAGES[drive]

@@ -26,13 +26,23 @@ from roboaccord_ros.nodes.simulator import SimulatorShell
 RUNS = [
     ("snake serpenoid", "reference", (), "within"),
     ("snake serpenoid", "dart", (), "within"),
-    ("snake serpenoid", "mujoco", (), "within"),
+    pytest.param("snake serpenoid", "mujoco", (), "within", marks=pytest.mark.slow),
     ("monkeybot swing", "dart", (), "within"),
-    ("roller_sphere figure_eight", "dart", (), "within"),
-    ("snake serpenoid", "mujoco", ("mujoco:mass:base_link=1.01",), "outside"),
+    pytest.param("roller_sphere figure_eight", "dart", (), "within", marks=pytest.mark.slow),
+    pytest.param(
+        "snake serpenoid",
+        "mujoco",
+        ("mujoco:mass:base_link=1.01",),
+        "outside",
+        marks=pytest.mark.slow,
+    ),
     ("snake serpenoid", "dart", ("dart:friction_across=1.03",), "outside"),
-    ("snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside"),
-    ("monkeybot swing", "dart", ("dart:gravity=1.01",), "outside"),
+    pytest.param(
+        "snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside", marks=pytest.mark.slow
+    ),
+    pytest.param(
+        "monkeybot swing", "dart", ("dart:gravity=1.01",), "outside", marks=pytest.mark.slow
+    ),
 ]
 
 
@@ -73,7 +83,9 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     assert sum("crosscheck" in record.name for record in caplog.records) <= 1
 
 
-@pytest.mark.parametrize("perturbed", [(), ("mujoco:mass:base_link=1.01",)])
+@pytest.mark.parametrize(
+    "perturbed", [(), pytest.param(("mujoco:mass:base_link=1.01",), marks=pytest.mark.slow)]
+)
 def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_for, perturbed):
     command = [sys.executable, "-m", "roboaccord_ros.nodes.crosscheck"]
     command += ["--ros-args", "-p", "robot:=snake"]

@@ -39,6 +39,10 @@ FILES = Path(__file__).resolve().parents[2].glob("*/launch/*.launch.py")
 LAUNCHES = sorted(found.groups() for f in FILES if (found := SCENARIO.search(f.read_text("utf-8"))))
 KINEMATIC = [("voxel_sphere", name) for name in ("arena", "incline", "sinusoid")]
 """What has no forces, so that neither Gazebo nor an engine runs it."""
+QUICK = [
+    ("snake", "serpenoid"), ("monkeybot", "swing"), ("packbot", "reach_real"),
+    ("roller_sphere", "teleop"), ("voxel_sphere", "arena"),
+]  # fmt: skip
 DRIVEN = [name for name in LAUNCHES if name[1] == "teleop"]
 
 
@@ -105,7 +109,11 @@ def expected(launch, gazebo, factor):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("launch", LAUNCHES, ids="/".join)
+@pytest.mark.parametrize(
+    "launch",
+    [pytest.param(x, marks=[] if x in QUICK else pytest.mark.slow) for x in LAUNCHES],
+    ids=["/".join(x) for x in LAUNCHES],
+)
 def test_auto_takes_gazebo_wherever_that_runs_the_scenario(launch, install, monkeypatch):
     """A slow machine keeps nobody from Gazebo but a person who drives; a display opens its window.
 

@@ -185,6 +185,7 @@ def test_engines_have_the_references_masses(base: str) -> None:
         assert np.abs(found["dart"] - found["mujoco"]).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_dart_turns_the_ball_as_the_model_with_its_axis_along_e() -> None:
     """w_t within 2 % over 12 headings, w_s between both lines: with DART's own dry friction."""
     pytest.importorskip("dartpy")

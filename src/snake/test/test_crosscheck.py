@@ -66,7 +66,10 @@ def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
 
 
 @pytest.mark.parametrize("engine", ["dart", "mujoco"])
-@pytest.mark.parametrize(("link", "named"), [("*", "every link"), ("base_link", "base_link")])
+@pytest.mark.parametrize(
+    ("link", "named"),
+    [pytest.param("*", "every link", marks=pytest.mark.slow), ("base_link", "base_link")],
+)
 def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine, link, named):
     """The verdict fails, and says which engine, which link, and by how much."""
     wrong = wrap(engine, perturbations=[Perturbation(engine, "mass", 1.01, link)])
@@ -78,6 +81,7 @@ def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine,
     assert math.isfinite(result.acceleration[engine].max)
 
 
+@pytest.mark.slow
 def test_masses_apart_the_motion_alone_gives_a_false_mass_away(setup, sound, tmp_path):
     """With the direct checks of masses and accelerations set aside, convergence still fails."""
     wrong = wrap("dart", perturbations=[Perturbation("dart", "mass", 1.01)])
@@ -101,6 +105,7 @@ def test_a_coarse_engine_is_not_waved_through(tmp_path):
         assert level["dart"].outcome == "not_judged"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "outcome", "changes"),
     [
@@ -156,7 +161,7 @@ def test_the_loop_of_the_ordered_gait_is_stable_at_its_own_control_period(period
 @pytest.mark.parametrize(
     ("kind", "value", "quantity", "where"),
     [
-        ("friction_across", 1.01, "friction across", ""),
+        pytest.param("friction_across", 1.01, "friction across", "", marks=pytest.mark.slow),
         pytest.param("friction_along", 1.05, "friction along", "", marks=pytest.mark.slow),
         pytest.param("slip_speed", 1.05, "slip speed", "", marks=pytest.mark.slow),
         ("delay", 1.0, "delay", ""),

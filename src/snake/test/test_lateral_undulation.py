@@ -81,6 +81,7 @@ def test_a_sweep_refuses_an_unknown_figure_and_step_and_no_engine():
         sweep(scenario_with(*SHORT), figure="speed", engines=[], seeds=2)
 
 
+@pytest.mark.slow
 def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(tmp_path):
     """Level 3 gives way to medians over seeds; the others still find 1 % of mass."""
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")

@@ -159,6 +159,7 @@ def test_a_run_without_a_step_to_compare_is_not_judged():
     assert (found.outcome, found.reason) == ("not_judged", "no step could be compared")
 
 
+@pytest.mark.slow
 def test_a_bag_is_checked_by_the_command(tmp_path, capsys):
     setup = scenario()
     for name, perturbed, status in (

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Collection
 from functools import cache
 
 import numpy as np
@@ -54,12 +55,15 @@ class RobotConformance:
     """
 
     robot: str
+    slow: Collection[str] = ()
+    """Scenarios whose controllers take long to set up: tests of these are marked `slow`."""
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Run a test in every scenario and simulator that it asks for."""
         names = scenario_names(find_robot(self.robot).package)
         engines = default_names()
-        values = {"scenario": names, "engine": (REFERENCE, *engines), "other": engines}
+        late = [pytest.param(n, marks=pytest.mark.slow) if n in self.slow else n for n in names]
+        values = {"scenario": late, "engine": (REFERENCE, *engines), "other": engines}
         for argument, each in values.items():
             if argument in metafunc.fixturenames:
                 metafunc.parametrize(argument, each)
