@@ -33,12 +33,13 @@ def run(command: str, folder: Path, **environment: str) -> str:
     return done.stdout
 
 
-def bare(folder: Path, *requirements: str) -> Path:
-    """Make an environment with what is required, and print its size."""
+def bare(folder: Path, *requirements: str, most: float = 1e3) -> Path:
+    """Make an environment with what is required, and print its size, of at most so many MB."""
     subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     run(f"{folder}/bin/pip install --quiet {shlex.join(requirements)}", folder)
-    size = sum(512 * path.lstat().st_blocks for path in folder.rglob("*"))
-    print(f"{folder.name}: {size / 1e6:.0f} MB with {' '.join(map(str, requirements))}", flush=True)
+    size = sum(512 * path.lstat().st_blocks for path in folder.rglob("*")) / 1e6
+    print(f"{folder.name}: {size:.0f} MB with {' '.join(map(str, requirements))}", flush=True)
+    assert size < most, f"more than {most:g} MB"
     return folder
 
 
@@ -54,11 +55,12 @@ def main() -> None:
         run(f"twine check --strict {shlex.join(map(str, made))}", tools)
         wheels = {path.name.partition("-")[0]: path for path in made if path.suffix == ".whl"}
 
-        light = bare(top / "light", f"{wheels['roboaccord']}[parity]")
+        light = bare(top / "light", f"{wheels['roboaccord']}[parity]", most=260)
         (light / "arm.urdf").write_text(ARM, encoding="utf-8")
         assert json.loads(run("accord parity arm.urdf --json", light))["verdict"] == "pass"
 
-        middle = bare(top / "reference", f"{wheels['roboaccord']}[parity,reference,bag]")
+        middle = bare(top / "reference", f"{wheels['roboaccord']}[reference,bag]", most=550)
+        run("pip install --quiet mujoco", middle)
         (middle / "arm.urdf").write_text(ARM, encoding="utf-8")
         found = json.loads(run("accord crosscheck arm.urdf --json --out checked", middle))
         assert found["verdict"] == "pass"
