@@ -51,7 +51,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/keys.md": "\n".join(_keys()),
         "gallery.md": _gallery(),
     }
-    made["site.css"] = "td code, th code { word-break: normal; }\n"
+    made["site.css"] = ".md-typeset td code { overflow-wrap: normal; word-break: keep-all; }\n"
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     for file in [*GALLERY.glob("*/*.gif"), *GALLERY.glob("*/report.html")]:
