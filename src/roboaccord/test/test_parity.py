@@ -17,9 +17,9 @@ import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.collection import Options, causes_of, examine_all
-from roboaccord.crosscheck.parity.compare import Reference
-from roboaccord.crosscheck.parity.result import Status
+from roboaccord.crosscheck.parity.collection import ReadingOptions, causes_of, examine_all
+from roboaccord.crosscheck.parity.compare import ReferenceReading
+from roboaccord.crosscheck.parity.result import ReadingStatus
 from roboaccord.crosscheck.parity.robot import (
     Bench,
     examine,
@@ -157,14 +157,14 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
     tag, place, edit = FAULTS[fault]
     found = examine(bench(arm(), **{engine: change(arm(), tag, place, edit)}), engine)
     if fault == "mimic":  # never mixed in: the file has none, and the engine one, or drops it
-        assert found.status is Status.SAME
+        assert found.status is ReadingStatus.SAME
         assert found.acceleration < 1e-11
         if engine == "sdformat":  # whose converter drops it
             assert not found.causes
             return
     where = "elbow" if fault == "duplicate joint name" else place
     causes = [c for c in found.causes if c.cause == fault and where in c.where]
-    assert (found.status is Status.SAME) == (fault == "mimic")
+    assert (found.status is ReadingStatus.SAME) == (fault == "mimic")
     assert len(causes) == 1, found.causes
     assert causes[0].fix
     if fault in ("inertial rotated", "mass", "axis flipped", "limit in degrees"):
@@ -214,7 +214,7 @@ def test_refusal_is_explained(cause: str) -> None:
     for engine in installed():
         found = examine(bench(text), engine)
         refused = engine in refusing
-        assert found.status is (Status.REFUSED if refused else Status.SAME), engine
+        assert found.status is (ReadingStatus.REFUSED if refused else ReadingStatus.SAME), engine
         assert [(c.cause, c.places) for c in found.causes] == [(cause, (place,))] * refused, engine
 
 
@@ -248,7 +248,7 @@ def test_mass_from_which_sdformat_takes_a_link() -> None:
     for mass, more, kept in (("1.01e-6", "", True), ("1e-6", "", False), ("6e-7", twin, True)):
         text = arm().replace("</robot>", f"{more}</robot>").replace('"0.7"', f'"{mass}"')
         found = examine(bench(text), "sdformat")
-        assert found.status is (Status.SAME if kept else Status.DIFFER)
+        assert found.status is (ReadingStatus.SAME if kept else ReadingStatus.DIFFER)
         causes = [(c.cause, c.where) for c in found.causes]
         assert causes == ([] if kept else [("vanishing mass", ("hand",))])
         assert [t.cause for t in find_traps(text)] == [cause for cause, _ in causes]
@@ -277,7 +277,7 @@ def test_prefixes_that_sdformat_does_not_declare_are_read() -> None:
     text = arm().replace("</robot>", f"{link}{mount}{sensor}{other}</robot>")
     text = text.replace("<robot ", '<robot xmlns:s="s" ')
     found = examine(bench(text), "sdformat")
-    assert (found.status, found.causes) == (Status.SAME, ())
+    assert (found.status, found.causes) == (ReadingStatus.SAME, ())
 
 
 @pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limit")])
@@ -301,7 +301,7 @@ def test_sound_robot_is_read_alike(engine: str) -> None:
     for base in ("free", "fixed"):
         found = examine(Bench(bench(text).file, base), engine)  # type: ignore[arg-type]
         named = [cause.cause for cause in found.causes]
-        assert found.status is Status.SAME
+        assert found.status is ReadingStatus.SAME
         assert named == (["welded root"] if (engine, base) == ("mujoco", "fixed") else [])
         assert found.acceleration < 1e-11
         assert found.order == tuple(JOINTS)
@@ -322,7 +322,7 @@ def test_what_is_kept_apart(engine: str) -> None:
     urdf = arm().replace("</robot>", ROTOR)
     urdf = urdf.replace('<link name="fore">', f'<link name="fore">{shapes}')
     found = examine(bench(urdf), engine)
-    assert found.status is Status.SAME
+    assert found.status is ReadingStatus.SAME
     assert set(found.apart.joints) == ({"armature", "effort"} if engine == "drake" else set())
     if engine == "drake":  # which limits what has a transmission: the reflected inertia is N^2 J
         assert found.apart.joints["armature"] == {"elbow": (0.0, pytest.approx(0.25))}
@@ -367,7 +367,7 @@ def test_ten_real_robots(name: str) -> None:
         found = examine(robot, engine)
         causes = {c.cause for c in found.causes if c.before or c.after} - {"mimic"}
         assert causes == ({TEN[name][engine]} if engine in TEN[name] else set()), engine
-        assert (found.status is Status.SAME) == (engine not in TEN[name])
+        assert (found.status is ReadingStatus.SAME) == (engine not in TEN[name])
 
 
 def test_round_off_is_allowed_ten_times_by_the_condition_of_the_masses() -> None:
@@ -383,7 +383,7 @@ def test_round_off_is_allowed_ten_times_by_the_condition_of_the_masses() -> None
         links = "".join(body.format(n, m, spins) for n, m in (("base", 1), ("x", mass), ("y", 1)))
         tree = read_tree(f'<robot name="slides">{links}{joints}</robot>')
         question = draw_question(tree, "fixed", 0)
-        found = Reference(tree, question).allowed(question.states[0])
+        found = ReferenceReading(tree, question).allowed(question.states[0])
         assert found == pytest.approx(allowed, rel=1e-6)
 
 
@@ -491,7 +491,7 @@ def test_an_engine_that_does_not_answer_is_undecided(
     assert data["counts"]["mujoco"] | {"undecided": 1, "refused": 0} == data["counts"]["mujoco"]
     assert [c["fix"] for c in found["causes"]] == ["no answer in 0 s"]
     files = files_of(f"{DATA}/TwoDofs.urdf", {}, {}, print)
-    assert causes_of(examine_all(files, {"mujoco": ""}, Options())[0]) == set()
+    assert causes_of(examine_all(files, {"mujoco": ""}, ReadingOptions())[0]) == set()
     assert ET.parse(tmp_path / "j.xml").find("testsuite/testcase/skipped") is not None
 
 
@@ -563,7 +563,7 @@ def test_axis_without_a_direction_is_refused(
 def test_robot_of_ours() -> None:
     """An installed robot is named as in every command."""
     snake = files_of("snake", {}, {}, print)[0]
-    assert {examine(Bench(snake), engine).status for engine in installed()} == {Status.SAME}
+    assert {examine(Bench(snake), engine).status for engine in installed()} == {ReadingStatus.SAME}
 
 
 COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-robot-data/robots"))

@@ -287,7 +287,7 @@ class ReportSearch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class FigureData:
     """Hold what the figures show, and their files."""
 
     torque: NewtonMetres
@@ -300,7 +300,7 @@ class Figures:
 
 def draw_all(
     parameters: MonkeyBotParameters, torque: float, count: int, folder: Path, done: Done
-) -> Figures:
+) -> FigureData:
     """Draw all figures, and repeat the report's two searches.
 
     Args:
@@ -315,7 +315,7 @@ def draw_all(
     files = write_diagrams(parameters, torque, folder)
     more, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
     files += [*more, *write_repetitions(parameters, torque, folder)]
-    return Figures(
+    return FigureData(
         torque=torque,
         lowest={name: each.minimum for name, each in fields.items()},
         searches=[

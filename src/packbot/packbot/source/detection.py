@@ -230,7 +230,7 @@ def judge(watcher: Watcher, fault: Fault | None, tips: bool, rows: Array) -> Out
 
 
 @dataclass(frozen=True)
-class Counts:
+class DetectionCounts:
     """Count the failures by what was made of them, and give the delay of their names."""
 
     right: Annotated[int, Quantity("")]
@@ -255,11 +255,11 @@ class Alarms:
     per_hour_95: Annotated[float, Quantity("1/h", "upper bound, 95 %", form=".2f")]
 
 
-def counts_of(outcomes: Sequence[Outcome]) -> Counts:
+def counts_of(outcomes: Sequence[Outcome]) -> DetectionCounts:
     """Return the counts of failures."""
     counts = {r: sum(o.result == r for o in outcomes) for r in RESULTS}
     delays = [o.delay for o in outcomes if not math.isnan(o.delay)]
-    return Counts(**counts, delay=float(np.median(delays)) if delays else math.nan)
+    return DetectionCounts(**counts, delay=float(np.median(delays)) if delays else math.nan)
 
 
 def alarms_of(outcomes: Sequence[Outcome]) -> Alarms:
@@ -271,7 +271,7 @@ def alarms_of(outcomes: Sequence[Outcome]) -> Alarms:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found(Counts, Alarms):
+class Found(DetectionCounts, Alarms):
     """Hold counts of a watcher: of failures that move the tips, and false alarms.
 
     Args:
@@ -279,8 +279,8 @@ class Found(Counts, Alarms):
         kinds: of all failures, by kind.
     """
 
-    all: Counts
-    kinds: dict[str, Counts]
+    all: DetectionCounts
+    kinds: dict[str, DetectionCounts]
 
     @classmethod
     def of_all(cls, outcomes: Sequence[Outcome]) -> Found:

@@ -227,7 +227,7 @@ class DrawnCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
+class RecoveryCounts:
     """Hold how many targets are reachable with faults, recovered, reached by the baseline."""
 
     faults: Annotated[list[str], Quantity("", name="failed")]
@@ -245,14 +245,14 @@ class Counts:
     failed: Mapping[str, int]
 
 
-def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> Counts:
+def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> RecoveryCounts:
     """Return the counts of attempts with faults."""
     reachable = [attempt for attempt in attempts if not attempt.judged]
     refused = Counter(attempt.refused for attempt in attempts if attempt.refused)
     tried = [attempt for attempt in attempts if not attempt.refused]
     there = [attempt for attempt in tried if attempt.recovered]
     failed = list(map(str, faults))
-    return Counts(
+    return RecoveryCounts(
         faults=failed,
         targets=len(attempts),
         reachable=len(reachable),
@@ -305,7 +305,7 @@ def calls(
         yield from ((data, engine, first, scale, i, target) for i, target in enumerate(targets))
 
 
-def draw_recovery(found: Sequence[Counts], path: Path) -> None:
+def draw_recovery(found: Sequence[RecoveryCounts], path: Path) -> None:
     """Draw how many targets of each case are reachable, recovered, and reached by the baseline."""
     with picture(path, (7.5, 1.5 + 0.24 * len(found))) as axes:
         places = np.arange(len(found))[::-1]

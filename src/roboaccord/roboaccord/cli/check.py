@@ -20,7 +20,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
-from roboaccord.description.findings import Finding
+from roboaccord.description.findings import RuleFinding
 from roboaccord.description.resources import share
 from roboaccord.description.rules import RULES, explain, findings
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
@@ -47,7 +47,7 @@ class Check:
 
     files: Mapping[str, Sequence[Problem]]
     missing: tuple[str, ...]
-    findings: Sequence[Finding] = ()
+    findings: Sequence[RuleFinding] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -116,7 +116,7 @@ def check_command(
     packages = read_packages(package or [])
     paths = files or sorted([*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")])  # type: ignore[union-attr]
     tool = sdformat_tool()
-    found, of_urdfs = dict[str, list[Problem]](), list[Finding]()
+    found, of_urdfs = dict[str, list[Problem]](), list[RuleFinding]()
     for path in paths:
         if is_robot(path):
             of_urdfs += findings(_read(path, packages, arguments))
@@ -159,7 +159,7 @@ def _read(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]
     return file
 
 
-def finding_text(each: Finding) -> Text:
+def finding_text(each: RuleFinding) -> Text:
     """Return a finding as compilers print one, and its cure."""
     return Text.assemble(
         f"{each.file}:{each.line}: ",

@@ -38,7 +38,7 @@ from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import quantities, to_json
 from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured, check_manufactured
-from roboaccord.description.findings import Finding
+from roboaccord.description.findings import RuleFinding
 from roboaccord.description.rules import findings
 from roboaccord.door.checks import (
     check_own_log,
@@ -248,7 +248,7 @@ def mapped(texts: list[str] | None) -> dict[str, str]:
     return found
 
 
-def checked(setup: Setup) -> list[Finding] | None:
+def checked(setup: Setup) -> list[RuleFinding] | None:
     """Return what the rules find in a robot's file, and print it on stderr; None of others."""
     if not isinstance(setup.robot, FileRobot):
         return None

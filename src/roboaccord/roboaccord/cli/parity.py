@@ -18,7 +18,7 @@ from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
+from roboaccord.crosscheck.parity.result import Parity, ReadingStatus, RobotParity, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names
 from roboaccord.door.reading import choose_readers, files_of, parity, targets_of
 from roboaccord.engines.reading import Base
@@ -38,10 +38,10 @@ T = TypeVar("T", bound=str)
 
 BASES: tuple[Base, ...] = ("fixed", "free")
 COLOURS = {
-    Status.SAME: "green",
-    Status.DIFFER: "red",
-    Status.REFUSED: "yellow",
-    Status.UNDECIDED: "magenta",
+    ReadingStatus.SAME: "green",
+    ReadingStatus.DIFFER: "red",
+    ReadingStatus.REFUSED: "yellow",
+    ReadingStatus.UNDECIDED: "magenta",
 }
 NAMED = 3  # links or joints of a cause that the table names
 SAID = 3  # lines that an engine printed
@@ -186,7 +186,7 @@ def shown_of(result: Parity) -> list[RenderableType]:
     return [*shown, *(line for robot in robots for line in repair_lines(robot, alone))]
 
 
-def status_text(status: Status) -> Text:
+def status_text(status: ReadingStatus) -> Text:
     """Return a status in its colour."""
     return Text(status, COLOURS[status])
 

@@ -25,7 +25,7 @@ class Flaw:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleFinding:
     """Hold what a rule found.
 
     Args:

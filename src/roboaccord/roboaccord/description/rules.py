@@ -20,7 +20,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.description.extensions import find_extensions
-from roboaccord.description.findings import Finding, Severity
+from roboaccord.description.findings import RuleFinding, Severity
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import NUMBERS, Found, Source, end, label, norm, numbers
@@ -87,7 +87,7 @@ SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 VERSIONS = ("1.0", "1.1", "1.2")
 
 
-def findings(file: UrdfFile) -> list[Finding]:
+def findings(file: UrdfFile) -> list[RuleFinding]:
     """Return what the rules find in a file, by line; the file by its path from here, if below."""
     source, named = Source(file), _named(file.path)
     found = [each for find in FINDERS for each in find(source)]
@@ -95,17 +95,17 @@ def findings(file: UrdfFile) -> list[Finding]:
         known = {rule for rule, *_ in found}
         found += [each for each in _traps(source) if each[0] not in known]
     rows = [
-        Finding(rule, RULES[rule].severity, named, source.line(element), message, cure)
+        RuleFinding(rule, RULES[rule].severity, named, source.line(element), message, cure)
         for rule, element, message, cure in found
         if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 
 
-def unreadable(path: Path, reason: str) -> Finding:
+def unreadable(path: Path, reason: str) -> RuleFinding:
     """Return the finding that stands for a file of which no robot can be made."""
     rule = "file-unreadable"
-    return Finding(rule, RULES[rule].severity, _named(path), 1, reason, "correct the file")
+    return RuleFinding(rule, RULES[rule].severity, _named(path), 1, reason, "correct the file")
 
 
 def _named(path: Path) -> str:

@@ -54,7 +54,7 @@ def parity(
     Raises:
         AccordError: for what cannot be read or had.
     """
-    from roboaccord.crosscheck.parity.collection import Options, examine_all, write_repaired
+    from roboaccord.crosscheck.parity.collection import ReadingOptions, examine_all, write_repaired
     from roboaccord.crosscheck.parity.result import Parity
     from roboaccord.numerics.jit import interpreting
 
@@ -65,7 +65,7 @@ def parity(
         files = what
     if isinstance(repair, str | Path):
         repair = targets_of(Path(repair), files, Path(str(what)))
-    options = Options(settings, base, seed)
+    options = ReadingOptions(settings, base, seed)
     with interpreting() if len(files) == 1 else nullcontext():
         robots = examine_all(files, chosen, options, done)
         if repair:

@@ -19,10 +19,10 @@ from roboaccord.contract.results import (
     to_json,
 )
 from roboaccord.crosscheck.differences import Difference
-from roboaccord.description.findings import Finding, Flaw
+from roboaccord.description.findings import Flaw, RuleFinding
 
 
-class Status(StrEnum):
+class ReadingStatus(StrEnum):
     """What an engine makes of a robot, against the reference."""
 
     SAME = "same"
@@ -40,7 +40,7 @@ class Loading(StrEnum):
 
 
 @dataclass(frozen=True)
-class Cause:
+class DifferenceCause:
     """Hold why an engine differs.
 
     Args:
@@ -97,15 +97,15 @@ class Examined:
         said: why the engine refuses the robot.
     """
 
-    status: Status
+    status: ReadingStatus
     settings: str
     version: str
     mass: Annotated[float | None, Quantity("kg", "mass")] = None
     order: tuple[str, ...] | None = None
     worst: Difference | None = None
-    causes: tuple[Cause, ...]
+    causes: tuple[DifferenceCause, ...]
     apart: Apart = Apart()
-    accord: Status
+    accord: ReadingStatus
     acceleration: Annotated[float | None, Quantity("1", "largest error of accelerations")] = None
     said: str = ""
 
@@ -150,7 +150,7 @@ class EngineParity:
     messages: tuple[str, ...] = ()
 
     @property
-    def status(self) -> Status:
+    def status(self) -> ReadingStatus:
         """The status without geometry."""
         return self.examined.status
 
@@ -191,7 +191,7 @@ class Repair:
     """
 
     repairs: tuple[Flaw, ...]
-    repaired: Mapping[str, Status]
+    repaired: Mapping[str, ReadingStatus]
     left: tuple[str, ...]
     diff: str
     needs: tuple[str, ...]
@@ -228,14 +228,14 @@ class RobotParity:
     mass: Annotated[float, Quantity("kg", "mass")]
     traps: tuple[Flaw, ...]
     engines: Mapping[str, EngineParity]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleFinding, ...] = ()
     repair: Repair | None = None
     unread: str = ""
 
     @property
     def alike(self) -> bool:
         """Whether all engines read it as the reference does."""
-        return all(engine.status is Status.SAME for engine in self.engines.values())
+        return all(engine.status is ReadingStatus.SAME for engine in self.engines.values())
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the repair's fields beside those of the robot."""
@@ -244,7 +244,7 @@ class RobotParity:
         return found | (self.repair.to_json() if self.repair else {})
 
 
-def errors_of(robot: RobotParity) -> list[Finding]:
+def errors_of(robot: RobotParity) -> list[RuleFinding]:
     """Return what the rules find wrong in a robot's file."""
     return [each for each in robot.findings if each.severity == "error"]
 
@@ -290,10 +290,12 @@ class Parity(Drawn):
         """
         read = [robot for robot in self.robots if not robot.unread]
         found = {engine.status for robot in read for engine in robot.engines.values()}
-        found |= set() if read else {Status.UNDECIDED}
-        if found & {Status.DIFFER, Status.REFUSED} or any(errors_of(r) for r in self.robots):
+        found |= set() if read else {ReadingStatus.UNDECIDED}
+        if found & {ReadingStatus.DIFFER, ReadingStatus.REFUSED} or any(
+            errors_of(r) for r in self.robots
+        ):
             return "fail"
-        return "undecided" if Status.UNDECIDED in found else "pass"
+        return "undecided" if ReadingStatus.UNDECIDED in found else "pass"
 
     @property
     def ok(self) -> bool:
@@ -311,7 +313,7 @@ class Parity(Drawn):
             causes = Counter(
                 c for each in seen for c in dict.fromkeys(k.cause for k in each.causes)
             )
-            found[name] = Counts({status: statuses[status] for status in Status}, causes)
+            found[name] = Counts({status: statuses[status] for status in ReadingStatus}, causes)
         return found
 
     def to_json(self) -> Mapping[str, Json]:
