@@ -71,7 +71,7 @@ class LqrController:
         power: torque of the motor [N m].
         nominal: x of the gait [rad, rad/s, rad/s].
         gain: of the feedback [s/rad, s^2/rad, s^2/rad]; three zeros leave the gait to itself.
-        largest: correction of the time, either way [s].
+        largest: absolute correction of the time [s].
     """
 
     setup: Setup

@@ -162,7 +162,7 @@ def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
     setup = Setup.of(
         load_scenario("packbot", "packbot", "collapse", ["parameters.effort_limit_elbow1=20"])
     )
-    with pytest.raises(AccordError, match=r"holding still on the way takes .* N m of elbow1"):
+    with pytest.raises(AccordError, match=r"holding still along the path takes .* N m of elbow1"):
         in_time(setup, way)
 
 

@@ -231,7 +231,7 @@ def figures_command(
 ) -> Result:
     """Draw the report's figures 1 to 10 from this code, with the data beside them.
 
-    Also repeats its two searches the way it did them: events on samples of 1 ms, and MATLAB's
+    Also repeats its two searches by the report's methods: events on samples of 1 ms, and MATLAB's
     fminsearch with its usual tolerances.
 
     Examples:
@@ -362,7 +362,7 @@ def continue_command(
         Ratio,
         typer.Option("--step", min=1e-6, max=1.0, help="Largest one, as a part of the range."),
     ] = 0.02,
-    most: Annotated[int, typer.Option(min=1, help="Orbits each way, at most.")] = 500,
+    most: Annotated[int, typer.Option(min=1, help="Most orbits in each direction.")] = 500,
     file: Annotated[
         Path | None, typer.Option("--out", metavar="FILE.csv", help="For the table of orbits.")
     ] = None,
@@ -370,10 +370,10 @@ def continue_command(
 ) -> Result:
     """Follow a family of gaits, round its turning points, and report where it is stable.
 
-    It goes both ways from a gait, until the family leaves the range or ends. Multipliers cross the
-    unit circle at 1 (fold), at -1 (flip) or as a pair (Neimark-Sacker); crossings are located.
-    "mass", "inertia", "length" and "centre" (from the elbow to the centre of gravity) are of both
-    links alike.
+    It goes in both directions from a gait, until the family leaves the range or ends. Multipliers
+    cross the unit circle at 1 (fold), at -1 (flip) or as a pair (Neimark-Sacker); crossings are
+    located. "mass", "inertia", "length" and "centre" (from the elbow to the centre of gravity) are
+    of both links alike.
 
     Examples:
 

@@ -391,7 +391,7 @@ def robust_command(
         typer.Option(help="Of the time of every timed phase: at most this, or its deviation."),
     ] = None,
     torque_error: Annotated[
-        Ratio | None, typer.Option(help="At most this share of the torque, the same all the way.")
+        Ratio | None, typer.Option(help="At most this share of the torque, constant over the run.")
     ] = None,
     parameter_error: Annotated[
         Ratio | None,

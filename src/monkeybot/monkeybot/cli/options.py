@@ -21,7 +21,9 @@ Rates = Annotated[
 Torque = Annotated[NewtonMetres, typer.Option(help="Of the motor, in the frame of the held hand.")]
 Changes = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, mass_a say."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a parameter of the robot, such as mass_a."
+    ),
 ]
 Tolerance = Annotated[
     Ratio, typer.Option(min=1e-14, max=0.1, help="Of each step of the integrator.")
@@ -68,7 +70,9 @@ TIMES = {*DEFAULTS} - {"torque", "more"}
 
 Controls = Annotated[
     list[str] | None,
-    typer.Option("--at", metavar="CONTROL=VALUE", help="A control of the gait, torque=0.7 say."),
+    typer.Option(
+        "--at", metavar="CONTROL=VALUE", help="A control of the gait, such as torque=0.7."
+    ),
 ]
 Rise = Annotated[Metres, typer.Option(help="Of a cycle; where a control can meet it.")]
 KindName = Annotated[str, typer.Option("--kind", help=f"Of gait: {', '.join(KINDS)}.")]

@@ -213,13 +213,13 @@ def follow(
     most: int = 500,
     done: Done | None = None,
 ) -> Branch:
-    """Follow a family both ways from an orbit, until it leaves the range.
+    """Follow a family in both directions from an orbit, until it leaves the range.
 
     Args:
         family: with the robot of the orbit.
         orbit: within the range.
         largest: step, as a part of the range, and of 1 rad, rad/s, s and N m.
-        most: orbits each way.
+        most: orbits in each direction.
         done: called with a text for every orbit.
 
     Raises:
@@ -242,7 +242,7 @@ def follow(
 def _one_way(
     family: Family, first: Point, tangent: Array, largest: float, most: int, done: Done | None
 ) -> tuple[list[Point], str]:
-    """Return the orbits one way, and why there is no more."""
+    """Return the orbits in one direction, and why there are no more."""
     points: list[Point] = []
     y, length = first.y, FIRST * largest
     while len(points) < most:

@@ -107,7 +107,7 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
 
 
 def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list[tuple[Array, int]]:
-    """Return for each stage hand A, elbow and hand B on the way to it (k, 3, 2) [m], and the hand.
+    """Return hand A, elbow and hand B along each stage (k, 3, 2) [m], and the hand.
 
     The hand is that which holds: 0 for A, 1 for B.
     """

@@ -67,7 +67,7 @@ def detect_command(
     """Find frozen and loose joints from joint states and commanded efforts alone.
 
     Of a bag: which joints failed, how, when that was noticed, and how long after the failure: the
-    recorded one, or else as estimated. What cannot be told apart at the end is named, with the
+    recorded one, or else as estimated. What cannot be distinguished at the end is named, with the
     small safe motion that would decide. With --study: failures of arms that are not their model,
     drawn within the stated uncertainties; how many are named rightly, how late, and false alarms;
     beside an observer of the momentum and an oracle that knows friction and payload. Counts are

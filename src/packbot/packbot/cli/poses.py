@@ -315,10 +315,10 @@ def sight_command(
     ] = 180.0,
     changes: Changes = None,
 ) -> Result:  # fmt: skip
-    """Report whether the camera sees a target, and if not, which hulls are in the way.
+    """Report whether the camera sees a target, and if not, which hulls block the view.
 
-    All of the lens, 10 mm wide, must see all of the target. Hulls in the way are named in order,
-    the nearest first. A target on a surface is not hidden by it.
+    All of the lens, 10 mm wide, must see all of the target. Hulls that block it are named in
+    order, the nearest first. A target on a surface is not hidden by it.
 
     Examples:
 

@@ -151,8 +151,8 @@ def reach_command(
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
     model and plans a new path: free of collision, within the limits of effort, loose joints hanging
     or lying on something. Where there is none it reports why, and goes to the nearest point that
-    has one. A start that a frozen joint brings into collision gives way to the nearest that is
-    clear.
+    has one. A start that a frozen joint brings into collision is replaced by the nearest
+    that is clear.
 
     Examples:
 
@@ -257,8 +257,8 @@ def equilibria_command(
     Of poses drawn at random: in how many loose joints hang stably, in how many they would be
     balanced, and how many lean on something. Linked are those at rest to which the active joints
     lead from the start, slowly. With --over all equilibria of one loose joint over a grid of the
-    angles of active ones, the folds at which pairs of them vanish, and the parts whose rests are
-    joined by quasi-static paths.
+    angles of active ones, the folds at which pairs of them vanish, and the parts whose stable
+    equilibria are joined by quasi-static paths.
 
     Examples:
 
@@ -306,6 +306,6 @@ def _map(
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     lines = [
         f"equilibria: {words}; {len(found.folds)} folds",
-        *(f"part: well {p.well}, {p.rests} rests" for p in found.parts),
+        *(f"part: well {p.well}, {p.rests} stable equilibria" for p in found.parts),
     ]
     return Result(data, lines)

@@ -273,7 +273,7 @@ class Detector:
         return np.array(self._states[0, N : 2 * N])
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what cannot be told apart by what was measured lately.
+        """Return, by joint, what recent measurements cannot distinguish.
 
         A joint that stood still may be frozen; one whose effort would not have moved it, loose.
         """
@@ -356,7 +356,7 @@ class Detector:
             return ()
         fits = self._errors.mean(axis=1) <= LOOSELY
         both = np.where(fits, self._evidence, 0.0)[1:-1].reshape(2, -1)
-        # A loose joint that has turned since, and rests, lies on something.
+        # A loose joint that has turned since, and is at rest, lies on something.
         turned = np.abs(self._balance.angles - self._named) > TURNED
         both[0, (self._known == LOOSE) & turned] = 0.0
         each = both.max(axis=0)

@@ -109,7 +109,7 @@ class Diagnosis:
         return found
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what cannot be told apart; see `Detector.open_explanations`."""
+        """Return, by joint, what cannot be distinguished; see `Detector.open_explanations`."""
         found = {} if self._blind else self.detector.open_explanations()
         partly = [JOINTS[j] for j, case in self._cases.items() if case.verdict]
         return {joint: kinds for joint, kinds in found.items() if joint not in partly}

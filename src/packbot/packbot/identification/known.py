@@ -193,7 +193,7 @@ class KnownDiagnosis:
         return self._diagnosis.update(time, q - self._known.of("zero"), qd, self._efforts[0])
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what cannot be told apart."""
+        """Return, by joint, what cannot be distinguished."""
         return self._diagnosis.open_explanations()
 
 

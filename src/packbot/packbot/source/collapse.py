@@ -1,4 +1,4 @@
-"""The report's experiment: all joints without torque, the arm falls until it rests (section 4)."""
+"""The report's experiment: without torque in any joint, the arm falls until at rest (section 4)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", every))
     law = setup.scenario.friction.get("law")
     if law != contact:
-        raise AccordError(f"--contact says {contact}, and friction.law {law}: leave one out")
+        raise AccordError(f"--contact is {contact}, and friction.law {law}: leave one out")
     return setup
 
 

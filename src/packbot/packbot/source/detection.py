@@ -357,10 +357,10 @@ def draw_delays(outcomes: Mapping[str, Sequence[Outcome]], path: Path) -> None:
 
 @dataclass(frozen=True)
 class Findings:
-    """Hold the failed joints of a motion, and what cannot be told apart."""
+    """Hold the failed joints of a motion, and what cannot be distinguished."""
 
     faults: Annotated[list[Detection], Quantity("", "failed joints")]
-    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be told apart")]
+    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be distinguished")]
 
 
 def findings(run: BagRun, payload: float) -> Findings:

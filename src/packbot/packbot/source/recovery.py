@@ -134,8 +134,8 @@ class Case:
     Args:
         setup: robot, scenario and faults; its start is clear.
         engine: name.
-        first: target (3,) [m] for which the arm starts when a failure shows at once, so that it
-            rests alike whichever targets a process reaches for.
+        first: target (3,) [m] for which the arm starts when a failure shows at once, so that its
+            resting pose is the same whichever targets a process reaches for.
     """
 
     def __init__(self, setup: Setup, engine: str, first: Array) -> None:
@@ -145,12 +145,12 @@ class Case:
 
     def attempt(self, index: int, target: Array) -> Attempt:
         """Return what comes of a target (3,) [m]."""
-        if self._planner is None or self._later:  # it depends on when an arm on its way fails
+        if self._planner is None or self._later:  # it depends on when a moving arm fails
             self._planner = self._rested(target if self._later else self._first)
             if self._planner:
                 self._roadmap = Roadmap(self._planner.arm, self._planner.present)
         judged = refused = ""
-        if self._planner:  # else a failure that nothing shows on the way, and all is reachable
+        if self._planner:  # else a failure that the motion does not show, and all is reachable
             judged, (refused, _) = self._roadmap.verdict(target), self._planner.find(target)
         if refused:
             return Attempt(index, judged, refused)

@@ -1,12 +1,12 @@
 """The report's own contact (its section 3.4 and appendix C), kept for comparison.
 
 When hulls intersect, the run goes back to the step before, the joints between the two bodies are
-stopped, and until the two are apart again each of these joints may not accelerate the way it was
-turning. That is neither along the normal nor orthogonal in the metric of the mass matrix: stopping
-some joints can add kinetic energy, and a joint that was not to blame is held in the wrong
-direction. What the report calls a broken case is counted: a pair that intersects while it is held.
-Where that comes again and again and no time passes, the pair is let go on into each other, which
-the report does not state: its code would stop there for good.
+stopped, and until the two are apart again each of these joints may not accelerate in the direction
+in which it was turning. That is neither along the normal nor orthogonal in the metric of the mass
+matrix: stopping some joints can add kinetic energy, and a joint that was not to blame is held in
+the wrong direction. What the report calls a broken case is counted: a pair that intersects while it
+is held. Where that comes again and again and no time passes, the pair is let go on into each other,
+which the report does not state: its code would stop there for good.
 """
 
 from __future__ import annotations

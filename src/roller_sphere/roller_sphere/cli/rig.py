@@ -120,7 +120,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Motion:
-    """Hold a motion of the ball: at given roller speeds its velocity, or the other way round."""
+    """Hold a motion of the ball: its velocity at given roller speeds, or vice versa."""
 
     nu: Annotated[Array | None, Quantity("m/s", "peripheral speeds of the rollers", form=".6f")] = (
         field(default=None, metadata=IF_ANY)

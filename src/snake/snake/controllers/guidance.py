@@ -138,7 +138,7 @@ class HoldHeading:
         self._start: float | None = None
 
     def goal(self, motion: SteadyMotion) -> Goal:
-        """Return the heading in force, the shorter way round."""
+        """Return the heading in force, by the shorter turn."""
         if self._start is None:
             self._start = motion.heading
         if self._heading is None or motion.time < self._turn_time - 1e-9:
