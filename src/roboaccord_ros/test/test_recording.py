@@ -112,7 +112,7 @@ def test_a_last_message_that_never_comes_is_told(request_for, setup_for, monkeyp
     request = request_for(setup_for(duration=0.02))
     run_ros(request)
     assert len(odometry) == 21  # at the start, and after every millisecond
-    assert f"messages on the way to {request.bag.name}: 1 lost" in caplog.messages
+    assert f"messages in transit to {request.bag.name}: 1 lost" in caplog.messages
 
 
 @pytest.fixture

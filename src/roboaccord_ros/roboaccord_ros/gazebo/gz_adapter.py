@@ -192,7 +192,7 @@ class GazeboShell(ResultShell):
         return cls(node, setup, world, link, run, options)
 
     def close(self) -> None:
-        """Leave no effort in force, and say how it ended."""
+        """Leave no effort in force, and report how it ended."""
         self._link.force(np.zeros_like(self._effort))
         self._link.deliver()
         super().close()
@@ -217,7 +217,7 @@ class GazeboShell(ResultShell):
             raise LockstepError(f"no states on {topic} for {self._options.timeout:g} s")
 
     def _missing(self) -> str:
-        # A paused world tells its odometry once: who is connected later waits for it in vain.
+        # A paused world publishes its odometry once: a later subscriber waits for it in vain.
         for subscription in self._bridged:
             if not subscription.get_publisher_count():
                 return f"no bridge publishes {subscription.topic_name}"

@@ -73,7 +73,7 @@ class ExtraOutputs:
     Args:
         shell: where it lives.
         example: a command of the controller, which shows what it gives.
-        inlet: makes the states; knows the switches, and is told of their changes.
+        inlet: makes the states; knows the switches, and is notified of their changes.
     """
 
     def __init__(self, shell: Shell, example: Command, inlet: Inlet) -> None:

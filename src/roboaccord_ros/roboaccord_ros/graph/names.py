@@ -73,7 +73,7 @@ Take = Callable[[bytes], None]
 
 
 def message_class(kind: str) -> type:
-    """Import the class of a message type, `std_msgs/msg/String` say."""
+    """Import the class of a message type, such as `std_msgs/msg/String`."""
     package, _, name = kind.split("/")
     found: type = getattr(import_module(f"{package}.msg"), name)
     return found
@@ -88,7 +88,7 @@ def every(node: Node, period: float, call: Callable[[], None]) -> None:
 
 
 def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
-    """Make a publisher of a robot's topic; return it, and the quick way to publish bytes.
+    """Make a publisher of a robot's topic; return it, and a fast function that publishes bytes.
 
     Sending raises an AccordError if a subscriber does not take what was sent before.
     """
@@ -125,7 +125,7 @@ def advertise_clock(node: Node) -> Send:
 
 
 class RivalError(AccordError):
-    """Another simulator has the same names, so that its topics are none of ours."""
+    """Another simulator publishes topics of the same names."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(

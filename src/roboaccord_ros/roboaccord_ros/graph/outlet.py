@@ -81,7 +81,7 @@ class Outlet:
             missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
-        # Who is known here may not yet know of these publishers; the cross-check says when it does.
+        # A known peer may not yet know of these publishers; the cross-check reports when it does.
         check = [name for name in peers if name == graph.CROSSCHECK]
         if check and graph.missing_peers(self._node, self._result, check, somebody=False):
             return f"{graph.CROSSCHECK} is not connected to every topic"

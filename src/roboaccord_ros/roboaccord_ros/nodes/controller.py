@@ -67,7 +67,7 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
     A message with an unknown joint, or with a number that is not finite, is ignored as a whole.
     """
     robot, joints = setup.robot, setup.joints
-    live, said = LiveInputs(joints), set[str]()
+    live, reported = LiveInputs(joints), set[str]()
     kinds = {
         robot.velocity_topic: ("velocity", VELOCITY),
         robot.position_topic: ("position", POSITION),
@@ -99,9 +99,9 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
 
     def take(topic: str, message: graph.Asked) -> None:
         wrong = ask(topic, message)
-        if wrong and wrong not in said:  # it may come ten times a second
+        if wrong and wrong not in reported:  # it may come ten times a second
             _log.warning("a message on %s is ignored: %s", topic, wrong)
-            said.add(wrong)
+            reported.add(wrong)
 
     graph.subscribe_inputs(node, robot, run.guard(take))
     return PublishedInputs(node, setup, live)
@@ -170,7 +170,7 @@ class ControllerShell(Shell):
         self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
-        self._last, self._said = -1.0, False
+        self._last, self._warned = -1.0, False
         self._waiting: RobotState | None = None
         self._ready = False
         self._extras = ExtraOutputs(self, example, self._inlet)
@@ -236,7 +236,7 @@ class ControllerShell(Shell):
 
     def _answer(self, state: RobotState | None) -> None:
         if self._inlet.repeated is not None:
-            self._say_once(f"the state of t = {self._inlet.repeated:.6f} s came again; left out")
+            self._warn_once(f"the state of t = {self._inlet.repeated:.6f} s came again; left out")
         if state is None:
             return
         if not self._ready:
@@ -262,18 +262,18 @@ class ControllerShell(Shell):
         Raises:
             LockstepError: if it is none.
         """
-        told = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
+        order = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
         if self._options.lockstep and time > 0.0:
             raise LockstepError(
-                f"{told}: messages are out of order, or another simulator publishes "
+                f"{order}: messages are out of order, or another simulator publishes "
                 f"{self._states.topic_name}"
             )
         if time > 0.0:
-            self._say_once(f"{told}: the clock has jumped, and the controller begins anew")
+            self._warn_once(f"{order}: the clock has jumped, and the controller begins anew")
 
-    def _say_once(self, line: str) -> None:
-        if not self._said:
-            self._said = True
+    def _warn_once(self, line: str) -> None:
+        if not self._warned:
+            self._warned = True
             _log.warning("%s", line)
 
 

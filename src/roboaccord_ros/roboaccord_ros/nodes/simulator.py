@@ -55,8 +55,8 @@ class SimulatorShell(Simulation):
         self._simulator = simulator
         self.motion = Motion(simulator.joints, options.make_tally)
         seen = contact_markers(node, setup, simulator)
-        period, told = setup.scenario.control_period, (self.motion, *seen, *observers)
-        self.stepper = Stepper(simulator, setup.initial, period, told)
+        period, notified = setup.scenario.control_period, (self.motion, *seen, *observers)
+        self.stepper = Stepper(simulator, setup.initial, period, notified)
         self._joints, self._ticks = simulator.joints, 0
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
