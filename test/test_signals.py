@@ -291,7 +291,7 @@ def handlers():
     """Handlers of signals as they were, afterwards."""
     before = {number: signal.getsignal(number) for number in (*LINES, signal.SIGALRM)}
     yield
-    command_line.TOLD.clear()
+    command_line.RECEIVED.clear()
     for number, handler in before.items():
         signal.signal(number, handler)
 

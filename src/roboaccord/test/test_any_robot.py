@@ -297,7 +297,7 @@ FAULTS = [
     ("floating", ARM.replace("prismatic", "floating"), None),  # which is computed
     ("nan", ARM.replace('mass value="2.0"', 'mass value="nan"'), "link upper: mass value is nan"),
     ("inf", ARM.replace('iyy="0.04"', 'iyy="inf"'), "link upper: inertia iyy is inf, and not fin"),
-    ("word", ARM.replace('iyy="0.04"', 'iyy="x"'), "link upper: inertia iyy 'x' is no number$"),
+    ("word", ARM.replace('iyy="0.04"', 'iyy="x"'), "link upper: inertia iyy 'x' is not a number$"),
     ("less", ARM.replace("0.6 0.8 0", "0.6 0.8"), "joint b: axis xyz has 2 numbers$"),
     ("axis", ARM.replace("0.6 0.8 0", "0 0 0"), "joint b: its axis has no direction$"),
     ("minus", ARM.replace('value="2.0"', 'value="-2"'), "link upper: its mass is -2 kg$"),

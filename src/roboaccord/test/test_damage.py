@@ -288,7 +288,7 @@ def test_checksums_of_other_writers_are_checked(
     raw = bytearray(file.read_bytes())
     raw[start + 9 + 24] ^= 1  # its checksum
     file.write_bytes(raw)
-    with pytest.raises(AccordError, match="a chunk is not what its checksum says"):
+    with pytest.raises(AccordError, match="a chunk does not match its checksum"):
         read_run(file)
 
 

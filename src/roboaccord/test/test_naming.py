@@ -221,7 +221,7 @@ def is_named(text: str, names: set[tuple[str, str]]) -> bool:
         words = WORDS.get(quantity, f"{quantity} of {{}} is").format(place)
         if words not in text:
             return False
-    told = text.partition("told apart: ")[2]
+    told = text.partition("cannot be distinguished: ")[2]
     return told.count(";") <= 3 and "no known error" not in text
 
 

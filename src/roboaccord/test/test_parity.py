@@ -449,9 +449,11 @@ def test_refusal_of_dart_says_why(capfd: pytest.CaptureFixture[str]) -> None:
     need("dart")
     no_limits = change(arm(), "joint", "elbow", lambda joint: joint.remove(joint.find("limit")))
     outcome = bench(arm()).ask("dart", "default", no_limits)
-    assert "Joint [elbow] is of type REVOLUTE but it does not specify limits" in outcome.said
+    assert "Joint [elbow] is of type REVOLUTE but it does not specify limits" in outcome.refusal
     capfd.readouterr()
-    assert not bench(change(arm(), "link", "hand", weightless)).ask("dart", "default", arm()).said
+    assert (
+        not bench(change(arm(), "link", "hand", weightless)).ask("dart", "default", arm()).refusal
+    )
     assert "Inertia" not in capfd.readouterr().err
 
 

@@ -234,12 +234,12 @@ def follow(
     y, _ = family.corrected(y, np.eye(len(y))[-1])
     first, tangent = family.point(y), family.tangent(y)
     tangent = tangent * (1.0 if tangent[-1] >= 0.0 else -1.0)
-    up, top = _one_way(family, first, tangent, largest, most, done)
-    down, bottom = _one_way(family, first, -tangent, largest, most, done)
+    up, top = _one_direction(family, first, tangent, largest, most, done)
+    down, bottom = _one_direction(family, first, -tangent, largest, most, done)
     return Branch([*reversed(down), first, *up], (bottom, top))
 
 
-def _one_way(
+def _one_direction(
     family: Family, first: Point, tangent: Array, largest: float, most: int, done: Done | None
 ) -> tuple[list[Point], str]:
     """Return the orbits in one direction, and why there are no more."""

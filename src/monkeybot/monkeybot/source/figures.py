@@ -71,9 +71,9 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
         _span(axes, hand, centres[0], -0.08, f"r1 = {p.centre_a:.3f} m")
         _span(axes, elbow, other, 0.3, f"L2 = {p.length_b:g} m")
         _span(axes, elbow, centres[1], 0.06, f"r2 = {p.centre_b:.3f} m")
-        _say(axes, hand, (12, 0), "hand A at (y, z): its magnet holds", "left")
-        _say(axes, other, (12, 0), "hand B: its magnet is off", "left")
-        _say(axes, elbow, (-14, -4), "elbow: motor,\ntorque on th2", "right")
+        _label(axes, hand, (12, 0), "hand A at (y, z): its magnet holds", "left")
+        _label(axes, other, (12, 0), "hand B: its magnet is off", "left")
+        _label(axes, elbow, (-14, -4), "elbow: motor,\ntorque on th2", "right")
         links = ("a", "b")
         words = "\n".join(
             f"link {k.upper()}: m{i} = {getattr(p, f'mass_{k}'):g} kg, "
@@ -165,7 +165,7 @@ def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> Non
               bbox={"facecolor": PAGE, "edgecolor": "none", "pad": 1.5})  # fmt: skip
 
 
-def _say(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:
+def _label(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:
     axes.annotate(words, tuple(at), place, textcoords="offset points", ha=side, va="center")
 
 

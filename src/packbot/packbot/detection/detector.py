@@ -184,7 +184,7 @@ class Detector:
         self._time: float | None = None
         self._known = np.zeros(N, dtype=np.int64)
         self._left = np.zeros(N, dtype=np.bool_)  # joints whose effort is anything
-        self._told: dict[int, Verdict] = {}
+        self._reported: dict[int, Verdict] = {}
         self._states, self._spreads = np.zeros((k, size)), np.zeros((k, size, size))
         self._states[0, N:] = self._balance.expected
         self._spreads[0, N:, N:] = np.diag(self._balance.prior**2)
@@ -236,12 +236,12 @@ class Detector:
         if (self._fits[:, 1:] ** 2).sum(axis=1).min() > LOST:
             self._start(time, qd, noise[1])
         if time < self._blind:
-            if self._told:
+            if self._reported:
                 self._anew(slice(None), time)
             elif self._evidence[-1] > MARGIN:
                 self._take(len(self._evidence) - 1, time)
             return ()
-        return self._tell(time, period)
+        return self._report(time, period)
 
     @property
     def unknowns(self) -> Array:
@@ -280,9 +280,13 @@ class Detector:
         found = dict[str, tuple[str, ...]]()
         first, second = self._against[1:-1].reshape(2, -1)
         for j, joint in enumerate(JOINTS):
-            if self._told.get(j, "undetermined") not in ("undetermined", "healthy", "unexplained"):
+            if self._reported.get(j, "undetermined") not in (
+                "undetermined",
+                "healthy",
+                "unexplained",
+            ):
                 continue
-            doubts = {"healthy": self._told.get(j) != "undetermined"}
+            doubts = {"healthy": self._reported.get(j) != "undetermined"}
             doubts |= {"frozen": second[j] > -CLEAR, "loose": first[j] > -CLEAR}
             if doubts["frozen"] or doubts["loose"]:
                 found[joint] = tuple(kind for kind, open_ in doubts.items() if open_)
@@ -348,7 +352,7 @@ class Detector:
         self._errors += (period / SPELL) * (squares - self._errors)
         self._anew(self._evidence == 0.0, time)
 
-    def _tell(self, time: float, period: float) -> tuple[Detection, ...]:
+    def _report(self, time: float, period: float) -> tuple[Detection, ...]:
         """Return the joint whose other kind explains what nothing else does."""
         last = len(self._evidence) - 1
         if self._evidence[last] > MARGIN and self._evidence.argmax() == last:
@@ -377,11 +381,11 @@ class Detector:
         if open_ and self._known[joint] == HEALTHY:
             kind = "undetermined"
             self._doubtful[joint] += period
-            if self._doubtful[joint] < PATIENCE or self._told.get(joint) == kind:
+            if self._doubtful[joint] < PATIENCE or self._reported.get(joint) == kind:
                 return ()
         elif open_:
             return ()
-        self._told[joint] = kind
+        self._reported[joint] = kind
         since = float(self._since[found])
         missing = float(self._states[0, N + joint])
         if kind != "undetermined":
@@ -406,9 +410,9 @@ class Detector:
         if self._strange < PATIENCE:
             return ()
         joint = int(self._errors[0].argmax())
-        if self._told.get(joint) == "unexplained":
+        if self._reported.get(joint) == "unexplained":
             return ()
-        self._told[joint] = "unexplained"
+        self._reported[joint] = "unexplained"
         missing = float(self._states[0, N + joint])
         return (Detection(JOINTS[joint], "unexplained", time, self._strange, missing),)
 

@@ -117,7 +117,7 @@ class JointClampReference(ArmSimulator):
             x[n + joints] = 0.0
             self.resets += 1
             self.secondary += again
-            self._tell_pair("secondary_intersection" if again else "joint_clamp", pair)
+            self._record_pair("secondary_intersection" if again else "joint_clamp", pair)
         self._x = x
         self._size = FIRST_STEP
         self.energy.note(x[:n], x[n:], self._effort)
@@ -128,9 +128,9 @@ class JointClampReference(ArmSimulator):
             self._idle = 0
             self.broken.update(met.tolist())
             for pair in met.tolist():
-                self._tell_pair("broken", pair)
+                self._record_pair("broken", pair)
 
-    def _tell_pair(self, kind: str, pair: int) -> None:
+    def _record_pair(self, kind: str, pair: int) -> None:
         subject = " ".join(map(self.clearance.full_name, self.clearance.pairs[pair]))
         self._events.append(Event(float(self._reached), kind, subject))
 

@@ -95,7 +95,7 @@ class BagRun(Drawn):
 def read_run(bag: Path) -> BagRun:
     """Read a run from a bag folder or one of its files, MCAP or sqlite3, finished or not.
 
-    What is unfinished, or carries no checksums, is read, and the log says so.
+    What is unfinished, or carries no checksums, is read, and logged.
 
     Raises:
         AccordError: if it is not a bag, is damaged, or holds no joint states.

@@ -59,7 +59,7 @@ class SecondRun:
     Args:
         trajectory, urdf: motion and description.
         looks: in order of time.
-        name: of what made the motion, an engine say.
+        name: of what made the motion, such as an engine.
         colour: red, green and blue, 0 to 1.
     """
 
@@ -128,7 +128,7 @@ def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
 
 
 def names_of(runs: Sequence[BagRun]) -> list[str]:
-    """Return what runs are told apart by: their engines, or else their controllers."""
+    """Return names that distinguish runs: their engines, or else their controllers."""
     engines = [run.engine or f"run {i + 1}" for i, run in enumerate(runs)]
     controllers = [run.scenario.get("controller", {}).get("name", "") for run in runs]
     apart = len(set(engines)) == 1 and len(set(controllers)) == len(runs)

@@ -53,7 +53,7 @@ SUFFIX = ".jinja"
 
 
 def doctor_command() -> Result:
-    """Say what this machine has, and what to install for what it lacks.
+    """Report what this machine has, and what to install for what it lacks.
 
     Example:
 
@@ -185,7 +185,7 @@ def check_name(name: str) -> None:
     """Refuse what is not a name of a ROS package [REP-144], or is one already.
 
     Raises:
-        AccordError: one line that says why.
+        AccordError: one line that states why.
     """
     if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
         raise AccordError(

@@ -300,8 +300,8 @@ def export_command(
 def recover_command(bag: Bag) -> Result:
     """Make a bag that was cut or damaged valid for `ros2 bag`, in place.
 
-    It keeps everything before the damage, and says what is lost. Not for a bag that is still being
-    recorded.
+    It keeps everything before the damage, and reports what is lost. Not for a bag that is still
+    being recorded.
 
     Example:
 

@@ -83,7 +83,7 @@ def check_command(
         Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write it as SARIF.")
     ] = None,
     rule: Annotated[
-        str, typer.Option("--explain", metavar="RULE", help="Say what a rule finds, and why.")
+        str, typer.Option("--explain", metavar="RULE", help="Explain what a rule finds, and why.")
     ] = "",
 ) -> Result:
     """Check a robot's description, or what is given to Gazebo, without any engine.
@@ -104,8 +104,8 @@ def check_command(
       accord check worlds/mine.sdf --models models
     """
     if rule:
-        told = explain(rule)
-        return Result({"rule": rule, **RULES[rule]._asdict()}, [Text(told)])
+        explained = explain(rule)
+        return Result({"rule": rule, **RULES[rule]._asdict()}, [Text(explained)])
     shipped = _shipped_folder()
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
     named, arguments = split_arguments(words or [])

@@ -262,7 +262,7 @@ def checked(setup: Setup) -> list[RuleFinding] | None:
 
 
 def leave_out(name: str, error: AccordError) -> None:
-    """Say on stderr that an engine does not take the scenario."""
+    """Report on stderr that an engine does not take the scenario."""
     reason = str(error).removeprefix(f"{name}: ")
     log.print(f"left out: {name}: {reason}", soft_wrap=True)
 

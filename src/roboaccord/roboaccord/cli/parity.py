@@ -44,7 +44,7 @@ COLOURS = {
     ReadingStatus.UNDECIDED: "magenta",
 }
 NAMED = 3  # links or joints of a cause that the table names
-SAID = 3  # lines that an engine printed
+MESSAGES = 3  # lines that an engine printed
 
 
 @in_pieces()
@@ -105,7 +105,7 @@ def parity_command(
     limits, masses, centres, inertias, mass matrix, gravity forces and the accelerations at 100
     random states are held against an own articulated-body algorithm. Each difference is named
     with its link and cause, and proven: with that cause alone, and without it. Damping, dry
-    friction, effort limits and mimic are told apart. The rules of `accord check` are asked
+    friction, effort limits and mimic are listed apart. The rules of `accord check` are asked
     first. A repair invents no number: it asks for it. Exit status 1 if an engine differs or
     refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
     repair needs a number.
@@ -217,7 +217,7 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     more = len(robot.findings) - len(rules)
     if more:
         rules.append(Text(f"{more} more: accord check {robot.file}"))
-    words = [Text(line, "dim") for line in message_lines(robot, SAID)]
+    words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
     return [
         table,
         Text(versions),
@@ -267,7 +267,7 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
 
 
 def repair_lines(robot: RobotParity, alone: bool) -> Iterator[str]:
-    """Yield what was repaired, what is needed, and the engines' say; of one robot the diff, too."""
+    """Yield repairs, what they need, and the engines' verdicts; of one robot the diff, too."""
     if robot.repair is None:
         return
     for flaw in robot.repair.repairs:

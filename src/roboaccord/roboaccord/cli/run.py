@@ -123,7 +123,7 @@ def run_command(
         raise AccordError(f"--timeout must be more than 0 s, not {watch.timeout:g}")
     check_engine(engine)
     recorded = RecordedInputs(inputs) if inputs else None
-    if recorded:  # the length of the recorded run, unless --set says another
+    if recorded:  # the length of the recorded run, unless --set changes it
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
     setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)

@@ -54,7 +54,7 @@ def sensitivity_command(
     ] = None,
     force: Force = False,
 ) -> Result:
-    """Find the smallest error of each kind that the cross-check tells, by which level and name.
+    """Find the smallest error of each kind that the cross-check detects, by which level and name.
 
     Falsifies one link or joint of an engine as `accord crosscheck --perturb` does, and bisects over
     the size: levels 1 and 2 first, whole trajectories where these are silent. What is done is kept
@@ -110,7 +110,7 @@ def tables_of(setup: Setup, rows: list[Sensitivity]) -> list[RenderableType]:
         size = "–" if row.size is None else f"{row.size:.1e}"
         named = " ".join((row.quantity, row.place)).strip()
         if not named:
-            named = row.reason if row.size is None else "not told apart"
+            named = row.reason if row.size is None else "not distinguished"
         unit = "" if row.size is None else kind.unit
         level = row.level.replace("_", " ")
         first = "" if row.named_from is None else f"{row.named_from:.1e}"

@@ -34,7 +34,7 @@ from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 
 GROUP = "roboaccord.teleop"
-LONGEST = 600.0  # s that a drive lasts unless --duration says more: a motion is kept in memory
+LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
 
 

@@ -103,7 +103,7 @@ class Page:
 
     @contextmanager
     def shown(self, stage: Stage) -> Iterator[None]:
-        """Say where a page is, do what lasts until interrupted, and close it."""
+        """Report where a page is, do what lasts until interrupted, and close it."""
         tell(stage.url, self.host, self.stay)
         with until_interrupted():
             yield
@@ -213,7 +213,7 @@ def log_line(line: str) -> None:
 
 
 def tell(url: str, host: str = HOST, stay: float = math.inf) -> None:
-    """Say where the view is, how to leave it, and who else can have it."""
+    """Report where the view is, how to leave it, and who else can open it."""
     if not _is_local(host):
         log.print(
             f"warning: whoever reaches {host} on port {url.rpartition(':')[2]} can watch and steer",

@@ -27,7 +27,7 @@ BESIDE = {"beside": True}  # metadata of a field whose quantities are shown amon
 
 @dataclass(frozen=True)
 class Quantity:
-    """Say of a field of a result what it is: `speed: Annotated[float, Quantity("m/s", "...")]`.
+    """Describe a field of a result: `speed: Annotated[float, Quantity("m/s", "...")]`.
 
     Args:
         unit: SI symbol, products with blanks as `N m`; 1 for a ratio, "" for what has none.

@@ -67,7 +67,7 @@ class RobotState:
         orientation: of `base_link` in the world, quaternion x y z w (4,).
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
-        switches: state of each switch (a magnet, say) by name.
+        switches: state of each switch (such as a magnet) by name.
         encoders: index, angle and rate of each joint whose encoder has failed, as it has them.
     """
 
@@ -187,7 +187,7 @@ class Aim:
     """Hold a point of a robot whose speed and path are shown, and where it is to be.
 
     Args:
-        name: of the point, `tips` say.
+        name: of the point, such as `tips`.
         link: to which it is fixed.
         offset: from the link's origin, in its frame (3,) [m].
         target: where it is to be (3,) [m]; None for nowhere.

@@ -39,11 +39,11 @@ from roboaccord.scenario.setup import Setup
 
 WHY = (
     "The motion is chaotic: trajectories part whatever the step, and impacts on stops end in "
-    "different velocities wherever stops differ. So level 3 gives way to statistics over seeds."
+    "different velocities wherever stops differ. So level 3 is replaced by statistics over seeds."
 )
 
 # A difference must be known to this part of the reference's median: then most runs of an engine
-# that passes go the same way, and at least half as far.
+# that passes go in the same direction, and at least half as far.
 KNOWN = 0.5
 PROBED = 5  # ticks at which the loop is linearised
 PROBE = 1e-6  # rad and rad/s

@@ -1,9 +1,9 @@
-"""Level `events`: what an engine's log says of stops, contacts, magnets and failing joints.
+"""Level `events`: the stops, contacts, magnets and failing joints in an engine's log.
 
 From the recorded state two control periods before an event the reference goes on as it was
 commanded, and so does the engine, at its physics step, a half and a quarter of it. Time, impulse
 and energy of the event must come to the reference's as the step falls. No motion is chaotic over so
-short a path, and what the log says beside the engine's own motion stays at every step.
+short a path, and what the log has beside the engine's own motion stays at every step.
 
 An engine's impulse of a contact is that from the first touch to the end of the control period, so
 the reference's has what presses after the impact, too.

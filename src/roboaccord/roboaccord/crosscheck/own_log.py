@@ -117,12 +117,13 @@ class LogReport(Shown):
     Args:
         verdict, levels: of `one_step`, in windows.
         causes: what explains the residuals together.
-        instead: of each other hypothesis that cannot be told from the first cause, its causes.
+        instead: of each other hypothesis that cannot be distinguished from the first cause, its
+            causes.
         most: what explains most where nothing explains enough.
         window: steps of a window.
         noise, share, left: of what the efforts do in a window, where it is most: noise, residuals
             beside the scheme's, and what the causes leave of them.
-        scheme: that fits, "" where it cannot be told.
+        scheme: that fits, "" where it is unknown.
         columns, notes: what was read, and how.
     """
 
@@ -484,7 +485,7 @@ def reported(
 
 
 def reversed_effort(fit: Fit) -> bool:
-    """Return whether an effort seems to count the other way."""
+    """Return whether the sign of an effort seems to be reversed."""
     pairs = zip(fit.ones, fit.sizes)
     return any(one.quantity == "gear" and abs(size + 2.0) < 0.2 for one, size in pairs)
 

@@ -68,7 +68,7 @@ def run_crosscheck(
         setup: robot and scenario.
         engines: by name or specification; the reference is always run.
         refine: number of physics steps dt, dt/2, dt/4, ...; up to `MORE` are added where they
-            are too large to tell.
+            are too large to decide.
         out: folder for summary.json and a bag of each engine.
         command: that repeats the check, for the report.
         refused: called with each engine that does not take the scenario, which is then left out;
@@ -143,7 +143,7 @@ def measure(
     events = dict(zip(engines.others, run_pieces(check_events, logs), strict=True))
     energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
     books = [(*pair, energy[e], schemes[e]) for e, pair in zip(engines.others, pairs, strict=True)]
-    rests = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
+    energies = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
     moved = dict(zip(engines.others, run_pieces(check_invariance, pairs), strict=True))
     checks = [
         replace(
@@ -152,7 +152,7 @@ def measure(
             repeat=check_repeat(runs, engine),
             invariance=moved[engine],
             events=events[engine],
-            energy=rests[engine],
+            energy=energies[engine],
             one_step=steps[engine],
             trajectory=trajectory.get(engine),
             statistics=statistics.get(engine),

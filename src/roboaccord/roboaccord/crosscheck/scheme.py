@@ -199,7 +199,7 @@ def check_scheme(
     setup, engine, twin = made.setup, made.engine, made.twin
     touched = touching(setup, engine, run)
     if touched is None:
-        return NoTwin(f"nobody tells what touches in {engine.name}")
+        return NoTwin(f"{engine.name} does not report its contacts")
     apart = left_out(run, setup.scenario.control_period) | touched
     found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):

@@ -1,6 +1,6 @@
 """Rules for a URDF: what is wrong in the text, on which line, and its cure, without any engine.
 
-What readers take in different ways (`traps`) is a rule each; the others need no engine to be wrong:
+What readers interpret differently (`traps`) is a rule each; the others need no engine to be wrong:
 numbers that are none, units, limits, axes, names, and what refers to nothing. `rules.md` has a
 section for each.
 """
@@ -145,8 +145,8 @@ def check_description(file: UrdfFile) -> None:
     known = (*MOVING, "fixed")
     for name, joint in source.joints.items():
         if (kind := joint.get("type")) not in known:
-            said = f"joint {name} is of type {kind}, and not of {', '.join(known)}"
-            raise AccordError(f"{broken}: {said}")
+            wrong = f"joint {name} is of type {kind}, and not of {', '.join(known)}"
+            raise AccordError(f"{broken}: {wrong}")
 
 
 def _numbers(source: Source) -> Found:
@@ -158,20 +158,20 @@ def _numbers(source: Source) -> Found:
 
 
 def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
-    said, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
-    words, wanted = said.split(), 3 if key in VECTORS else 1
+    text, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
+    words, wanted = text.split(), 3 if key in VECTORS else 1
     values = numbers(element, key)
     endless = element.tag == "limit" and not any(map(math.isnan, values))
     if len(values) != len(words):
-        yield "number-invalid", element, f"{where} {said!r} is no number", "write a number"
+        yield "number-invalid", element, f"{where} {text!r} is not a number", "write a number"
     elif not all(map(math.isfinite, values)) and not endless:
-        message = f"{where} is {said}, and not finite"
+        message = f"{where} is {text}, and not finite"
         yield "number-invalid", element, message, "write a finite number"
     elif len(words) != wanted:
         message = f"{where} has {len(words)} numbers"
         yield "number-count", element, message, f"write {wanted} of them"
-    elif wanted == 1 and said != said.strip():
-        yield "number-blanks", element, f'{where} is "{said}"', f'write "{words[0]}"'
+    elif wanted == 1 and text != text.strip():
+        yield "number-blanks", element, f'{where} is "{text}"', f'write "{words[0]}"'
     elif element.tag == "mass" and values[0] < 0.0:
         cure = f"needs your number: mass of {owner.get('name')}"
         yield "mass-negative", element, f"{label(owner)}: its mass is {values[0]:g} kg", cure
@@ -237,7 +237,12 @@ def _joints(source: Source) -> Found:
             yield "joint-type", joint, message, f"one of {', '.join(TYPES)}"
         if kind != "fixed" and axis is not None and (length := norm(numbers(axis, "xyz"))) != 1.0:
             if not length:
-                yield "axis-zero", axis, f"{label(joint)}: its axis is 0", 'write xyz="0 0 1" say'
+                yield (
+                    "axis-zero",
+                    axis,
+                    f"{label(joint)}: its axis is 0",
+                    'write an axis, such as xyz="0 0 1"',
+                )
             elif abs(length - 1.0) > 1e-3:
                 cure = f"divide it by {length:.6g}"
                 yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure
@@ -342,10 +347,12 @@ def _names(source: Source) -> Found:
             cure = "letters, digits, _ and -"
             yield "name-characters", element, f'{element.tag} is named "{name}"', cure
     known = {*source.links, *source.joints}
-    said = [(e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")]
+    named = [
+        (e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")
+    ]
     for tag in ("transmission", "ros2_control"):
-        said += [(e, e.get("name", ""), tag) for e in source.top.iterfind(f"{tag}/joint")]
-    for element, name, tag in said:
+        named += [(e, e.get("name", ""), tag) for e in source.top.iterfind(f"{tag}/joint")]
+    for element, name, tag in named:
         if name not in (known if tag == "gazebo" else source.joints):
             message = f"<{tag}> names {name or 'nothing'}, which is not there"
             yield "reference-unknown", element, message, "name what is in this file"

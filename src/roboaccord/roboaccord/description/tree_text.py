@@ -30,7 +30,7 @@ class Converted:
     Args:
         name: of the robot.
         text: of the URDF.
-        notes: a line for each thing that URDF cannot say, and that is left out.
+        notes: a line for each thing that URDF cannot express, and that is left out.
         made: links of no mass that only the URDF has.
     """
 
@@ -117,8 +117,8 @@ def write_tree(tree: Tree, name: str) -> str:
         if joint.kind in MOVING:
             ET.SubElement(element, "limit", dict(_limits(joint)))
             friction = {"damping": joint.damping, "friction": joint.friction}
-            said = {key: repr(float(value)) for key, value in friction.items()}
-            ET.SubElement(element, "dynamics", said)
+            attributes = {key: repr(float(value)) for key, value in friction.items()}
+            ET.SubElement(element, "dynamics", attributes)
     ET.indent(top)
     return ET.tostring(top, encoding="unicode")
 

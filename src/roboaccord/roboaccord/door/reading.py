@@ -112,7 +112,7 @@ def files_of(
         return find_files(path, packages, arguments)
     known = path.exists() or path == STANDARD_INPUT
     if not known and "/" not in what and not path.suffix:
-        find_robot(what)  # says what is like it
+        find_robot(what)  # names what is like it
     file = read_robot(path, packages, arguments)
     for line in file.notes:
         tell(line)

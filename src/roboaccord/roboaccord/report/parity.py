@@ -79,7 +79,7 @@ def _with_it(cause: DifferenceCause, engine: EngineParity) -> str:
 
 
 def message_lines(robot: RobotParity, most: int) -> list[str]:
-    """Return what engines that differ, refuse, or do not load the file's meshes say of it.
+    """Return the messages of engines that differ, refuse, or do not load the file's meshes.
 
     Args:
         robot: with its engines.
@@ -87,9 +87,9 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
     """
     found = list[str]()
     for name, engine in robot.engines.items():
-        said = [engine.shipped.said] if engine.shipped.said else []
-        said += engine.messages if engine.status is not ReadingStatus.SAME else ()
-        lines = [*dict.fromkeys(line for line in said if line)]
+        messages = [engine.shipped.refusal] if engine.shipped.refusal else []
+        messages += engine.messages if engine.status is not ReadingStatus.SAME else ()
+        lines = [*dict.fromkeys(line for line in messages if line)]
         found += [f"{name}: {line}" for line in lines[:most]]
         if len(lines) > most:
             found.append(f"{name}: {len(lines) - most} more lines: --json")
@@ -105,8 +105,8 @@ def apart_lines(robot: RobotParity) -> list[str]:
             f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
             for quantity, places in apart.joints.items()
         ]
-        for kind, (said, have) in engine.shipped.geometry.items():
-            found.append(f"{have} collision shapes of kind {kind} for {said}")
+        for kind, (wanted, have) in engine.shipped.geometry.items():
+            found.append(f"{have} collision shapes of kind {kind} for {wanted}")
         if apart.refused:
             found.append(f"with mimic and transmissions: {apart.refused}")
         if found:

@@ -202,9 +202,9 @@ def apply_change(data: dict[str, Any], change: str) -> None:
     try:
         place[last] = parse_yaml(text)
     except yaml.YAMLError as error:
-        said = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
+        shown = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
         reason = str(error).splitlines()[0]
-        raise AccordError(f"--set {key}: {said!r} is not a YAML value: {reason}") from None
+        raise AccordError(f"--set {key}: {shown!r} is not a YAML value: {reason}") from None
 
 
 def _shipped(package: str, robot: str, name: str) -> Path:

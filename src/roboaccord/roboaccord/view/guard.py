@@ -38,7 +38,7 @@ Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
 LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
-MOST = 64  # connections at a time, with those that have not yet said who they are
+MOST = 64  # connections at a time, with those that are not yet identified
 QUIET = 10.0  # s between lines on what was refused: a flood does not fill the terminal
 REPLACED = threading.Lock()
 

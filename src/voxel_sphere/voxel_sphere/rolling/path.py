@@ -131,12 +131,12 @@ class Ball:
         """The ground's unit normal under the sphere (3,)."""
         return self.field.normal(self._state[:3])
 
-    def _say(self, kind: str, detail: str) -> None:
+    def _record(self, kind: str, detail: str) -> None:
         self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
 
     def _end(self, status: str) -> None:
         self.status, self.message = status, MESSAGES[status]
-        self._say(status, self.message)
+        self._record(status, self.message)
 
 
 def three(numbers: Vector, name: str) -> Array:

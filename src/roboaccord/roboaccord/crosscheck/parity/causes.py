@@ -36,13 +36,13 @@ class Outcome:
     Args:
         differences: the worst first.
         reading: None where the engine refuses the text.
-        said: why it does.
+        refusal: why it does.
         reference: what it was compared with; None where that has no accelerations.
     """
 
     differences: tuple[Difference, ...]
     reading: Reading | None
-    said: str = ""
+    refusal: str = ""
     reference: ReferenceReading | None = None
 
     @property
@@ -130,7 +130,7 @@ def _narrow(places: tuple[str, ...], outcome: Outcome) -> tuple[str, ...]:
     if outcome.reference:  # what is lost hangs on the culprit
         off |= {j.parent for j in outcome.reference.tree.joints if {j.name, j.child} & off}
     if outcome.reading is None:
-        off = {name for name in places if f"'{name}'" in outcome.said}
+        off = {name for name in places if f"'{name}'" in outcome.refusal}
     return tuple(name for name in places if name in off) or places
 
 
@@ -245,7 +245,7 @@ def _name(
             return Name("axis flipped", place, "turn the sign of the joint's <axis>")
         return Name("axis", place, f"the axis is {off['axis']}")
     if "origin" in off:
-        return Name("origin", place, "the joint's <origin> is read in another way")
+        return Name("origin", place, "the joint's <origin> is read differently")
     ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
     if np.isfinite(ends).all() and ends.any():
         ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
@@ -265,7 +265,7 @@ def _name_link(
         text = f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
         return Name("mass", place, text)
     if "centre" in off:
-        return Name("centre", place, "the centre of mass is read in another way")
+        return Name("centre", place, "the centre of mass is read differently")
     mine, axes = np.linalg.eigh(have.inertia)
     other, frame = np.linalg.eigh(want.inertia)
     if np.allclose(mine, other, rtol=LIKE, atol=0.0):
@@ -273,4 +273,4 @@ def _name_link(
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         text = f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
         return Name("inertial rotated", place, text)
-    return Name("inertia", place, "the moments of inertia are read in another way")
+    return Name("inertia", place, "the moments of inertia are read differently")

@@ -305,7 +305,7 @@ def _engine(
         shipped = Shipped(status_shipped, shipped.reason)
     assert isinstance(examined, Examined)
     assert isinstance(shipped, Shipped)
-    lines = dict.fromkeys(filter(None, (examined.said, *words)))
+    lines = dict.fromkeys(filter(None, (examined.refusal, *words)))
     return EngineParity(examined, shipped, tuple(lines)[:MOST_WORDS])
 
 

@@ -28,7 +28,7 @@ class ReadingStatus(StrEnum):
     SAME = "same"
     DIFFER = "differ"
     REFUSED = "refused"
-    UNDECIDED = "undecided"  # it did not answer, which says nothing about the robot
+    UNDECIDED = "undecided"  # it did not answer: the robot is not to blame
 
 
 class Loading(StrEnum):
@@ -94,7 +94,7 @@ class Examined:
         apart: what no status depends on.
         accord: the status with our settings.
         acceleration: error; None where there is none or it is not finite.
-        said: why the engine refuses the robot.
+        refusal: why the engine refuses the robot.
     """
 
     status: ReadingStatus
@@ -107,12 +107,14 @@ class Examined:
     apart: Apart = Apart()
     accord: ReadingStatus
     acceleration: Annotated[float | None, Quantity("1", "largest error of accelerations")] = None
-    said: str = ""
+    refusal: str = ""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return a cause for each link or joint."""
         rows = [by_fields(c) | {"where": place} for c in self.causes for place in c.places]
-        return by_fields(self) | {"causes": rows}
+        data = by_fields(self) | {"causes": rows, "said": self.refusal}
+        del data["refusal"]
+        return data
 
 
 @dataclass(frozen=True)
@@ -121,19 +123,19 @@ class Shipped:
 
     Args:
         status: whether it does.
-        said: why it does not.
+        refusal: why it does not.
         geometry: numbers of collision shapes by kind in the file and in the engine, where they
             differ.
     """
 
     status: Loading
-    said: str = ""
+    refusal: str = ""
     geometry: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return it without the geometry, which is told with what is kept apart."""
+        """Return it without the geometry, which is listed among what no status depends on."""
         causes = {Loading.LOADED: "", Loading.REFUSED: "mesh", Loading.UNDECIDED: "no answer"}
-        return {"status": self.status, "cause": causes[self.status], "said": self.said}
+        return {"status": self.status, "cause": causes[self.status], "said": self.refusal}
 
 
 @dataclass(frozen=True)

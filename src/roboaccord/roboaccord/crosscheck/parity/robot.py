@@ -33,7 +33,7 @@ from roboaccord.crosscheck.parity.result import (
     Shipped,
 )
 from roboaccord.description.edits import applied, unified
-from roboaccord.description.extensions import SAID
+from roboaccord.description.extensions import EFFECTS
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.traps import (
     MIMIC,
@@ -202,10 +202,10 @@ class Bench:
         return Outcome(tuple(found), reading, "", reference)
 
 
-def _unknown(said: str, tree: Tree) -> Difference:
+def _unknown(reason: str, tree: Tree) -> Difference:
     """Return the difference that stands for accelerations that the description leaves open."""
     names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
-    named = [name for name in names if f" {name} " in f"{said} "]
+    named = [name for name in names if f" {name} " in f"{reason} "]
     return Difference("acceleration", (named or [""])[0], math.inf, SAME)
 
 
@@ -255,7 +255,7 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
         apart=_apart(bench, engine, settings, urdf, reading) if reading else Apart(),
         accord=status if ours is outcome else ours.status,
         acceleration=errors[0] if errors else None,
-        said=outcome.said,
+        refusal=outcome.refusal,
     )
 
 
@@ -302,8 +302,8 @@ def without_mimic(urdf: str) -> str:
 def _unexplained(outcome: Outcome) -> DifferenceCause:
     worst = outcome.differences[0] if outcome.differences else None
     where = (worst.where,) if worst else ()
-    said = outcome.said or "compare the text with what the engine expects there"
-    return DifferenceCause("not explained", where, outcome.error, None, said)
+    fix = outcome.refusal or "compare the text with what the engine expects there"
+    return DifferenceCause("not explained", where, outcome.error, None, fix)
 
 
 def _remarks(bench: Bench, outcome: Outcome) -> Iterator[DifferenceCause]:
@@ -336,7 +336,7 @@ def _beside(bench: Bench, engine: str) -> Iterator[DifferenceCause]:
         yield DifferenceCause(GAZEBO_REFUSED, (), None, None, f"with <gazebo>, {error}")
         return
     for cause, places in found.items():
-        does, cure = SAID[cause.replace(" ", "-")]
+        does, cure = EFFECTS[cause.replace(" ", "-")]
         yield DifferenceCause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
 
 
@@ -361,15 +361,15 @@ def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading
         reading = reading if text == urdf else bench.read(engine, settings, text)
     except AccordError as error:
         return Apart(refused=str(error))
-    said: dict[str, dict[str, float]] = {key: {} for key in APART}
+    wanted: dict[str, dict[str, float]] = {key: {} for key in APART}
     for joint in ET.fromstring(bench.file.text).findall("joint"):
         name = joint.get("name", "")
         for key, (tag, attribute) in APART.items():
             element = joint.find(tag)
             if element is not None and name in reading.joints:
-                said[key][name] = float(element.get(attribute, "0")) if attribute else 1.0
+                wanted[key][name] = float(element.get(attribute, "0")) if attribute else 1.0
     found = {}
-    for key, values in said.items():
+    for key, values in wanted.items():
         have = reading.apart.get(key, {})
         names = [n for n in reading.joints if not _alike(values.get(n, 0.0), have.get(n, 0.0))]
         if names:
@@ -387,15 +387,15 @@ def load_shipped(bench: Bench, engine: str, settings: str) -> Shipped:
     By default each engine gets the paths as they are written; with our settings, where they lead.
     """
     urdf = bench.file.resolved() if settings == "accord" else bench.file.text
-    said = shapes_of(urdf)
-    have = said
-    if said or "<mesh" in urdf:
+    wanted = shapes_of(urdf)
+    have = wanted
+    if wanted or "<mesh" in urdf:
         try:
             have = bench.read(engine, settings, urdf).shapes
         except AccordError as error:
             return Shipped(Loading.REFUSED, str(error))
-    kinds = [kind for kind in sorted({*said, *have}) if said[kind] != have[kind]]
-    return Shipped(Loading.LOADED, geometry={kind: (said[kind], have[kind]) for kind in kinds})
+    kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
+    return Shipped(Loading.LOADED, geometry={kind: (wanted[kind], have[kind]) for kind in kinds})
 
 
 def shapes_of(urdf: str) -> Counter[str]:

@@ -66,15 +66,15 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     if ball:
         options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
-    with listen() as said:
+    with listen() as messages:
         if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
             # DART would give a link without an inertial 1 kg; 0 kg is right.
             options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
         loader.setOptions(options)
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
-        raise AccordError(f"DART cannot read the description{reason(said)}")
-    pass_on(said)
+        raise AccordError(f"DART cannot read the description{reason(messages)}")
+    pass_on(messages)
     if ball:
         _add_ball(skeleton, ball, model.base, scale)
     return skeleton
@@ -145,7 +145,7 @@ def make_world(
 
 
 def choose_solver(world: dartpy.simulation.World, settings: DartSettings) -> None:
-    """Let a world solve for contacts as its settings say."""
+    """Let a world solve for contacts by its settings."""
     solver = world.getConstraintSolver()
     if settings.friction_solver == "nsgs":
         sweeps = dartpy.constraint.NsgsFrictionSolver.Options()
