@@ -243,9 +243,9 @@ def _judged(
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(run.time, since))
-    rests = _rests(failed.arm, recovery) if failed and recovery else set()
+    props = _rests(failed.arm, recovery) if failed and recovery else set()
     clearance = Clearance.of(arm.plant.setup if arm else setup)
-    touched = tuple(sorted(_touched(clearance, run.q[first:]) - rests))
+    touched = tuple(sorted(_touched(clearance, run.q[first:]) - props))
     load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
     error, measured, displaced = _errors(setup, target, run, arm)
     off = error >= REACHED + displaced
