@@ -147,7 +147,7 @@ BROKEN = {
 BROKEN_ELEMENTS = {
     "element": ("flat", "max_step_size", "max_stepsize", "no such element"),
     "attribute": ("flat", 'type="dart"', 'typ="dart"', "no attribute typ"),
-    "number": ("flat", ">0.001<", ">1 ms<", "'1 ms' is no double"),
+    "number": ("flat", ">0.001<", ">1 ms<", "'1 ms' is not a double"),
     "vector": ("flat", "0 0 -9.81", "-9.81", "1 numbers, a vector3 has 3"),
     "place": ("flat", "<gravity>", "<friction><mu>1</mu></friction><gravity>", "no such element"),
 }

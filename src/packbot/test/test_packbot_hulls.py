@@ -200,7 +200,7 @@ def test_a_folder_of_meshes(accord_here, capsys, source):
         ("hulls none.urdf", "cannot read none.urdf: No such file"),
         ("hulls broken.urdf", "broken description broken.urdf: "),
         ("hulls bare.urdf", "bare.urdf has no collision shape"),
-        ("hulls cone.urdf", "cone.urdf: l_1: cone is no box, cylinder, sphere or mesh"),
+        ("hulls cone.urdf", "cone.urdf: l_1: cone is not a box, cylinder, sphere or mesh"),
         ("hulls lost.urdf", "no mesh lost.stl"),
         ("hulls flat", "leaf has no hull with a volume"),
         ("hulls torn", "cannot read torn/bad.obj: a face names a vertex that is not there"),

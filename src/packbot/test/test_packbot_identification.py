@@ -219,7 +219,9 @@ def test_a_file_that_is_no_result_is_an_error_of_one_line(accord_here, capsys, t
     part["unknowns"]["mass"]["value"].pop()
     for text in ("", "[]", '{"unknowns": {}}', json.dumps(part)):
         path.write_text(text)
-        with pytest.raises(AccordError, match="is no result of accord identify packbot BAG --json"):
+        with pytest.raises(
+            AccordError, match="is not a result of accord identify packbot BAG --json"
+        ):
             KnownArm.read(path)
     assert accord_here(["run", "packbot", "reach", "--set", "controller.identified=none.json"]) == 2
     error = capsys.readouterr().err

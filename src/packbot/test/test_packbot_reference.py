@@ -415,7 +415,7 @@ def test_states_of_other_simulators_may_overlap(setup: Setup) -> None:
         ("initial.q.tilt=2", "initial.q.tilt: 2 rad is outside its limits, -1.7 to 1.7"),
         ("initial.q.shoulder=3.3", "start in collision: base_link/chassis is 16.2 mm deep in"),
         ("engine_options.reference.tolerence=1", "did you mean tolerance?"),
-        ("engine_options.reference.max_step=0", "max_step: 0 is no positive number"),
+        ("engine_options.reference.max_step=0", "max_step: 0 is not a positive number"),
     ],
 )
 def test_wrong_starts_and_options_are_refused(change: str, said: str) -> None:

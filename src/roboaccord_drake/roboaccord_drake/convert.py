@@ -78,7 +78,9 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
     if replaced:
         raise AccordError(f"Drake would take another inertia: {replaced[0]}")
     if plant.num_constraints():
-        raise AccordError(f"{plant.num_constraints()} constraints between links: URDF has no word")
+        raise AccordError(
+            f"{plant.num_constraints()} constraints between links, which URDF cannot express"
+        )
     tree = make_tree(*_parts(plant))
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
@@ -138,7 +140,7 @@ def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]
         kind = KINDS.get(joint.type_name())
         if kind is None:
             word = joint.type_name().removesuffix("_rpy")
-            raise AccordError(f"{word} joint {joint.name()}: URDF has no word for it")
+            raise AccordError(f"{word} joint {joint.name()}, which URDF cannot express")
         parent, child = name(joint.parent_body()), name(joint.child_body())
         label = joint.name() if twice[joint.name()] == 1 else f"{child}_{joint.name()}"
         place, turn = _pose(joint.frame_on_parent())

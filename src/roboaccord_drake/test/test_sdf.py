@@ -167,10 +167,10 @@ def two(kind: str, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("inside", "line"),
     [
-        (two("ball"), "ball joint j: URDF has no word for it"),
-        (two("screw"), "screw joint j: URDF has no word for it"),
+        (two("ball"), "ball joint j, which URDF cannot express"),
+        (two("screw"), "screw joint j, which URDF cannot express"),
         (two("universal").replace("</axis>", "</axis><axis2><xyz>1 0 0</xyz></axis2>"),
-         "universal joint j: URDF has no word for it"),
+         "universal joint j, which URDF cannot express"),
         (two("gearbox"), r"Drake refuses it: error: Joint type \(gearbox\) not supported"),
         (two("revolute", link("c", "0 1 0 0 0 0") + joint("k", "revolute", "b", "c")
              + joint("l", "revolute", "a", "c")), "a loop at joint l: a URDF is a tree"),
@@ -186,7 +186,7 @@ def two(kind: str, more: str = "") -> str:
              "</drake:ball_constraint_body_B><drake:ball_constraint_p_AP>0 0 0"
              "</drake:ball_constraint_p_AP><drake:ball_constraint_p_BQ>0 0 0"
              "</drake:ball_constraint_p_BQ></drake:ball_constraint>"),
-         "1 constraints between links: URDF has no word"),
+         "1 constraints between links, which URDF cannot"),
         (two("revolute", link("c", "0 1 0 0 0 0") + joint("k", "revolute", "b", "c").replace(
             "</axis>", '<mimic joint="j"><multiplier>2</multiplier></mimic></axis>')),
          "joint k mimics another: not taken from SDF"),

@@ -113,7 +113,7 @@ def test_each_joint_moves_until_nobody_has_told_it_for_half_a_second(played):
     ("names", "velocity", "said"),
     [
         (["joint_03", "joint_33"], [1.0, 1.0], "unknown joint joint_33; did you mean joint_"),
-        (["joint_03", "joint_07"], [1.0, math.nan], "joint_07: nan is no velocity"),
+        (["joint_03", "joint_07"], [1.0, math.nan], "joint_07: nan is not a velocity"),
         (["joint_03", "joint_07"], [1.0], "joint_07: 2 names have 1 velocity values"),
     ],
 )

@@ -170,7 +170,7 @@ def test_the_height_field(binary):
 
 
 def test_a_tunnel_is_no_height_field():
-    with pytest.raises(AccordError, match="no height field"):
+    with pytest.raises(AccordError, match="not a height field"):
         height_field(terrain_of("tunnel", 30))
 
 
@@ -220,7 +220,7 @@ def test_world_command(figures, tmp_path):
         ("mesh t --out a.stl --surface hill", "no volume hill; there is"),
         ("mesh t --out a.stl --workspace tunnel --walls tunnel_walls", "name it alone"),
         ("mesh t --out a.stl --decimate 4", "100 at least"),
-        ("mesh t --out a.stl --heights a.npy", "no height field"),
+        ("mesh t --out a.stl --heights a.npy", "not a height field"),
         ("mesh t --out t/Bitmaps_20/workspace.yaml/a.stl", "cannot write"),
         ("world t --out gz --detector fcl", "one of ode, bullet, not fcl"),
         ("world t --out gz --name a/b", "no name for a world"),

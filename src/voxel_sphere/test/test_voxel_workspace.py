@@ -254,7 +254,7 @@ def no_bitmaps(folder):
         (huge_text, "cannot read"),
         (huge_file, "it is larger than 1 MB"),
         (cut_off, "cannot read"),
-        (no_png, "this is no PNG"),
+        (no_png, "not a PNG file"),
         (coloured, "it has colours"),
         (black, "so it is empty"),
         (no_robot, "0 robots"),

@@ -155,7 +155,7 @@ def _shape(name: str, link: str, form: Geometry, find: Callable[[str], Path]) ->
     if form.form == "sphere":
         volume = 4.0 / 3.0 * np.pi * form.radius**3
         return Shape(name, link, form.radius * _sphere(SPHERE), volume)
-    raise ValueError(f"{form.form} is no box, cylinder, sphere or mesh")
+    raise ValueError(f"{form.form} is not a box, cylinder, sphere or mesh")
 
 
 def _sphere(count: int) -> Array:
@@ -202,7 +202,7 @@ def make_environment(
         raise AccordError(f"terrain.ground: {ground!r} is neither true nor false")
     for key, given in (("boxes", boxes), ("hulls", hulls)):
         if not isinstance(given, Mapping | None):
-            raise AccordError(f"terrain.{key}: {given!r} gives no names")
+            raise AccordError(f"terrain.{key}: {given!r} is not a list of names")
     fixtures: list[Fixture | MeshFixture] = [GROUND] if ground else []
     fixtures += [_box(name, given) for name, given in (boxes or {}).items()]
     fixtures += [_hull(name, given) for name, given in (hulls or {}).items()]

@@ -64,7 +64,7 @@ def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
     elif "hull" in shape:
         corners = np.concatenate([vertices_of(part, name) for part in shape["hull"]])
     else:
-        raise AccordError(f"shape {name} is no box, prism or hull")
+        raise AccordError(f"shape {name} is not a box, prism or hull")
     return np.asarray(at + corners)
 
 

@@ -80,7 +80,7 @@ class Uncertainty:
         """
         known = [field.name for field in fields(cls)]
         if given is not None and not isinstance(given, Mapping):
-            raise ValueError(f"uncertainty: {given!r} is no mapping of keys to sizes")
+            raise ValueError(f"uncertainty: {given!r} is not a mapping of keys to sizes")
         data = dict(given or {})
         for name in data:
             if name not in known:

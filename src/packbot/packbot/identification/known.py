@@ -69,7 +69,7 @@ class KnownArm:
         except (KeyError, TypeError, ValueError):
             fits = False
         if not fits:
-            raise AccordError(f"{path} is no result of accord identify packbot BAG --json")
+            raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
         return found
 
     @classmethod

@@ -72,7 +72,7 @@ class FailedArm:
         names = [fault.joint for fault in faults]
         for name in names:
             if name not in JOINTS or names.count(name) > 1:
-                raise AccordError(f"{name} is no joint of the arm, or fails twice")
+                raise AccordError(f"{name} is not a joint of the arm, or fails twice")
         self.setup, self.faults = setup, tuple(faults)
         self.kinematics = Kinematics(setup, watch)
         self.clearance = clearance or Clearance.of(setup)

@@ -98,7 +98,7 @@ class ReferenceSettings:
         for name, value in asdict(self).items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise AccordError(
-                    f"engine_options.reference.{name}: {value!r} is no positive number"
+                    f"engine_options.reference.{name}: {value!r} is not a positive number"
                 )
 
 

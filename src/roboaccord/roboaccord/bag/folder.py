@@ -115,7 +115,7 @@ class _SqliteScan(McapScan):
                         self.channels[number] = Channel(number, topic, "cdr", {}, number)
                     for channel, time_ns, data in base.execute(_MESSAGES):
                         if channel not in self.channels or type(data) is not bytes:
-                            raise AccordError(f"{self.path} is damaged: a message is none")
+                            raise AccordError(f"{self.path} is damaged: a message is invalid")
                         self.counts[channel] += 1
                         self.unchecked += 1
                         yield Message(channel, time_ns, data)

@@ -20,7 +20,7 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 """What JSON can hold."""
 
 IF_ANY = {"if_any": True}  # metadata of a field that is left out of the JSON where it is None
-LEFT_OUT = {"left_out": True}  # metadata of a field that is no part of the JSON
+LEFT_OUT = {"left_out": True}  # metadata of a field that is not part of the JSON
 INLINE = {"inline": True}  # metadata of a field whose keys stand among those beside it
 BESIDE = {"beside": True}  # metadata of a field whose quantities are shown among those beside it
 

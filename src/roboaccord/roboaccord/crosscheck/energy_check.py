@@ -101,7 +101,7 @@ def check_energy(
         return NoBook(book.reason or "")
     simulators = engines_of(setup, engine)
     if reason := no_restart(simulators[0]):
-        return NoBook(f"{reason}, so nobody knows the energy")
+        return NoBook(f"{reason}, so the energy is not known")
     rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
     ends = np.searchsorted(run.time, book.time - ROUND_OFF)
     free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0
@@ -250,7 +250,7 @@ def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
         return Finding("energy", engine, "does_not_apply", check.reason)
     if check.left <= check.bound:
         names = " and ".join(check.unmeasured)
-        reason = f"only gains are judged: nobody measures {names}" if names else ""
+        reason = f"only gains are judged: {names} not measured" if names else ""
         return Finding("energy", engine, "within", reason)
     what = "gains" if check.worst < 0.0 else "loses"
     if check.twin:

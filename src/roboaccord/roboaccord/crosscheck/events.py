@@ -186,7 +186,7 @@ def compare_event(
     for what in ("time", "impulse", "energy"):
         value, expected = getattr(event, what), getattr(other, what)
         if what == "impulse" and event.kind == STOP:
-            continue  # an engine's stops push through many steps, and nobody adds that up
+            continue  # an engine's stops push through many steps, and are not added up
         steps = [getattr(each, what) for each in again]
         errors = [step - steps[0] + value - expected for step in steps]
         left, moved = abs(2.0 * errors[2] - errors[1]), abs(np.diff(errors)).sum()

@@ -302,7 +302,7 @@ def _structure(source: Source) -> Found:
             if ends[tag] in source.links:
                 continue
             if (tag, ends[tag]) != ("parent", "world"):
-                message = f"{label(joint)}: its {tag} {ends[tag] or 'is not named'} is no link"
+                message = f"{label(joint)}: its {tag} {ends[tag] or 'is not named'} is not a link"
                 yield "link-unknown", joint, message, "name a link of this file"
         led[ends["child"]] += 1
         parents[ends["child"]] = ends["parent"]

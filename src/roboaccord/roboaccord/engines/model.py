@@ -51,7 +51,7 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
     link = next(e for e in root.findall("link") if e.get("name") == name)
     sphere = link.find("collision/geometry/sphere")
     if sphere is None or np.any(tree.links[0].centre):
-        raise AccordError("the base_link that floats in the description is no ball")
+        raise AccordError("the base_link that floats in the description is not a ball")
     root.remove(link)
     for joint in root.findall("joint"):
         child = joint.find("child")

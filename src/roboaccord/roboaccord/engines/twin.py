@@ -448,7 +448,7 @@ class TwinSpec(EngineSpec):
         """
         self.check(model)
         if self.scheme is None:
-            raise AccordError(f"nobody has written down how {self.name} steps")
+            raise AccordError(f"the integration scheme of {self.name} is not specified")
         return Twin(model, self.scheme(self.configured(model)), self.shaken, self.footing)
 
 

@@ -120,7 +120,7 @@ def _check_value(element: ET.Element, kind: str, place: str) -> Iterator[str]:
     try:
         [float(word) for word in words]
     except ValueError:
-        yield f"{place}: {' '.join(words)!r} is no {kind}"
+        yield f"{place}: {' '.join(words)!r} is not a {kind}"
         return
     if len(words) != count and (kind, len(words)) not in (("color", 3), ("pose", 7)):
         yield f"{place}: {len(words)} numbers, a {kind} has {count}"

@@ -95,10 +95,10 @@ def ask_controller(
         command = command.copy()
     except (TypeError, ValueError) as error:
         raise AccordError(
-            f"{who} gave a Command that is none ({error}) at t = {state.time:.6f} s"
+            f"{who} gave an invalid Command ({error}) at t = {state.time:.6f} s"
         ) from error
     if not all(isinstance(each, Event) for each in command.findings or ()):
-        raise AccordError(f"{who} gave findings that are no events at t = {state.time:.6f} s")
+        raise AccordError(f"{who} gave findings that are not events at t = {state.time:.6f} s")
     check_command(command, joints, who, state.time)
     check_switches(command, state, who)
     return command

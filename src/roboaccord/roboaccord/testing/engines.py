@@ -155,7 +155,7 @@ class EngineConformance:
     def test_it_steps_as_its_scheme_says(self, robot: str, setting: Setting) -> None:
         """Its twin, our equations under that scheme, ends the motion where it does."""
         if spec(self.engine).scheme is None:
-            pytest.skip(f"nobody has written down how {self.engine} steps")
+            pytest.skip(f"the integration scheme of {self.engine} is not specified")
         model = replace(model_of(robot), options={self.engine: setting}, friction=DRAG)
         found, twin = self._simulator(model), simulate_model(model, twin_of(self.engine))
         ends = []

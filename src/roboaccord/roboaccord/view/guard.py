@@ -185,7 +185,7 @@ class Guard:
         host = hosts[0].lower() if len(hosts) == 1 else ""
         name = re.sub(r":\d+$", "", host)
         if not (name in self._names or _is_address(name.strip("[]"))):
-            return f"{_shown(hosts)} is no name of this machine; an address is, or that of --host"
+            return f"{_shown(hosts)} is not this machine's name; use an address, or that of --host"
         if is_socket and origins not in ([f"http://{host}"], [f"https://{host}"]):
             return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
         return ""

@@ -328,5 +328,5 @@ def _check_host(host: str) -> None:
         family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
         socket.create_server((host, 0), family=family).close()
     except (OSError, UnicodeError) as error:
-        reason = (getattr(error, "strerror", None) or "it is no address").partition(" (")[0]
+        reason = (getattr(error, "strerror", None) or "it is not an address").partition(" (")[0]
         raise AccordError(f"cannot listen on {host}: {reason}") from None

@@ -113,7 +113,7 @@ def _wrong(names: list[str], values: list[float], joints: Sequence[str], word: s
         if name not in joints:
             return f"unknown joint {name}{did_you_mean(name, joints)}"
         if not math.isfinite(value):
-            return f"{name}: {value} is no {word}"
+            return f"{name}: {value} is not a {word}"
     if len(names) != len(values):
         last = names[min(len(values), len(names) - 1)] if names else "no joint"
         return f"{last}: {len(names)} names have {len(values)} {word} values"

@@ -74,7 +74,7 @@ def refuse_pictures(folder: Path) -> None:
     """
     found = (path for path in sorted(folder.rglob("*.*")) if path.suffix.lower() in OTHERS)
     if other := next(found, None):
-        raise AccordError(f"{other}: a slice is a PNG file, and this is none")
+        raise AccordError(f"{other}: not a PNG file, as slices are")
 
 
 def check_header(path: Path, n: int) -> None:
@@ -85,7 +85,7 @@ def check_header(path: Path, n: int) -> None:
     """
     head = read_bytes(path, PIXEL * n * n + BESIDE)[:24]
     if len(head) < 24 or head[:8] != SIGNATURE or head[12:16] != b"IHDR":
-        raise AccordError(f"{path}: this is no PNG")
+        raise AccordError(f"{path}: not a PNG file")
     width, height = struct.unpack(">II", head[16:24])
     if (width, height) != (n, n):
         raise AccordError(f"{path}: {width} x {height} pixels, and not {n} x {n}")

@@ -246,7 +246,7 @@ def sphere_radius(volume: Volume, place: Path) -> float:
     distance = np.sqrt(axes[0][:, None, None] + axes[1][:, None] + axes[2])
     wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
     if wrong.any():
-        raise AccordError(f"{place}: this is no sphere within one voxel")
+        raise AccordError(f"{place}: not a sphere within one voxel")
     return radius
 
 

@@ -55,7 +55,7 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
     if refused:
-        raise AccordError(f"{refused}: URDF has no word for it")
+        raise AccordError(f"{refused}, which URDF cannot express")
     return _Conversion(model).result()
 
 
