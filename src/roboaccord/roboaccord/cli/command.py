@@ -67,7 +67,7 @@ class Result:
         used: what the figures depend on beside the options, such as keys of the scenario; None
             for an option that played no part.
         ok: whether all is as it is to be; if not, the exit status is 1.
-        after: called when all is printed: as for a page that stays.
+        after: called when all is printed, for a page that stays.
         names: what links are called in what is printed, by our names, where a user has others.
     """
 

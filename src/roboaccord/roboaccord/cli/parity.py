@@ -127,10 +127,7 @@ def parity_command(
     root = one_of("--base", base, BASES) if base else None
     whose = one_of("--settings", settings, SETTINGS)
     chosen = choose_readers(listed(engines), note)
-    more, arguments = split_arguments(words or [])
-    if more:
-        raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
-    files = files_of(what, read_packages(package or []), arguments, note)
+    files = files_of(what, read_packages(package or []), xacro_arguments(words or []), note)
     for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
@@ -140,8 +137,7 @@ def parity_command(
         def done(robot: RobotParity) -> None:
             step(robot.name)
             if not alone:
-                statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
-                note(f"{robot.name}: {robot.unread or statuses}")
+                note(status_line(robot))
 
         result = parity(
             files,
@@ -164,6 +160,24 @@ def parity_command(
         write_text(report, junit(result), ".xml")
     written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
     return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
+
+
+def xacro_arguments(words: list[str]) -> dict[str, str]:
+    """Return the arguments of a xacro file by name.
+
+    Raises:
+        AccordError: for a word that is not NAME:=VALUE.
+    """
+    more, arguments = split_arguments(words)
+    if more:
+        raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
+    return arguments
+
+
+def status_line(robot: RobotParity) -> str:
+    """Return the status of each engine in a line, or why the robot cannot be read."""
+    statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
+    return f"{robot.name}: {robot.unread or statuses}"
 
 
 def one_of(option: str, value: str, known: Sequence[T]) -> T:

@@ -46,6 +46,7 @@ from snake.search.adaptive import AdaptationEvent, AdaptiveController
 from snake.search.ideal import Figures, Gait, IdealModel
 from snake.search.optimise import (
     DEFAULT_GAIT,
+    Optimum,
     Task,
     optimise,
     serpenoid_of,
@@ -350,11 +351,7 @@ def optimise_command(
         if engines or name != "mujoco"
     }
     with progress() as bar:
-        search = bar.add_task("searching", total=None)
-        found = optimise(
-            model, task, lambda done, total: bar.update(search, completed=done, total=total)
-        )
-        ideal = Pair.of(default, found.figures, task.objective)
+        found = search(model, task, bar)
         confirmed = {name: confirm(setup_for, found.gait, name, task, bar) for name in simulators}
     best = Optimisation(
         objective=task.objective,
@@ -369,12 +366,20 @@ def optimise_command(
         optimum=Measured(found.gait, found.figures),
         default=Measured(DEFAULT_GAIT, default),
         at_bounds=found.bounds,
-        gain=ideal.gain,
+        gain=Pair.of(default, found.figures, task.objective).gain,
         confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
     )
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
     return Result(best, used={**used, "engines": list(simulators)})
+
+
+def search(model: IdealModel, task: Task, bar: Progress) -> Optimum:
+    """Search the best gait, and show on a bar how much of it is done."""
+    number = bar.add_task("searching", total=None)
+    return optimise(
+        model, task, lambda done, total: bar.update(number, completed=done, total=total)
+    )
 
 
 def confirm(
