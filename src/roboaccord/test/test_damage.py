@@ -181,9 +181,7 @@ def test_our_checksums_cannot_be_taken_away(bag: Path, kind: type) -> None:
     at = start + 9 + (24 if kind is Chunk else 0)
     raw[at : at + 4] = bytes(4)
     file.write_bytes(raw)
-    with pytest.raises(
-        AccordError, match="does not match its checksum|do not match their checksum"
-    ):
+    with pytest.raises(AccordError, match=r"not match (its|their) checksum"):
         read_run(bag)
 
 
