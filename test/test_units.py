@@ -78,6 +78,6 @@ def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
     ]  # fmt: skip
     helps = {name: with_unit(each) for name, each in signature.parameters.items()}
     texts = {name: info.help for name, info in options(Signature([*helps.values()])).items()}
-    assert texts["payload"] == "At the finger tips, in kg."
-    assert texts["minutes"] == "Of motion without failure in the study, in min."
+    assert texts["payload"] == "Payload at the finger tips, in kg."
+    assert texts["minutes"] == "Duration of the motion without failure in the study, in min."
     assert unit_of(plain_type(signature.parameters["payload"].annotation)) == ""

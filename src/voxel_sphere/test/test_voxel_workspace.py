@@ -259,7 +259,7 @@ def no_bitmaps(folder):
         (black, "so it is empty"),
         (no_robot, "0 robots"),
         (black_robot, "so it is empty"),
-        (cube_robot, "no sphere within one voxel"),
+        (cube_robot, "not a sphere within one voxel"),
         (large_robot, "larger than the grid"),
         (other_robot, "radius of 1.97 voxels, where size_workspace 5 in workspace.yaml makes it 4"),
         (unknown_key, "unknown key voxelsize"),

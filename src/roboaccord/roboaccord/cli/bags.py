@@ -55,10 +55,11 @@ def compare_command(
     ] = None,
     start: Annotated[
         Seconds | None,
-        typer.Option("--from", metavar="S", help="Start.", show_default=False),
+        typer.Option("--from", metavar="S", help="Start of the interval.", show_default=False),
     ] = None,
     stop: Annotated[
-        Seconds | None, typer.Option("--to", metavar="S", help="End.", show_default=False)
+        Seconds | None,
+        typer.Option("--to", metavar="S", help="End of the interval.", show_default=False),
     ] = None,
     tolerance: Annotated[
         Annotated[float, Quantity("", "each signal's")] | None,

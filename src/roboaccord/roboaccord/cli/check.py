@@ -80,7 +80,8 @@ def check_command(
         typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write it as SARIF.")
+        Path | None,
+        typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF."),
     ] = None,
     rule: Annotated[
         str, typer.Option("--explain", metavar="RULE", help="Explain what a rule finds, and why.")
@@ -90,7 +91,7 @@ def check_command(
 
     A robot's file: masses, units, limits, axes, names, meshes and references, each with its
     line and cure. Worlds, models and bridges: unknown elements, missing systems and unbridged
-    topics, which Gazebo takes in silence; sdformat's own checker is asked where it is installed.
+    topics, which Gazebo accepts silently; sdformat's own checker runs where it is installed.
     Exit status 1 if something is wrong, or undecided because the checker did not answer.
 
     Examples:

@@ -119,9 +119,7 @@ def crosscheck_command(
             "or both side by side.",
         ),
     ] = Profile.DEFAULT,
-    of: Annotated[
-        str, typer.Option("--robot", metavar="FILE", help="The robot's file of a LOG.")
-    ] = "",
+    of: Annotated[str, typer.Option("--robot", metavar="FILE", help="Robot file for a LOG.")] = "",
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -139,20 +137,20 @@ def crosscheck_command(
 ) -> Result:
     """Check engines against the analytical reference, level by level.
 
-    Accelerations at random states; every recorded control period against our equations under the
-    engine's own scheme, and against the reference; the same run again, and in a world that is
-    turned, mirrored or shifted; events; the energy book; whole trajectories at dt, dt/2, dt/4 with
-    their order of convergence, in place of which a scenario that calls its motion chaotic has
-    medians over seeds. Each level of each engine is within, outside, not judged or excused, or does
-    not apply. Exit status 1 if one is outside (fail) or not judged (undecided). With no engine
-    there is no verdict, and the status is 0.
+    Accelerations at random states; every recorded control period against the equations of motion
+    under the engine's own scheme, and against the reference; the same run again, and in a world
+    that is turned, mirrored or shifted; events; the energy book; whole trajectories at dt, dt/2,
+    dt/4 with their order of convergence, or, for a scenario that is marked as chaotic, medians over
+    seeds. Each level of each engine is within, outside, not judged or excused, or does not apply.
+    Exit status 1 if one is outside (fail) or not judged (undecided). With no engine there is no
+    verdict, and the status is 0.
 
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
-    while it runs. One that holds no scenario needs its name behind it.
+    during a run. A BAG without a scenario needs its name as second argument.
 
     Of a LOG with joint positions and efforts, of your own simulator or robot, windows of samples
-    are compared with the equations of the robot's file: what differs (mass, friction, gear,
-    delay, sign, ...), where, and by how much. Columns and units are guessed by their names.
+    are compared with the equations of the robot's file: what differs (mass, friction, gear, delay,
+    sign, ...), where, and by how much. Columns and units are recognised by their names.
 
     Examples:
 

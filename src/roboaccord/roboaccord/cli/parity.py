@@ -69,7 +69,8 @@ def parity_command(
         ),
     ] = "",
     settings: Annotated[
-        str, typer.Option(metavar="default|accord", help="The engines' own, or ours.")
+        str,
+        typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours."),
     ] = "default",
     base: Annotated[
         str,
@@ -91,7 +92,7 @@ def parity_command(
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")] = None,
     report: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write it as JUnit.")
+        Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
     ] = None,
     annotations: Annotated[
         Path | None,
@@ -103,10 +104,10 @@ def parity_command(
 
     Each engine's own reader gets the file without geometry, and once as shipped. Joints, axes,
     limits, masses, centres, inertias, mass matrix, gravity forces and the accelerations at 100
-    random states are held against an own articulated-body algorithm. Each difference is named
-    with its link and cause, and proven: with that cause alone, and without it. Damping, dry
-    friction, effort limits and mimic are listed apart. The rules of `accord check` are asked
-    first. A repair invents no number: it asks for it. Exit status 1 if an engine differs or
+    random states are compared with an independent articulated-body algorithm. Each difference is
+    named with its link and cause, and confirmed: with that cause alone, and without it. Damping,
+    dry friction, effort limits and mimic are listed apart. The rules of `accord check` run first. A
+    repair invents no number: it lists those that it needs. Exit status 1 if an engine differs or
     refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
     repair needs a number.
 

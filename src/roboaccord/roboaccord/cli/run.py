@@ -88,7 +88,8 @@ def run_command(
     base: Base = "",
     packages: Packages = None,
     controller: Annotated[
-        str, typer.Option(metavar="MODULE:CLASS", help="A controller of your own.")
+        str,
+        typer.Option(metavar="MODULE:CLASS", help="Class of your own controller."),
     ] = "",
     inputs: Annotated[
         Path | None,
@@ -100,8 +101,8 @@ def run_command(
 ) -> Result:
     """Run a scenario, and record it.
 
-    Of a robot that is a URDF or xacro FILE the scenario may be left out: it is then released at
-    rest. Its controllers are none, pd, sine and random.
+    For a URDF or xacro FILE the scenario may be omitted: the robot is then released at rest. Its
+    controllers are none, pd, sine and random.
 
     Examples:
 
