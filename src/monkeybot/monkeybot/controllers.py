@@ -379,7 +379,7 @@ def _checked(step: Mapping[str, Any]) -> tuple[float, Mode | None, float | None]
 
 
 class TeleopController:
-    """Give the effort that a person asks for on `/monkeybot/elbow_effort`; 0 without one.
+    """Give the effort commanded on `/monkeybot/elbow_effort`; 0 without one.
 
     Args:
         setup: robot and scenario.

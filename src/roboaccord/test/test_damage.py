@@ -196,7 +196,7 @@ def test_another_hash_is_refused_and_a_missing_one_told(
 ) -> None:
     change_metadata(bag, lambda data: data["custom_data"].pop("sha256"))
     assert read_run(bag).sha256
-    assert "differs from bag.mcap, which is believed, in custom_data" in caplog.text
+    assert "differs from bag.mcap, which is used, in custom_data" in caplog.text
     change_metadata(bag, lambda data: data["custom_data"].update(sha256=64 * "0"))
     with pytest.raises(AccordError, match=r"61 states .* do not have the hash stored with them"):
         read_run(bag)

@@ -114,7 +114,7 @@ def read_collisions(
 def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
     """Return a mesh as a shape, with its volume if it is closed."""
     points, index = np.unique(points[faces.ravel()], axis=0, return_inverse=True)
-    faces = index.reshape(-1, 3)  # anew, for STL repeats corners
+    faces = index.reshape(-1, 3)  # new indices, for STL repeats corners
     sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     both = np.concatenate([sides, sides[:, ::-1]])
     closed = (np.unique(both, axis=0, return_counts=True)[1] % 2 == 0).all()

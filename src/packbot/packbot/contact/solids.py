@@ -178,7 +178,7 @@ class Hull:
 
 
 def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
-    """Return flat faces triangulated anew, each as a fan from its first vertex (f, 3).
+    """Return flat faces retriangulated, each as a fan from its first vertex (f, 3).
 
     How qhull cuts them hangs on the last digits of the vertices.
 

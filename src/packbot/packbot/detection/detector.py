@@ -31,7 +31,7 @@ THRESHOLD = 40.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
 APART = 40.0  # and its one kind the other
 PATIENCE = 0.3  # s for which a failure stands whose kind stays open, or that nothing explains
-LOST = 200.0  # chi^2 of rates that no filter predicts: all begin anew,
+LOST = 200.0  # chi^2 of rates that no filter predicts: all restart,
 BLIND = 0.3  # s: and report nothing for so long, as at the start
 AFTER = 0.5  # s for which nothing is reported after a name: others are shaken, too
 PAST, SNAPSHOTS = 0.5, 5  # s by which unknowns lag that another kind begins with, and how many
@@ -130,7 +130,7 @@ class Noise:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Restart."""
         self._variance = self._first**2
         self._seen: list[Array] = []
 
@@ -175,7 +175,7 @@ class Detector:
 
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
-        # Filters: of the arm as it is taken to be, with each other kind, and as it is, begun anew.
+        # Filters: of the arm as it is taken to be, with each other kind, and as it is, restarted.
         k = 2 + 2 * N
         size = N + len(self._balance.prior)
         self._touching.reset()
@@ -333,7 +333,7 @@ class Detector:
         return faults
 
     def _weigh(self, time: float, period: float) -> None:
-        """Add to the evidence for each other kind, which begins anew where there is none."""
+        """Add to the evidence for each other kind, which restarts where there is none."""
         squares = self._fits[:, 1:] ** 2
         part = period / LASTING
         self._means += part * (self._fits[:, 1:] - self._means)
@@ -396,7 +396,7 @@ class Detector:
         return (Detection(JOINTS[joint], kind, time, time - since, missing),)
 
     def _take(self, which: int, time: float) -> None:
-        """Take a filter for the one of the arm as it is; the others begin anew."""
+        """Take a filter for the one of the arm as it is; the others restart."""
         self._states[0], self._spreads[0] = self._states[which], self._spreads[which]
         self._errors[0], self._means[0] = self._errors[which], 0.0
         self._past.clear()

@@ -62,7 +62,7 @@ class Reach:
 
     Args:
         reached: whether the finger tips ended within 10 mm of the target, and what is displaced
-            by what nobody knows of the arm; nothing was touched but what loose joints rest on,
+            by what the model lacks; nothing was touched but what loose joints rest on,
             and no effort was at its limit.
         error: of the finger tips in the end [m].
         measured: the same by the readings, without their noise, and the model [m].

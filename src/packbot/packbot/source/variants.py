@@ -24,7 +24,7 @@ from packbot.model.arm import Chain, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
-FIRST_STEP = 1e-4  # s: after a stop, as a solver begins anew
+FIRST_STEP = 1e-4  # s: after a stop, as a solver restarts
 STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it
 PROGRESS = 1e-3  # s
 PARALLEL = 1e-9  # part of their length by which parallel axes may differ

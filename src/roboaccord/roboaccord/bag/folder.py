@@ -228,7 +228,7 @@ def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     inside = scans[0].of_rosbag2 if len(scans) == 1 and scans[0].own and complete else {}
     if inside and metadata != inside:
         names = [n for n in {**inside, **metadata} if inside.get(n) != metadata.get(n)]
-        return f"{file} differs from {scans[0].path.name}, which is believed, in {names[0]}"
+        return f"{file} differs from {scans[0].path.name}, which is used, in {names[0]}"
     count, there = metadata.get("message_count"), sum(scan.counts.total() for scan in scans)
     if count != there and (complete or count):
         return f"{file} counts {count} messages, {there} are there"

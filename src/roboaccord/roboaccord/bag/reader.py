@@ -161,7 +161,7 @@ def run_of(content: Content) -> BagRun:
 
 
 def _in_force(rows: Sequence[tuple[float, Array]], time: Array) -> Array | None:
-    """Return the wrench in force up to each time (k, 6), None where nobody commanded any."""
+    """Return the wrench in force up to each time (k, 6), None where none was commanded."""
     if not rows:
         return None
     found = np.zeros((len(time), 6))

@@ -309,7 +309,7 @@ class Frames:
         self.at = stream.seek(len(MAGIC))
         """Where the present record starts."""
         self.checksum = crc32(MAGIC)
-        """Of everything before the present record; begins anew behind the end of the data."""
+        """Of everything before the present record; restarts behind the end of the data."""
         self.cut = False
         """Whether the present record is the last of a file that was cut, and short of its end."""
         self.length = 0

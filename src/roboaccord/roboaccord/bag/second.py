@@ -23,7 +23,7 @@ class Look:
     Args:
         time: [s].
         opacity: 0 to 1; it falls as the horizon of the motion comes nearer.
-        anew: how often it was set anew past that.
+        anew: how often it was reset past that.
         link: that is red; "" for none.
         since: when its error began to count [s].
         line: the cause, in one line.

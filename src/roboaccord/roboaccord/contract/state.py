@@ -168,8 +168,8 @@ class Target:
 
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
-        effort: desired joint efforts (n,) [N m], or None where nobody has asked for any.
-        velocity: desired joint velocities (n,) [rad/s], or None where nobody has asked for any.
+        effort: desired joint efforts (n,) [N m], or None where none are commanded.
+        velocity: desired joint velocities (n,) [rad/s], or None where none are commanded.
         position: desired joint positions (n,) [rad], NaN where `velocity` counts; or None.
     """
 

@@ -79,7 +79,7 @@ class EngineModel:
         armature: what the rotors of the drives add to the inertia of the joints (n,) [kg m^2], of
             which DART takes none where contacts or stops can act; None for none.
         faults: joints that fail.
-        preload: efforts of joints that nobody commands, such as springs, by name [N m or N].
+        preload: efforts of uncommanded joints, such as springs, by name [N m or N].
         contact: what can touch what, by the engine's own solver; None where nothing can.
         contact_events: whether a pair that begins to touch makes an event.
         options: engine options, by engine.

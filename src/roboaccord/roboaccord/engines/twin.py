@@ -89,7 +89,7 @@ class Twin(EngineSimulator):
         stopped: whether a joint has been about to be at its stop since the last reset.
 
     Raises:
-        AccordError: for joints that nobody commands, or a ball in a second tree.
+        AccordError: for uncommanded joints, or a ball in a second tree.
     """
 
     name = "twin"

@@ -273,7 +273,7 @@ def _off(finding: Finding) -> Finding | None:
 
 
 def places(setup: Setup, kinds: Sequence[str]) -> dict[str, str]:
-    """Return for each kind the link or joint that is falsified where nobody names one.
+    """Return for each kind the link or joint that is falsified by default.
 
     The last link that weighs anything and the joint in the middle: one of each, since an error of
     a single part is the harder to find.

@@ -200,7 +200,7 @@ class JointFaults:
         self.possible = True
 
     def restart(self, time: float) -> None:
-        """Forget what was asked for and is in force; the scenario's faults act anew."""
+        """Forget what was asked for and is in force; the scenario's faults act again."""
         self._since = time
         self._live.clear()
         self._asked.clear()

@@ -40,7 +40,7 @@ class Stops:
     """Advance a tree whose joints have stops.
 
     Args:
-        dynamics: of the tree; locks of its joints are set anew.
+        dynamics: of the tree; locks of its joints are reset.
         lower, upper: limits of the positions (n,) [rad or m].
 
     Attributes:

@@ -196,7 +196,7 @@ class RobotConformance:
         if not isinstance(engine, EngineSimulator):
             pytest.skip(f"{other} has several models: accelerations show all that they have")
         if {joint.name for joint in engine.tree.moving} - {*engine.joints}:
-            pytest.skip("the model has joints that nobody commands")
+            pytest.skip("the model has uncommanded joints")
         for state, _ in draw_states(setup, STATES, SEED):
             rest = at_rest(state)
             mass, gravity = engine.mass_matrix(rest), engine.gravity_forces(rest)

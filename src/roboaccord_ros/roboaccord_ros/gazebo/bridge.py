@@ -191,7 +191,7 @@ class PosedBase:
     """Add the twist of the base to states, from its poses, step by step.
 
     Gazebo publishes a pose when it has changed by 1e-6 m or an entry of the quaternion; while the
-    world is paused it compares anew, with another pose. So what it publishes of a slow base depends
+    world is paused it compares with another pose. So what it publishes of a slow base depends
     on whether the world has been paused since, which a busy server can skip.
 
     Args:

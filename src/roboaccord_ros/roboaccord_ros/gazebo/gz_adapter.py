@@ -89,7 +89,7 @@ class GazeboShell(ResultShell):
     """Convert Gazebo's states and efforts to the workspace's interface.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         setup: robot and scenario.
         world: must be paused, and have the robot in it.
         link: how efforts reach Gazebo, in lockstep or free.
@@ -172,7 +172,7 @@ class GazeboShell(ResultShell):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the adapter that the parameters of a node ask for."""
+        """Make the adapter that the parameters of a node specify."""
         names = ("peers", "start_timeout", "pace", "max_delay", "contacts")
         values = declare(node, "robot", "scenario", "set", "duration", "world", "lockstep", *names)
         setup = declare_faults(node, setup_of(values))

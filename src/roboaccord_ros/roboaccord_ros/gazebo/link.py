@@ -215,7 +215,7 @@ class Lateness:
     """Compare the time of the states that commands answer with the time of the world.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         step: of the world's physics [s].
         period: of the commands [s].
         bound: how late a command may be [control periods]; 0 where the world waits.

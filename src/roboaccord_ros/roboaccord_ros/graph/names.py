@@ -36,7 +36,7 @@ DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast D
 
 # Nothing is dropped: who lags behind by more than the middleware holds makes the publisher wait.
 RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
-DEEP = QoSProfile(depth=5000)  # of what nobody records
+DEEP = QoSProfile(depth=5000)  # of what is not recorded
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
@@ -181,7 +181,7 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Asked], None
     Best effort takes messages from publishers of either kind.
 
     Args:
-        node: where the subscriptions live.
+        node: that hosts the subscriptions.
         robot: is driven.
         take: is given the name of a topic, and the message.
     """

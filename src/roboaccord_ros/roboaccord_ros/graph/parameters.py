@@ -119,7 +119,7 @@ class FaultInlet:
     A message that is no fault is ignored, and a parameter refused.
 
     Args:
-        shell, setup: where it lives.
+        shell, setup: that host it.
         fail: takes each fault.
     """
 

@@ -106,7 +106,7 @@ class Shell:
     """Wrap a core object into a node: the base of all nodes, in a process of its own or not.
 
     Args:
-        node: where it lives.
+        node: that hosts it.
         robot: name, with which its topics begin.
         run: which its errors end.
 
@@ -124,7 +124,7 @@ class Shell:
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make what the parameters of a node ask for."""
+        """Make what the parameters of a node specify."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -39,7 +39,7 @@ class PublishedInputs(Announced):
     """Publish each target as it comes into force, before the efforts of its tick.
 
     Args:
-        node: where the publishers live.
+        node: that hosts the publishers.
         setup: robot and scenario.
         inputs: whose targets they are.
     """
@@ -141,7 +141,7 @@ class ControllerShell(Shell):
     """Answer each state with the command of a controller.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         setup: robot and scenario.
         options: how it is run.
         inputs: targets of the controller, and switches.
@@ -180,7 +180,7 @@ class ControllerShell(Shell):
             graph.ODOMETRY: self._on_odometry,
             graph.STATES: self._on_joint_states,
         }
-        # Where nobody waits, an answer to an old state does harm: a backlog would only grow.
+        # Without lockstep an answer to an old state does harm: a backlog would only grow.
         qos = graph.RELIABLE if options.lockstep else graph.NEWEST
         for name, take in takes.items():
             self._states = self.subscribe(name, take, qos)
@@ -189,7 +189,7 @@ class ControllerShell(Shell):
 
     @classmethod
     def build(cls, node: Node, run: Run, peers: Sequence[str] = ()) -> Self:
-        """Make the controller that the parameters of a node ask for; `peers` replaces theirs."""
+        """Make the controller that the parameters of a node specify; `peers` replaces theirs."""
         names = [each.name for each in fields(ControllerOptions)]
         values = declare(node, "robot", "scenario", "set", "duration", "inputs", *names)
         setup, options = setup_of(values), ControllerOptions(**{n: values[n] for n in names})
@@ -210,7 +210,7 @@ class ControllerShell(Shell):
         return made
 
     def close(self) -> None:
-        """Leave no effort in force where nobody waits for the next one."""
+        """Leave no effort in force, without lockstep."""
         self.watch.stop()
         if not self._options.lockstep:
             self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
@@ -269,7 +269,7 @@ class ControllerShell(Shell):
                 f"{self._states.topic_name}"
             )
         if time > 0.0:
-            self._warn_once(f"{order}: the clock has jumped, and the controller begins anew")
+            self._warn_once(f"{order}: the clock has jumped, and the controller restarts")
 
     def _warn_once(self, line: str) -> None:
         if not self._warned:

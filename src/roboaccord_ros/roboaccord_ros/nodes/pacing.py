@@ -74,7 +74,7 @@ class Pacing:
         self._effort = np.zeros(len(setup.joints))  # held in real time
         self._answer, self._warned = (-1.0, self._effort), False  # the last one, and its state
         self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
-        free = 0.0 if options.lockstep else 1.0  # nobody is waited for: then time is real
+        free = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or free)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
         self._efforts = EffortCodec(setup.joints)

@@ -109,7 +109,7 @@ class RecorderShell(Shell):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the recorder that the parameters of a node ask for."""
+        """Make the recorder that the parameters of a node specify."""
         values = declare(node, "robot", "bag", needs=["robot", "bag"])
         return cls(node, values["robot"], Path(values["bag"]), run)
 
@@ -263,7 +263,7 @@ class RecorderShell(Shell):
             self.run.stop()
 
     def _is_alone(self) -> bool:
-        """Return whether nobody publishes states any more."""
+        """Return whether the states have no publisher any more."""
         return self._listening and not self._subscriptions[graph.STATES].get_publisher_count()
 
     def _give_up(self) -> None:
@@ -291,7 +291,7 @@ main = RecorderShell.main
 
 
 class FrameLog:
-    """Add the transforms of a robot to a bag at 50 Hz; nobody publishes them where tf2 is missing.
+    """Add the transforms of a robot to a bag at 50 Hz; they are not published where tf2 is missing.
 
     Args:
         setup: robot and scenario.

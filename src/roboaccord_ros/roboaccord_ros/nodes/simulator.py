@@ -33,7 +33,7 @@ class SimulatorShell(Simulation):
     """Step a simulator, and publish the state, what happens, and at the end the result.
 
     Attributes:
-        make: makes the simulator that the parameters of a node ask for.
+        make: makes the simulator that the parameters of a node specify.
         controller: the controller node of this process, if it has one.
     """
 
@@ -70,7 +70,7 @@ class SimulatorShell(Simulation):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the simulator that the parameters of a node ask for."""
+        """Make the simulator that the parameters of a node specify."""
         values = declare(node, "robot", "scenario", "set", "composed", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
         keep = None

@@ -28,7 +28,7 @@ from roboaccord_ros.speed import last_factor
 SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 GAZEBO = "gz"
-SLOW = 0.4  # of real time, below which nobody drives
+SLOW = 0.4  # of real time, below which driving is refused
 
 
 @dataclass(frozen=True)

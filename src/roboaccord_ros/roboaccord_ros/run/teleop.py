@@ -43,12 +43,12 @@ def connect(setup: Setup, namespace: str = "") -> Iterator[RosLink]:
 
 
 class RosLink:
-    """Send what a person asks for, and follow the state.
+    """Send the operator's commands, and follow the state.
 
     What is zero is sent once, and then nothing, so that others can drive too.
 
     Args:
-        node: where it lives.
+        node: that hosts it.
         setup: robot and scenario.
     """
 

@@ -86,7 +86,7 @@ class AsDescribed:
         return STEP / speed if speed > 0 else math.inf
 
     def advance(self, dt: float) -> None:
-        """Make an Euler step, find the contacts anew, and bounce off or turn along a wall."""
+        """Make an Euler step, find the contacts again, and bounce off or turn along a wall."""
         s, r = self.state, self._r
         s.centre = s.centre + dt * r * np.cross(s.omega, s.normal)
         rate = float(np.linalg.norm(s.omega))

@@ -31,7 +31,7 @@ OTHERS = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")  # 
 
 
 def nothing(count: int) -> None:
-    """Report progress to nobody."""
+    """Discard progress."""
 
 
 def slice_files(folder: Path, n: int) -> list[Path]:

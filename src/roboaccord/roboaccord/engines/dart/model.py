@@ -212,7 +212,7 @@ def _multiply(element: ET.Element, key: str, factor: float) -> None:
 
 @contextmanager
 def listen() -> Iterator[list[str]]:
-    """Take down the lines that DART writes, which are shown to nobody; filled at the end."""
+    """Capture the lines that DART writes, which are not shown; filled at the end."""
     lines = list[str]()
     sys.stderr.flush()
     kept = os.dup(2)
