@@ -194,7 +194,7 @@ WRONG_CONTROLLERS = {
     "Infinite": "Infinite gave effort inf for joint_01 at t = 0.000000 s",
     "OneMissing": "gave 20 efforts at t = 0.000000 s, the robot has 21 joints: joint_21 is",
     "OneTooMany": "gave 22 efforts at t = 0.000000 s, the robot has 21 joints",
-    "Silent": "Silent gave NoneType and no Command",
+    "Silent": "Silent gave NoneType, not a Command",
     "Careless": "Careless raised ZeroDivisionError: division by zero",
     "Stillborn": "controller raised KeyError: 'gain' (",
     "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",

@@ -201,7 +201,7 @@ def test_native_code_that_crashes_is_one_line():
     with start(work="import ctypes; ctypes.string_at(0)") as process:
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert stderr == "accord: ended by SIGSEGV; is there memory enough, and room in /dev/shm?\n"
+    assert stderr == "accord: ended by SIGSEGV; is there enough memory, and room in /dev/shm?\n"
 
 
 @thorough

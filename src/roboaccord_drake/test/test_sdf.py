@@ -180,7 +180,7 @@ def two(kind: str, more: str = "") -> str:
          r"it holds 2 models \(m, n\): name the file of one"),
         ('</model><world name="w"><gravity>0 0 -9.8</gravity></world><model name="n">',
          "it is a world, and no robot"),
-        (two("revolute", link("c", "0 1 0 0 0 0")), "c hangs neither on a nor on what hangs there"),
+        (two("revolute", link("c", "0 1 0 0 0 0")), "c is attached neither to a nor"),
         (two("revolute", '<drake:ball_constraint><drake:ball_constraint_body_A>a'
              "</drake:ball_constraint_body_A><drake:ball_constraint_body_B>b"
              "</drake:ball_constraint_body_B><drake:ball_constraint_p_AP>0 0 0"

@@ -65,7 +65,7 @@ def mind(child: int) -> int:
     number = signal.Signals(received or -ended)
     if number in WORDS:
         return _complain(WORDS[number], 128 + number)
-    return _complain(f"ended by {number.name}; is there memory enough, and room in /dev/shm?", 2)
+    return _complain(f"ended by {number.name}; is there enough memory, and room in /dev/shm?", 2)
 
 
 def end_orphans(until: float) -> None:

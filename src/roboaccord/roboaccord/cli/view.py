@@ -1,4 +1,4 @@
-"""`accord view`: a recorded run or a robot, in the browser or as a moving picture."""
+"""`accord view`: a recorded run or a robot, in the browser or as an animation."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 def check_world(urdf: str, base: str) -> None:
-    """Refuse a base that is fixed or planar and hangs on nothing.
+    """Refuse a base that is fixed or planar and not attached.
 
     DART lets it fall freely, MuJoCo welds it to the world, and neither warns.
 

@@ -73,7 +73,7 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
         offset[joint.child] = moved
     loose = [name for name in by_name if name not in offset]
     if loose:
-        raise AccordError(f"{loose[0]} hangs neither on {root} nor on what hangs there")
+        raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
     ordered = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
     return Tree(tuple(ordered), tuple(found))
 

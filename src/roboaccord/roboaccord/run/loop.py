@@ -89,7 +89,7 @@ def ask_controller(
         watch.calls += 1
     if not isinstance(command, Command):
         raise AccordError(
-            f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
+            f"{who} gave {type(command).__name__}, not a Command, at t = {state.time:.6f} s"
         )
     try:
         command = command.copy()

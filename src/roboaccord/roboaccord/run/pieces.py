@@ -190,7 +190,7 @@ def _here(
         for each in found:  # noqa: UP028 - `yield from` would close it before `finally` does
             yield each
     except TerminatedWorkerError:
-        raise AccordError("a worker process was killed; was there memory enough?") from None
+        raise AccordError("a worker process was killed; was there enough memory?") from None
     finally:
         with warnings.catch_warnings(action="ignore"):  # of pieces that nobody waits for any more
             found.close()

@@ -96,7 +96,7 @@ class Film:
         if not len(trajectory):
             raise AccordError("the motion has no samples to draw")
         if not HAS_NUMBA:
-            raise AccordError("moving pictures need numba; run: pip install numba")
+            raise AccordError("films need numba; run: pip install numba")
         self.fps, self.size, self.speed = fps, size, speed
         self._scene = Scene.parse(urdf, collision=collision)
         self._motion = motion = resample(trajectory, speed / fps)

@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
-    """Return the skeleton of a model; a ball that floats in it hangs on nothing.
+    """Return the skeleton of a model; a ball that floats in it has no joint to the world.
 
     Args:
         model: description and base.
