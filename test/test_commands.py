@@ -151,8 +151,8 @@ def accord(
         capsys.readouterr()
         words = CASES[name].format(out=folder, root=ROOT)
         status = run(shlex.split(f"{name} {words} {more}"))
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        message = capsys.readouterr()
+        return status, message.out, message.err
 
     return of
 
@@ -265,9 +265,9 @@ def test_a_command_that_fails_puts_back_what_it_was_to_replace(
     assert accord("run")[0] == 0
     folder = tmp_path / "results"
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    status, printed, said = accord("run", "--force --controller missing:Any")
+    status, printed, message = accord("run", "--force --controller missing:Any")
     assert (status, printed) == (2, "")
-    assert "cannot import missing:Any" in said
+    assert "cannot import missing:Any" in message
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert accord("run", "--force --set seed=1")[0] == 0

@@ -60,8 +60,8 @@ def try_out(run: Accord, name: str) -> None:
 @pytest.mark.slow
 def test_a_new_robot_runs_cross_checks_and_tests_itself(run: Accord, tmp_path: Path) -> None:
     """All that the command prints, done: install, run, cross-check with DART and MuJoCo, test."""
-    said = run("roboaccord.cli.main", "new-robot", "swinger")
-    assert re.findall(r"^  (\w+)", said, re.MULTILINE) == ["pip", "accord", "accord", "python"]
+    message = run("roboaccord.cli.main", "new-robot", "swinger")
+    assert re.findall(r"^  (\w+)", message, re.MULTILINE) == ["pip", "accord", "accord", "python"]
     install(run, "src/swinger")
     try_out(run, "swinger")
     settings = ("--config", str(ROOT / "pyproject.toml"), "src")

@@ -187,7 +187,7 @@ def test_texts_and_messages_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a=weak", "weak needs a size, weak:FRACTION"),
         ("a=weak:1.5", "FRACTION is 0 to 1"),
@@ -196,8 +196,8 @@ def test_texts_and_messages_read_back() -> None:
         ("a=drifting:nan", "nan is not a number"),
     ],
 )
-def test_what_is_no_partial_fault_is_refused(text: str, said: str) -> None:
-    with pytest.raises(AccordError, match=said):
+def test_what_is_no_partial_fault_is_refused(text: str, message: str) -> None:
+    with pytest.raises(AccordError, match=message):
         parse_fault(text)
 
 

@@ -235,10 +235,10 @@ def test_too_little_address_space_is_one_line(transport, tmp_path):
         pytest.importorskip("rclpy")
     value = {"direct": 450, "ros": 650}[transport] * 10**6
     words = ["run", "monkeybot", "level", "--transport", transport, "--out", str(tmp_path / "out")]
-    status, said = limited(resource.RLIMIT_AS, value, *words)
-    assert (status, said.count("\n")) == (2, 1)
-    assert f"{value // 10**6} MB of address space" in said
-    assert "ulimit -v" in said
+    status, message = limited(resource.RLIMIT_AS, value, *words)
+    assert (status, message.count("\n")) == (2, 1)
+    assert f"{value // 10**6} MB of address space" in message
+    assert "ulimit -v" in message
 
 
 @pytest.mark.parametrize("words", ["check {}", "recover {}", "run {} --transport direct"])
@@ -298,11 +298,11 @@ def handlers():
 
 @pytest.mark.usefixtures("handlers")
 def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
-    with command_line.minded() as told, suppress(Terminated):
+    with command_line.minded() as received, suppress(Terminated):
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("SIGTERM had no effect")
     os.kill(os.getpid(), signal.SIGTERM)
-    assert told == [signal.SIGTERM]
+    assert received == [signal.SIGTERM]
 
 
 @pytest.mark.usefixtures("handlers")
@@ -314,11 +314,11 @@ def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(0.01)  # here the handler raises
 
-    with command_line.minded() as told, suppress(Terminated):
+    with command_line.minded() as received, suppress(Terminated):
         Ending()
         time.sleep(1.0)
         pytest.fail("SIGTERM had no effect")
-    assert told == [signal.SIGTERM]
+    assert received == [signal.SIGTERM]
 
 
 @pytest.mark.slow

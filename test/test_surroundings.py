@@ -93,8 +93,8 @@ def test_every_bag_holds_them_latched(transport: str, tmp_path: Path) -> None:
     assert 0.0 < volume < 1.0
     assert away == pytest.approx(setup.parameters.radius, abs=setup.terrain.voxel)
     metadata = (bag / "metadata.yaml").read_text(encoding="utf-8")
-    told = metadata[metadata.index("/voxel_sphere/surroundings") :]
-    assert "transient_local" in told[: told.index("message_count")]
+    stored = metadata[metadata.index("/voxel_sphere/surroundings") :]
+    assert "transient_local" in stored[: stored.index("message_count")]
 
 
 @pytest.mark.parametrize(

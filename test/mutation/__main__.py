@@ -176,8 +176,8 @@ def diff_of(mutant: Mutant) -> str:
 
 def explained(mutant: Mutant, reasons: list[dict[str, str]]) -> str:
     """Return why a survivor changes nothing that a test could see; "" if nobody has said."""
-    told = mutant.file, diff_of(mutant).strip()
-    return next((r["reason"] for r in reasons if (r["file"], r["diff"].strip()) == told), "")
+    wanted = mutant.file, diff_of(mutant).strip()
+    return next((r["reason"] for r in reasons if (r["file"], r["diff"].strip()) == wanted), "")
 
 
 def main(

@@ -36,9 +36,9 @@ def complaint(accord_here, capsys, monkeypatch, tmp_path):
     def of(words):
         monkeypatch.chdir(tmp_path)
         assert accord_here(words.split()) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        (line,) = said.err.splitlines()
+        message = capsys.readouterr()
+        assert message.out == ""
+        (line,) = message.err.splitlines()
         assert line.startswith("accord: ")
         return line
 

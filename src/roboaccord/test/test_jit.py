@@ -290,8 +290,8 @@ def test_of_processes_that_start_together_one_compiles(
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = [process.communicate()[0].split() for process in processes]
-    assert [sum(map(int, misses)) for misses in zip(*said, strict=True)] == [1, 1]
+    message = [process.communicate()[0].split() for process in processes]
+    assert [sum(map(int, misses)) for misses in zip(*message, strict=True)] == [1, 1]
     assert not list((tmp_path / "cache").rglob("*.lock"))
 
 

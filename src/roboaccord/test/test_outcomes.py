@@ -214,9 +214,9 @@ def test_an_excuse_covers_its_level_and_engine_alone() -> None:
 def test_what_is_excused_allowed_or_needs_no_excuse_is_said() -> None:
     found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
     excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}}
-    said = remarks(excuse(found, excuses), excuses)  # type: ignore[arg-type]
-    assert any("trajectory excused: it rebounds" in line for line in said)
-    assert any("one_step needs no excuse" in line for line in said)
+    message = remarks(excuse(found, excuses), excuses)  # type: ignore[arg-type]
+    assert any("trajectory excused: it rebounds" in line for line in message)
+    assert any("one_step needs no excuse" in line for line in message)
 
 
 def test_an_error_hidden_by_another_floor_is_not_below_round_off() -> None:

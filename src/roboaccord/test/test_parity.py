@@ -436,11 +436,11 @@ def test_trap_is_as_the_page_says(title: str) -> None:
     xml, head, row = TRAPS[title]
     robot = bench(xml.replace("BODY", BODY).replace("LIMIT", LIMIT))
     engines, cells = ([cell.strip() for cell in r.strip("|").split("|")] for r in (head, row))
-    said = dict(zip(engines, cells, strict=True))
+    message = dict(zip(engines, cells, strict=True))
     for engine in installed():
         found = examine(robot, engine)
         causes = {c.cause for c in found.causes if c.cause != "joint order"}
-        status, _, cause = said[engine].partition(": ")
+        status, _, cause = message[engine].partition(": ")
         assert (found.status, causes) == (status, {cause} if cause else set()), engine
 
 
@@ -537,7 +537,7 @@ def test_command_writes_what_the_interface_says(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("nothing.urdf", "cannot read"),
         (f"{DATA}/bolt.urdf --engines dard", "unknown engine dard"),
@@ -547,10 +547,12 @@ def test_command_writes_what_the_interface_says(
         (f"{Path(__file__).parents[1] / 'config'}", "no URDF"),
     ],
 )
-def test_mistakes_give_one_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_mistakes_give_one_line(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Exit status 2, and one line that says what is wrong."""
     assert run(["parity", *words.split()]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_axis_without_a_direction_is_refused(

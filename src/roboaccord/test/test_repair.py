@@ -303,7 +303,7 @@ def test_the_command_asks_for_a_mass(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert robot["repair"]["before"]["reach"] == pytest.approx(0.3)
     assert out.read_bytes() == text.replace("0 0 2", "0 0 1").encode()
     assert run(words.split()) == 1
-    for said in (capsys.readouterr().out, page.read_text("utf-8")):
-        assert line in said
-        assert "reach 0.3 m" in said
-        assert "joint shoulder: axis length" in said
+    for message in (capsys.readouterr().out, page.read_text("utf-8")):
+        assert line in message
+        assert "reach 0.3 m" in message
+        assert "joint shoulder: axis length" in message

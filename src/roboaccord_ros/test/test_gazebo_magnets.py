@@ -140,8 +140,8 @@ def test_with_both_hands_held_all_motion_stops(gazebo_run):
 
 
 def test_the_hands_change_between_two_steps(gazebo_run):
-    told = [(event.kind, event.subject, round(event.time, 9)) for event in gazebo_run.events]
-    assert told == [
+    reported = [(event.kind, event.subject, round(event.time, 9)) for event in gazebo_run.events]
+    assert reported == [
         ("magnet_off", "magnet_a", 0.5),
         ("magnet_on", "magnet_b", 0.5),
         ("magnet_off", "magnet_b", 0.7),

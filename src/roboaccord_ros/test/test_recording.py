@@ -222,8 +222,8 @@ def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path
     found = listener.messages()
     inputs = found["/snake/cmd_vel"]
     assert [decode_twist(data)[0] for _, data in inputs] == pytest.approx([0.1, 0.2, 0.3])
-    for (at, _), told in zip(inputs, sent):
-        assert told - 0.05 < at < told + 0.3  # of the last state that the recorder had
+    for (at, _), stamp in zip(inputs, sent):
+        assert stamp - 0.05 < at < stamp + 0.3  # of the last state that the recorder had
     errors = found["/snake/crosscheck/error"]
     assert len(errors) == check.verdict.compared == 600
     assert [at for at, _ in errors] == pytest.approx(0.001 * np.arange(1, 601), abs=1e-9)
@@ -268,14 +268,14 @@ def test_a_recorder_that_is_told_to_end_does_though_messages_keep_coming(
     listener = Listener(graph, "snake", tmp_path / "bag")
     shell = graph.simulator(setup, peers=("controller", "recorder"))
     graph.controller(setup)
-    told = []
+    stamp = []
 
     def tell():
-        if shell.stepper.tick > 50 and not told:
-            told.append(time.monotonic())
+        if shell.stepper.tick > 50 and not stamp:
+            stamp.append(time.monotonic())
             graph.run.interrupt()
 
     graph.node("person").create_timer(0.02, tell)
     graph.spin()
-    assert time.monotonic() - told[0] < 5.0
+    assert time.monotonic() - stamp[0] < 5.0
     assert listener.messages()

@@ -315,7 +315,7 @@ def test_command_sets_adapting_beside_keeping_the_gait():
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         ("controller.name=steering", "about the controller adaptive"),
         ("friction.beyond=null", "needs a second ground"),
@@ -323,11 +323,11 @@ def test_command_sets_adapting_beside_keeping_the_gait():
         ("controller.patience=-1", "patience not negative"),
     ],
 )
-def test_what_makes_no_sense_is_said_before_the_run(key, said):
+def test_what_makes_no_sense_is_said_before_the_run(key, message):
     """One line each."""
     result = CliRunner().invoke(app, ["snake", "adapt", "--set", key])
     assert isinstance(result.exception, AccordError)
-    assert said in str(result.exception)
+    assert message in str(result.exception)
 
 
 def test_the_true_ground_is_not_read():

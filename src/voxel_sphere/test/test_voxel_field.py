@@ -144,7 +144,7 @@ def test_wrong_volumes():
 
 
 def test_each_stage_of_a_field_is_told_of():
-    told = []
+    counted = []
     solid = fill_below(make_surface("plane", 30, 3.0).height, 30)
-    distance_and_gradient(solid, 3.0, done=told.append)
-    assert sum(told) == STAGES
+    distance_and_gradient(solid, 3.0, done=counted.append)
+    assert sum(counted) == STAGES

@@ -112,14 +112,14 @@ def test_decimation_states_its_error():
     fewer = decimate(full, 5000)
     assert len(fewer.faces) <= 5000
     assert as_trimesh(fewer).is_watertight
-    said, before = deviation(fewer, terrain), deviation(full, terrain)
-    assert before.mean_error < said.mean_error < 0.1
+    message, before = deviation(fewer, terrain), deviation(full, terrain)
+    assert before.mean_error < message.mean_error < 0.1
     points, _ = trimesh.sample.sample_surface(as_trimesh(fewer), 20_000, seed=1)
     points = points[(np.abs(points - 50) < 45).all(axis=1)]
     plan = np.hypot(*(points[:, :2] - 50).T)
     bowl = points[plan < 40]
     off = np.abs(np.linalg.norm(bowl - [50, 50, 60], axis=1) - 50)
-    assert off.max() < said.max_error
+    assert off.max() < message.max_error
     assert off.mean() < 0.1
     with pytest.raises(AccordError, match="100 at least"):
         decimate(full, 50)

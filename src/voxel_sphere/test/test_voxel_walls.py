@@ -264,7 +264,7 @@ def test_a_failed_run_is_saved(arena, niche, accord_here, capsys, tmp_path):
     file = tmp_path / "ended.npz"
     words = f"voxel-sphere roll {folder} --omega -1 1 --time 6 --json --out {file}"
     assert accord_here(words.split()) == 1
-    said = capsys.readouterr()
-    assert json.loads(said.out)["status"] == "too_many_contacts"
-    assert len(said.err.splitlines()) == 1
+    message = capsys.readouterr()
+    assert json.loads(message.out)["status"] == "too_many_contacts"
+    assert len(message.err.splitlines()) == 1
     assert np.load(file)["status"] == "too_many_contacts"
