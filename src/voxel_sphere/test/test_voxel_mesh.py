@@ -121,7 +121,7 @@ def test_decimation_states_its_error():
     off = np.abs(np.linalg.norm(bowl - [50, 50, 60], axis=1) - 50)
     assert off.max() < message.max_error
     assert off.mean() < 0.1
-    with pytest.raises(AccordError, match="100 at least"):
+    with pytest.raises(AccordError, match="100 triangles at least"):
         decimate(full, 50)
 
 
@@ -219,11 +219,11 @@ def test_world_command(figures, tmp_path):
         ("mesh t --out a.stl --heights a.txt", "its name must end with .npy"),
         ("mesh t --out a.stl --surface hill", "no volume hill; there is"),
         ("mesh t --out a.stl --workspace tunnel --walls tunnel_walls", "name it alone"),
-        ("mesh t --out a.stl --decimate 4", "100 at least"),
+        ("mesh t --out a.stl --decimate 4", "100 triangles at least"),
         ("mesh t --out a.stl --heights a.npy", "not a height field"),
         ("mesh t --out t/Bitmaps_20/workspace.yaml/a.stl", "cannot write"),
         ("world t --out gz --detector fcl", "one of ode, bullet, not fcl"),
-        ("world t --out gz --name a/b", "no name for a world"),
+        ("world t --out gz --name a/b", "not a name for a world"),
         ("world t --out gz --friction -1", "friction is -1"),
         ("world t --out t/Bitmaps_20/workspace.yaml", "is a file, not a folder"),
     ],

@@ -329,12 +329,12 @@ def make_command(
     height: Annotated[
         str | None,
         Quantity("voxels"),
-        typer.Option(metavar="EXPR", help="Height z as an expression in x, y, n and r."),
+        typer.Option(metavar="EXPR", help="Height z as an expression of x, y, n and r."),
     ] = None,
     xyz: Annotated[
         tuple[str, str, str] | None,
         Quantity("voxels"),
-        typer.Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions in s, t, n and r."),
+        typer.Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
     ] = None,
     s: Annotated[Interval, typer.Option("--s", metavar="A B", help="Interval of s in --xyz.")] = (
         "0",
