@@ -19,7 +19,7 @@ Complain = Callable[[str], str]
 RUN = "run snake serpenoid --transport direct --json --set duration=0.01"
 
 CONTROLLERS = '''
-"""Controllers that do wrong, each in its own way."""
+"""Controllers that do wrong, each differently."""
 
 import numpy as np
 from roboaccord.contract.state import Command
@@ -77,7 +77,7 @@ class NoMethods:
 
 
 def complaint(words: str, cwd: Path, **environment: str) -> str:
-    """Return the one line that `accord` must say about a mistake."""
+    """Return the one line that `accord` must print about a mistake."""
     done = accord(*words.split(), cwd=cwd, **environment)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -200,7 +200,7 @@ WRONG_CONTROLLERS = {
     "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",
     "Nothing": "cannot import my_controllers:Nothing",
 }
-# Nodes bring what the same checks say: one that fails as it runs, one that raises, one unborn.
+# Nodes bring what the same checks report: one that fails as it runs, one that raises, one unborn.
 OVER_ROS = ("NotANumber", "Careless", "Stillborn")
 
 
@@ -316,7 +316,7 @@ def test_what_is_right_still_works(tmp_path: Path) -> None:
     ],
 )
 def test_list_survives_a_broken_robot(files: dict[str, str], message: str, tmp_path: Path) -> None:
-    """One line on stderr names it and says why; the others are listed, and the status is 0."""
+    """One line on stderr names it and states why; the others are listed, and the status is 0."""
     entry = "[roboaccord.robots]\nwreck = wreck.robot:ROBOT\n"
     metadata = {"METADATA": "Name: wreck\nVersion: 1\n", "entry_points.txt": entry}
     installed = {f"wreck-1.dist-info/{name}": text for name, text in metadata.items()}

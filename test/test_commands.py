@@ -214,7 +214,7 @@ def test_figures_as_json_and_on_80_columns(
     "name", [n for n in NAMES if getattr(n, "values", (n,))[0] in INTO_FOLDERS]
 )
 def test_a_folder_of_something_else_is_refused(name: str, accord: Accord, tmp_path: Path) -> None:
-    """One line says what it holds; --force takes it, and deletes what accord wrote there alone."""
+    """One line states what it holds; --force deletes only what accord wrote there."""
     folder = tmp_path / "results"
     (folder / "old").mkdir(parents=True)
     for each in ("mine.txt", "old/result.csv", "old/notes.txt"):

@@ -22,7 +22,7 @@ SHELLS = {
 
 
 def complete(line: str, shell: str = "bash") -> str:
-    """Return what the command says to a shell that completes the last word of a line."""
+    """Return what the command answers to a shell that completes the last word of a line."""
     count = str(len(line.split(" ")) - 1)
     variables = {key: text.format(line, count=count) for key, text in SHELLS[shell].items()}
     environment = {**os.environ, **variables, "_ACCORD_COMPLETE": f"complete_{shell}"}

@@ -1,4 +1,4 @@
-"""The floor plan: rooms import one way, and few modules stand at the top of a package."""
+"""The floor plan: rooms import in one direction, and few modules stand at the top of a package."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_a_brake_that_slips_stops_the_joint_and_holds_it(wheel: Path, engine: st
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_drive_with_backlash_crosses_its_gap_first(wheel: Path, engine: str) -> None:
-    """From one side to the other at GAP_SPEED, on the way of which the joint goes on alone."""
+    """From one side to the other at GAP_SPEED, during which the joint goes on alone."""
     rate, gap = 1.5, 0.2
     efforts = np.concatenate([np.full(5, 1.0), np.full(40, -1.0)])
     states = drive(turning(wheel, engine, f"axle=backlash:{gap}"), efforts, rate)

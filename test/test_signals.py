@@ -62,7 +62,7 @@ def at_work(work):
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    """Send a signal, and look at what is said, and when."""
+    """Send a signal, and look at what is printed, and when."""
     process.send_signal(number)
     begun = time.monotonic()
     try:
@@ -218,7 +218,7 @@ def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
 
 
 def limited(limit: int, value: int, *words: str) -> tuple[int, str]:
-    """Run a command with a limit, and return its exit status and what it said."""
+    """Run a command with a limit, and return its exit status and what it printed."""
     done = subprocess.run(
         [sys.executable, "-m", "roboaccord.cli.start", *words],
         capture_output=True, text=True, check=False, timeout=60,

@@ -50,7 +50,7 @@ def limit(folder: Path) -> float:
 
 
 def imported(words: str, folder: Path) -> tuple[set[str], float, str]:
-    """Run `accord` and return the modules that it imported, its CPU time [s] and what it said."""
+    """Run `accord` and return the modules that it imported, its CPU time [s] and its output."""
     done, spent = timed(folder, "-m", "roboaccord.cli.main", *words.split())
     lines = done.stderr.splitlines()
     modules = {line.split("|")[-1].strip() for line in lines if line.startswith("import time:")}

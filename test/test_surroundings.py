@@ -101,7 +101,7 @@ def test_every_bag_holds_them_latched(transport: str, tmp_path: Path) -> None:
     ("engine", "force"), [("dart", (5.0, 0.0, 0.0)), ("mujoco", (0.03, 0.04, 0.0))]
 )
 def test_a_push_gives_its_impulse(engine: str, force: tuple[float, ...]) -> None:
-    """F T = m v: links on ice are pushed, and the event tells F T.
+    """F T = m v: links on ice are pushed, and the event reports F T.
 
     DART's steps are of the first order where the links turn, so that it is pushed along them.
     """

@@ -60,7 +60,7 @@ def installed(robot: str) -> bool:
 
 
 def accord(words: Sequence[str], **options: str) -> subprocess.CompletedProcess[str]:
-    """Run a command, and return what it said."""
+    """Run a command, and return what it printed."""
     command = [sys.executable, "-m", "roboaccord.cli.main", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload,no-any-return]
 
@@ -121,7 +121,7 @@ def test_a_robot_is_driven_for_a_minute_in_dart(robot: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: Path) -> None:
-    """The wall time is measured here, by the screen; the bag says what was asked for."""
+    """The wall time is measured here, by the screen; the bag has what was asked for."""
     pytest.importorskip("roller_sphere")
     terminal = Terminal("teleop", "roller-sphere", "--out", str(tmp_path / "drive"), "--json")
     terminal.wait_for(r"time +0\.[1-9] s")

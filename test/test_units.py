@@ -56,7 +56,7 @@ def holds_float(kind: object) -> bool:
 def test_every_option_that_is_a_number_carries_its_unit(
     name: str, function: Callable[..., Result | None]
 ) -> None:
-    """1 says that it is a ratio; whose unit depends on another option says that. Counts are int."""
+    """1 is for a ratio; a unit that depends on another option is named so. Counts are int."""
     signature = signature_of(function)
     for option, info in options(signature).items():
         kind = signature.parameters[option].annotation

@@ -70,7 +70,7 @@ def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
 
 
 def gazebo(world: Path, *options: str) -> subprocess.Popen[str]:
-    """Start a server in a partition of its own that says errors and warnings."""
+    """Start a server in a partition of its own that reports errors and warnings."""
     os.environ |= {"GZ_PARTITION": uuid.uuid4().hex, "GZ_SIM_RESOURCE_PATH": str(MODELS[0])}
     command = ["gz", "sim", "-s", "-r", "-v", "2", *options, str(world)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)

@@ -229,7 +229,7 @@ class Arena:
                 return ""
             left = {name for name in after - before if not name.startswith("runs/")}
             if case.outside:
-                return ""  # a link may be in the way of what is written last
+                return ""  # a link may block what is written last
             return f"an output is left: {sorted(left)[0]}" if left and case.kind != "JSON" else ""
         if case.refused:
             return "it is accepted"

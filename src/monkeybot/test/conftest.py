@@ -28,7 +28,7 @@ def accord_here():
 
 @pytest.fixture
 def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it says.
+    """Return a function that runs a wrong command and returns the one line that it prints.
 
     In this process: some forty new ones would take two minutes. What is right is run as by a user.
     """

@@ -146,7 +146,7 @@ def test_the_clocked_gait_walks_500_steps_with_half_a_millisecond_of_jitter(cloc
 
 
 def test_height_under_jitter_is_a_random_walk(clocked):
-    """Each late change moves the robot's way for good, by what one alone does.
+    """Each late change displaces the robot for good, by what one alone does.
 
     The deviation is that times the root of the steps; of 200 samples, within four standard errors.
     """

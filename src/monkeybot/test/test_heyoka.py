@@ -136,7 +136,7 @@ class Walk:
 
 
 def walk(integrators, gait, start, cycles=1):
-    """Return the states after each cycle, seen from the held hand (cycles, 4), and the way."""
+    """Return the states after each cycle, seen from the held hand (cycles, 4), and the displacement."""
     motion, rows = Walk(integrators, start), []
     for _ in range(cycles):
         for phase in gait.phases:
@@ -176,7 +176,7 @@ def test_beside_its_orbit_both_walk_alike(integrators, orbit):
 
 
 def test_multipliers_are_those_of_heyoka(integrators, orbit):
-    """By differences of its motions; both ways of ours to four digits and more."""
+    """By differences of its motions; both of ours to four digits and more."""
     step = 2e-5
     columns = []
     for side in step * np.eye(4):

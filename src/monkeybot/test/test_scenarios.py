@@ -49,7 +49,7 @@ def grips(setup, motion):
 
 
 def moves(places):
-    """Return the way from each grip to the next, the first from hand A at the origin (n, 2)."""
+    """Return the displacements between grips, the first from hand A at the origin (n, 2)."""
     return np.diff(places, axis=0, prepend=np.zeros((1, 2)))
 
 

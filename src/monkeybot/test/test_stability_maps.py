@@ -93,7 +93,7 @@ def test_horizontal_gaits_are_stable_over_the_known_range():
 
 
 def test_a_gait_is_not_followed_round_a_fold():
-    """No horizontal gait has more than 0.771 N m: the way beyond ends."""
+    """No horizontal gait has more than 0.771 N m: the branch beyond ends."""
     step = shipped_step(REPORT)
     assert follow(step, lambda at: Setting(REPORT, step.period, step.torque + at * 0.5), 10) is None
 
@@ -189,7 +189,7 @@ def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch
 
 
 def test_a_flood_goes_round_what_it_cannot_enter():
-    """Ways are counted by a maze: the shortest one round the wall."""
+    """Paths are counted in a maze: the shortest one round the wall."""
     wall = {(1, j) for j in range(3)}
     found = flood((3, 4), (0, 0), 0, lambda n, cell: None if cell in wall else n + 1)
     assert set(found) == {(i, j) for i in range(3) for j in range(4)} - wall

@@ -1,4 +1,4 @@
-"""Partial failures are told from whole ones, and whole ones as before."""
+"""Partial failures are distinguished from whole ones, and whole ones as before."""
 
 from dataclasses import replace
 

@@ -130,10 +130,10 @@ def test_intervals_hold_the_truth(setup, tmp_path):
     known, latency = KnownArm.read(path), found.parameters["latency"]
     assert known.of("payload")[0] == found.parameters["payload_mass"].value
     assert known.of("latency") == pytest.approx(latency.value)
-    # Half of what may be left is in the middle of what the detector is told.
+    # Half of what may be left is in the middle of what the detector is given.
     left = known.uncertainty(Uncertainty(), setup.scenario.control_period)
     assert UNIFORM * 0.5 * left.payload == pytest.approx(known.deviation[PLACES["payload"]][0])
-    assert left.viscous < Uncertainty().viscous  # the joint told least
+    assert left.viscous < Uncertainty().viscous  # the joint identified least
 
 
 TARGET = (1.2, 0.3, 0.15)  # m

@@ -1,4 +1,4 @@
-"""Ways of the arm: nothing is touched, limits are kept, and the same seed gives the same."""
+"""Paths of the arm: nothing is touched, limits are kept, and the same seed gives the same."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_same_seed_gives_the_same_way(shelf, planner, goal, path):
 
 
 def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
-    """At the inertial limit times grow; where gravity alone asks for too much, it is said."""
+    """At the inertial limit times grow; where gravity alone asks for too much, it is reported."""
     path = np.array([pose("ready"), pose("stowed")])
     times = []
     for limit in (50.0, 17.0):  # N m; gravity takes 13.7 at most
@@ -193,7 +193,7 @@ def test_dry_friction_is_part_of_what_holding_still_takes():
 
 
 def test_no_way_is_said_in_one_line(monkeypatch):
-    """Boards all around the arm, below which there are clear poses, and no way to them."""
+    """Boards all around the arm, below which there are clear poses, and no path to them."""
     monkeypatch.setattr(planning, "TRIES", 200)
     around = {
         "front": (1.35, 0.0),

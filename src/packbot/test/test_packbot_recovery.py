@@ -1,4 +1,4 @@
-"""Reaching with failed joints: rests, refusals and ways, by sampling and other planners."""
+"""Reaching with failed joints: equilibria, refusals and paths, by sampling and other planners."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ def test_a_planner_serves_the_same_failures_at_the_same_angles():
 
 
 def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
-    """Farther from the shoulder than the stretched arm is long, whatever ways there are."""
+    """Farther from the shoulder than the stretched arm is long, whatever the path."""
     monkeypatch.setattr("packbot.source.recovery.Roadmap", functools.partial(Roadmap, nodes=60))
     attempt = Case(setup_of("elbow1=frozen:0.4"), "mujoco", np.array([0.9, 0.0, 0.6])).attempt
     assert attempt(3, np.array([2.1, 0.0, 1.2])) == Attempt(3, "out_of_reach", "out_of_reach")
@@ -406,7 +406,7 @@ def test_targets_are_reached_in_every_engine(engine, fault, target):
 
 
 def simulated(setup, engine="reference", name="recover", known=None):
-    """Return a run of a setup, and its controller, which may be told of another one."""
+    """Return a run of a setup, and its controller, which may be given another one."""
     controller = setup.robot.controllers[name]
     spec = {key: value for key, value in setup.scenario.controller.items() if key != "name"}
     made = controller(known or setup, **spec)
@@ -472,7 +472,7 @@ def test_the_controller_is_told_of_no_fault():
 
 
 def test_a_healthy_arm_reaches_as_it_did():
-    """Nothing is found, and the way is that of the controller that knows nothing of failures."""
+    """Nothing is found, and the path is that of the controller that knows nothing of failures."""
     setup = load_setup("packbot", "frozen_elbow", ["faults=[]", "duration=4.0"])
     run, controller = simulated(setup)
     plain, reach = simulated(setup, name="reach")
@@ -502,7 +502,7 @@ def test_a_loose_turret_returns_to_where_it_was(engine):
     arm, path = Arm.of(setup), run.trajectory
     turned = path.q[:, 0] - path.q[0, 0]
     momentum = np.array([arm.mass_matrix(q)[0] @ qd for q, qd in zip(path.q, path.qd)])
-    assert np.abs(turned).max() > 1e-3  # it is swung on the way
+    assert np.abs(turned).max() > 1e-3  # it is swung during the motion
     balance = momentum + setup.parameters.viscous_turret * turned
     assert np.abs(balance).max() < 0.02 * np.abs(momentum).max()
     assert run.detected is None  # its effort would be less than dry friction may be
@@ -511,7 +511,7 @@ def test_a_loose_turret_returns_to_where_it_was(engine):
 
 
 def test_poses_drawn_of_a_workspace_have_their_loose_joints_at_rest():
-    """Hanging through whatever is in the way, or fallen: at no torque, a contact or a stop."""
+    """Hanging through any obstacle, or fallen: at no torque, a contact or a stop."""
     setup, rng = load_setup("packbot", "collapse"), np.random.default_rng(0)
     (frozen,) = _drawn(FailedArm(setup, [Fault("elbow2", "frozen", angle=0.5)]), 40, rng)
     assert frozen.shape == (40, 7) and (frozen[:, 3] == 0.5).all()
@@ -556,7 +556,7 @@ def test_dense_workspace_agrees_with_closed_forms():
 
 
 def test_the_turret_stands_straight_for_a_workspace_wherever_it_starts():
-    """A board beside the robot is in the way of an arm that is turned to it."""
+    """A board beside the robot blocks an arm that is turned to it."""
     board = "terrain.boxes={board: {size: [1.0, 0.01, 1.0], position: [0.5, 0.5, 0.5]}}"
     straight, turned = (
         workspace(FailedArm(load_setup("packbot", "collapse", [board, start]), ()), 200)

@@ -131,7 +131,7 @@ def test_features_have_the_distances_of_their_hulls(near: list[Near]) -> None:
 
 
 def test_no_pair_comes_near_unseen(setup: Setup) -> None:
-    """On the way between random poses bounds stay below distances, and all that is near is found.
+    """Between random poses bounds stay below distances, and all that is near is found.
 
     What is near afterwards has not moved by more than `fastest` says. Of what is far little is
     measured.

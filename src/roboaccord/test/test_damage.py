@@ -1,4 +1,4 @@
-"""A damaged bag never passes for a whole one: it is refused, or read with a line that says so."""
+"""A damaged bag never passes for a whole one: it is refused, or read with a line that states it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Static figures: the same bytes every time, words that are read, maps the right way up."""
+"""Static figures: the same bytes every time, words that are read, maps that are not upside down."""
 
 from __future__ import annotations
 

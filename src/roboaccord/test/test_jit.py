@@ -87,7 +87,7 @@ def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # In the environment too, which numba reads anew where another test has changed it.
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it tells sources apart by the second
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it distinguishes sources by the second
     monkeypatch.syspath_prepend(tmp_path)
     outer = load(tmp_path, SOURCES)
     assert compiled(outer)

@@ -104,7 +104,7 @@ def test_each_figure_that_is_off_is_outside_and_fails(level: str, changes: dict[
 def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
     level: str, changes: dict[str, Any]
 ) -> None:
-    """A third of the change off in one step, and nothing that says why: that is no pass."""
+    """A third of the change off in one step, and nothing that explains it: that is no pass."""
     found = outcomes(replace(CHECKS, **changes))
     assert [name for name, f in found.items() if f.outcome == "not_judged"] == [level]
     assert verdict_of(list(found.values())) == "undecided"
@@ -118,7 +118,7 @@ def test_what_stands_still_passes_only_by_accelerations_at_random_states() -> No
 
 
 def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
-    """Of ticks with an event no twin says anything: errors there must fall with the step."""
+    """Of ticks with an event no twin applies: errors there must fall with the step."""
     others = EventTicks(9, 0.1, "rate", "a", 0.0)
     scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
     off = replace(CHECKS, scheme=scheme, one_step=replace(STEP, left=1e-3))

@@ -315,7 +315,7 @@ ROTOR = """<transmission name="drive"><type>transmission_interface/SimpleTransmi
 
 @pytest.mark.parametrize("engine", reader_names())
 def test_what_is_kept_apart(engine: str) -> None:
-    """Rotor, effort limits and collision shapes change no status, and are told beside it."""
+    """Rotor, effort limits and collision shapes change no status, and are reported beside it."""
     need(engine)
     shape = "<collision><geometry>{}</geometry></collision>"
     shapes = shape.format('<box size="1 1 1"/>') + shape.format('<sphere radius="0.1"/>')
@@ -432,7 +432,7 @@ def test_the_page_has_examples() -> None:
 
 @pytest.mark.parametrize("title", TRAPS)
 def test_trap_is_as_the_page_says(title: str) -> None:
-    """Each example does in each engine what its table says."""
+    """Each example does in each engine what its table states."""
     xml, head, row = TRAPS[title]
     robot = bench(xml.replace("BODY", BODY).replace("LIMIT", LIMIT))
     engines, cells = ([cell.strip() for cell in r.strip("|").split("|")] for r in (head, row))
@@ -459,7 +459,7 @@ def test_refusal_of_dart_says_why(capfd: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 def test_crashes_take_no_other_job_with_them() -> None:
-    """A segmentation fault, a hang and an error are told apart; the jobs beside them end well."""
+    """A segmentation fault, a hang and an error are distinguished; the other jobs end well."""
     jobs = [("one",), ("signal",), ("hang",), ("error",), ("two",), ("three",), ("abort",)]
     found = dict(isolated(end, jobs, timeout=8.0, workers=2))
     assert [found[i] for i in (0, 4, 5)] == ["one", "two", "three"]
@@ -550,7 +550,7 @@ def test_command_writes_what_the_interface_says(
 def test_mistakes_give_one_line(
     words: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit status 2, and one line that says what is wrong."""
+    """Exit status 2, and one line that states what is wrong."""
     assert run(["parity", *words.split()]) == 2
     assert message in capsys.readouterr().err
 

@@ -1,4 +1,4 @@
-"""Deliberate errors do to an engine's model what they say, and nothing else."""
+"""Deliberate errors do to an engine's model what they state, and nothing else."""
 
 from __future__ import annotations
 

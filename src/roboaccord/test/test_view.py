@@ -1,4 +1,4 @@
-"""The picture is what pinhole algebra says, the GIF moves, and a missing extra is told."""
+"""The picture is what pinhole algebra gives, the GIF moves, and a missing extra is reported."""
 
 from __future__ import annotations
 
@@ -455,7 +455,7 @@ def test_meshes_are_drawn_and_else_what_collides_and_which_is_said(
 
 
 def test_a_mesh_has_the_colours_of_its_file_unless_it_is_painted(tmp_path: Path) -> None:
-    """A red and a blue part; white as the URDF has it where the file says nothing."""
+    """A red and a blue part; white as the URDF has it where the file has none."""
     pytest.importorskip("trimesh")
     (tmp_path / "two.mtl").write_text("newmtl a\nKd 1 0 0\nnewmtl b\nKd 0 0 1\n")
     halves = OBJ.replace("f 1 3 2", "usemtl a\nf 1 3 2").replace("f 1 4 3", "usemtl b\nf 1 4 3")
@@ -619,7 +619,7 @@ def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
-    """What is in a file is what its name says."""
+    """What is in a file is what its name promises."""
     with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
         write_files([tmp_path / "bag"], FilmOptions(gif=tmp_path / "snake.txt"))
 

@@ -146,7 +146,7 @@ BODIES = st.lists(
 @settings(max_examples=30, deadline=None)
 @given(BODIES, st.booleans())
 def test_random_trees_move_as_in_drake(tmp_path_factory, bodies, held) -> None:  # type: ignore[no-untyped-def]
-    """Frames anywhere, joints either way round, on the world or free."""
+    """Frames anywhere, joints in either direction, on the world or free."""
     kinds, text = ("fixed", "revolute", "continuous", "prismatic"), HOLD.format("b0") * held
     for i, (parent, pose, at, centre, turned, kind) in enumerate(bodies):
         text += link(f"b{i}", " ".join(map(str, pose)), " ".join(map(str, centre)), 1.0 + i)

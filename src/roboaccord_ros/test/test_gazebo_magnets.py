@@ -127,7 +127,7 @@ def test_both_hands_swing_within_what_steps_and_yield_explain(gazebo_run):
     for number in range(len(CHANGES)):
         here = phase(gazebo_run, number)
         assert (error[here] <= bound[here]).all(), f"phase {number}"
-    # As figures, of which docs/gazebo.md tells: on hand A, and after two changes of hands.
+    # As figures, that docs/gazebo.md has: on hand A, and after two changes of hands.
     assert error[phase(gazebo_run, 0)].max() < 1e-3
     assert error.max() < 1e-2
 

@@ -1,4 +1,4 @@
-"""What the adapter says of Gazebo's bindings that are missing, and of commands that are late."""
+"""What the adapter reports of Gazebo's bindings that are missing, and of commands that are late."""
 
 from __future__ import annotations
 

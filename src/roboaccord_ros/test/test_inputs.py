@@ -91,7 +91,7 @@ def played(graph, setup_for):
 
 
 def test_each_joint_moves_until_nobody_has_told_it_for_half_a_second(played):
-    """Joint 5 is told again at 0.4 s, joint 3 only once; the time is that of the wall."""
+    """Joint 5 is commanded again at 0.4 s, joint 3 only once; the time is that of the wall."""
     listener = played(
         (0.1, ["joint_05", "joint_03"], [-0.4, 0.2]),
         (0.4, ["joint_05"], [0.7]),

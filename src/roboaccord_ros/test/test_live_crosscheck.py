@@ -1,4 +1,4 @@
-"""The live cross-check says of a run what `accord crosscheck BAG` says of its bag."""
+"""The live cross-check reports of a run what `accord crosscheck BAG` reports of its bag."""
 
 from __future__ import annotations
 

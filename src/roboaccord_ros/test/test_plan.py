@@ -299,7 +299,7 @@ def test_who_may_look_sees_real_time(monkeypatch):
 
 
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
-    """It says what to install; a page that was asked for is refused."""
+    """It states what to install; a page that was asked for is refused."""
     monkeypatch.setattr(choosing, "find_spec", lambda _: None)
     plan = plan_of("sim:=reference")
     assert "browser" not in plan["by_name"]

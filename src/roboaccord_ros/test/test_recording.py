@@ -80,7 +80,7 @@ def test_no_event_of_a_burst_is_lost_between_processes(request_for, setup_for, m
 
 
 def test_lost_events_end_the_run_with_a_line(request_for, setup_for, monkeypatch, caplog):
-    """Lose a message of the burst on the way; run and readers say so."""
+    """Lose a message of the burst in transit; run and readers report it."""
     encode, sent = outlet.encode_events, []
 
     def lose_third(events, robot):
@@ -234,7 +234,7 @@ def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path
 def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     graph, setup_for, tmp_path, caplog, monkeypatch
 ):
-    """No result comes from a simulator that was killed; the bag is closed, and the log says so."""
+    """No result comes from a killed simulator; the bag is closed, and the log states it."""
     monkeypatch.setattr(recorder, "PATIENCE", 0.5)
     setup = setup_for(duration=60.0)
     listener = Listener(graph, "snake", tmp_path / "bag")

@@ -1,4 +1,4 @@
-"""`hold_ball`, and the page for teams: its code runs, and says what the model and statics say."""
+"""`hold_ball`, and the page for teams: its code runs, and gives what the model and statics give."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ G = 9.81  # m/s^2
     ],
 )
 def test_the_last_half_of_the_cycles_decides_but_at_least_two(travel, steady):
-    """Within 1 % of the fastest one, either way along the body."""
+    """Within 1 % of the fastest one, in either direction along the body."""
     assert is_steady(np.array(travel)) is steady
 
 

@@ -153,7 +153,7 @@ def test_efforts_keep_five_percent_below_the_limit():
 
 
 def test_bounds_are_told_within_a_hundredth_of_the_box():
-    """Amplitude 0.05 rad to 97 % of the stop, 0.2 to 3 Hz either way, 0.5 to 3 waves."""
+    """Amplitude 0.05 rad to 97 % of the stop, 0.2 to 3 Hz in either direction, 0.5 to 3 waves."""
     model, task = model_on(0.1, 1.0, joints=4), Task(objective="speed", max_effort=1.0)
     low, high = 0.05, 0.97 * 0.436332
     middle, inside = Gait(0.2, 1.5, 1.5), 0.009
@@ -184,7 +184,7 @@ def test_no_gait_drawn_at_random_is_better(short):
 
 
 def test_the_search_keeps_off_gaits_that_run_into_themselves(short, monkeypatch):
-    """A snake too short to reach itself, whose links are told to meet where it would like to be."""
+    """A snake too short to reach itself, whose links are commanded to intersect."""
     monkeypatch.setattr(search, "GENERATIONS", 1)
     monkeypatch.setattr(search, "POLISH", 20)
     model, task = model_on(0.1, 1.0, joints=4), Task(objective="speed", max_effort=1.0)

@@ -33,7 +33,7 @@ def figures(accord_here, capsys, monkeypatch, tmp_path):
 
 @pytest.fixture
 def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it says."""
+    """Return a function that runs a wrong command and returns the one line that it prints."""
 
     def of(words):
         monkeypatch.chdir(tmp_path)

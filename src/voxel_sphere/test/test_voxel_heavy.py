@@ -125,7 +125,7 @@ def test_rolling_has_the_accelerations_of_newton_and_euler(states):
 
 
 def test_sliding_has_the_accelerations_of_newton_and_euler(states):
-    """The normal force carries what bends the way on curved ground; negative, it lifts off."""
+    """The normal force carries what bends the path on curved ground; negative, it lifts off."""
     for (rate, force), ball, (v, w, torque), _ in states(kernels.SLIDE, 0.3):
         a, turn, friction, normal = heavy_newton_euler.sliding(*ball, 0.3, v, w, torque)
         assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)

@@ -1,4 +1,4 @@
-"""Terrain for the engines: closed, outward, and as wrong as it says."""
+"""Terrain for the engines: closed, outward, and as wrong as reported."""
 
 import xml.etree.ElementTree as ET
 
@@ -106,7 +106,7 @@ def test_slices_of_others_are_measured_against_themselves():
 
 
 def test_decimation_states_its_error():
-    """Points at random on the few triangles are no farther off than it says, but for its grid."""
+    """Points at random on the few triangles are no farther off than reported, but for its grid."""
     terrain = terrain_of("bowl", 100)
     full = terrain_mesh(terrain)
     fewer = decimate(full, 5000)

@@ -1,4 +1,4 @@
-"""Rolling against closed forms, quadrature, Montana's equations and what geometry says."""
+"""Rolling against closed forms, quadrature, Montana's equations and geometry."""
 
 import numpy as np
 import pytest
