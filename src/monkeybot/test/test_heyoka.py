@@ -136,7 +136,7 @@ class Walk:
 
 
 def walk(integrators, gait, start, cycles=1):
-    """Return the states after each cycle, seen from the held hand (cycles, 4), and the displacement."""
+    """Return the states after each cycle from the held hand (cycles, 4), and the displacement."""
     motion, rows = Walk(integrators, start), []
     for _ in range(cycles):
         for phase in gait.phases:
