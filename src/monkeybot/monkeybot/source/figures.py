@@ -1,4 +1,4 @@
-"""The report's figures 1 to 10, done again: pictures, and beside them the numbers they show.
+"""The report's figures 1 to 10, reproduced: pictures, and beside them their data.
 
 The report's search: events acted on at control samples, and early termination.
 

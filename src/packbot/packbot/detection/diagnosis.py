@@ -1,4 +1,4 @@
-"""Partial failures, distinguished from whole ones: what a detector names is looked at again.
+"""Partial failures, distinguished from whole ones: what a detector names is reexamined.
 
 The detector's filters know joints that are healthy, loose or frozen. Once it has named one, the
 effort that the joint lacks by the arm as it was known before is compared, in means over `BLOCK`,

@@ -1,4 +1,4 @@
-"""What is not known of the arm, and what that means for the efforts of its joints.
+"""Uncertainties of the arm, and those of the efforts of its joints that follow.
 
 Rigid-body efforts are linear in the inertial parameters of the links [Atkeson et al. 1986],
 

@@ -1,4 +1,4 @@
-"""Estimate of what is not known of the arm from its motion, and a motion that excites it.
+"""Estimate of the arm's unknowns from its motion, and a motion that excites them.
 
 The balance of the efforts,
 

@@ -1,4 +1,4 @@
-"""Failures of arms that are not their model, and what detectors make of them.
+"""Failures of arms that differ from their model, and how detectors perform on them.
 
 Each arm is drawn within what is not known of it (`drawn`). It goes from pose to pose, a new one
 every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails: what is

@@ -1,4 +1,4 @@
-"""Logs of somebody's own simulator or robot: CSV, NPZ or a bag, their columns guessed."""
+"""Logs of foreign simulators or robots: CSV, NPZ or a bag, their columns recognised by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`accord list`, `scenario`, `doctor`, `new-robot`: what there is, and a robot more."""
+"""`accord list`, `scenario`, `doctor`, `new-robot`: what is available, and a template."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start of the command `accord`: a process that minds the one that works.
+"""Start of the command `accord`: a process that supervises the one that works.
 
 Native code that hangs or crashes can neither end nor print a line, so another process does:
 whatever happens, the command ends soon after SIGTERM, in one line, and its processes with it.

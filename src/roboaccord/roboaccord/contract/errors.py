@@ -1,4 +1,4 @@
-"""Errors that commands turn into one line and exit status 2, and text that steers no terminal."""
+"""Errors that commands turn into one line and exit status 2, and text free of terminal controls."""
 
 from __future__ import annotations
 

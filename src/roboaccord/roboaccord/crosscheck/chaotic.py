@@ -1,4 +1,4 @@
-"""Level 3 of a chaotic motion: statistics over seeds; and what round-off makes of any motion.
+"""Level 3 of a chaotic motion: statistics over seeds; and the growth of round-off in any motion.
 
 Every simulator runs the scenario again from the same start, from a start of which one value has its
 last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of

@@ -1,4 +1,4 @@
-"""A log of a simulator or robot that is not ours against its robot's file: what differs.
+"""A log of a foreign simulator or robot against its robot's file: what differs.
 
 What the file's equations leave in windows of a log (log_windows.py) is regressed on the hypotheses
 of the cross-check. Time step and scheme of the log are unknown. To first order a scheme takes q,

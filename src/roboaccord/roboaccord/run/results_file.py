@@ -1,4 +1,4 @@
-"""File of the finished pieces of a study, from which one that was ended goes on.
+"""File of the finished pieces of a study, from which an interrupted one resumes.
 
 Results are kept without loss: arrays bit by bit, and objects by the names of their classes.
 """

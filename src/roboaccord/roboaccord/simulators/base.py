@@ -1,4 +1,4 @@
-"""Base class of all simulators: what none may forget is here, and its author writes the motion.
+"""Base class of all simulators: what they share is here, the motion in the derived class.
 
 When a joint freezes, an impulse of its lock takes its rate. With the mass matrix M, and J the
 joint's row of the unit matrix,

@@ -1,4 +1,4 @@
-"""Generate workspaces: fill the volumes, then put them in place whole or not at all."""
+"""Generate workspaces: fill the volumes, then move them into place atomically."""
 
 from __future__ import annotations
 
