@@ -55,7 +55,7 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         packages: folders by name, for `model://NAME` and `package://NAME`.
 
     Raises:
-        AccordError: where it is no single model that moves, Drake refuses it, or it holds what
+        AccordError: where it is not a single model that moves, Drake refuses it, or it holds what
             URDF cannot express.
     """
     top, _ = parse_lines(text)  # prefixes need not be declared

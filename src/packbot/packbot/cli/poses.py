@@ -59,7 +59,7 @@ def angles_of(setup: Setup, words: str | None) -> Array:
     """Return joint angles (7,) [rad]: those in words, else those that the scenario starts from.
 
     Raises:
-        AccordError: if they are no seven numbers, or one is outside its joint's limits.
+        AccordError: if they are not seven numbers, or one is outside its joint's limits.
     """
     if words is None:
         return setup.initial.q
@@ -277,7 +277,7 @@ def distance_command(
 ) -> Result:
     """Measure the signed distances of all pairs of hulls that can touch.
 
-    In metres; minus the depth where hulls overlap. A link and its parent are no pair, nor are those
+    In metres; minus the depth where hulls overlap. A link and its parent are not a pair, nor are those
     that config/packbot.srdf switches off.
 
     Examples:

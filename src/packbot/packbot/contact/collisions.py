@@ -91,7 +91,7 @@ def read_collisions(
         source: its name, for messages.
 
     Raises:
-        AccordError: if it is no URDF, a mesh cannot be read, or a shape is unknown.
+        AccordError: if it is not a URDF, a mesh cannot be read, or a shape is unknown.
     """
     try:
         top = ET.fromstring(urdf)
@@ -133,7 +133,7 @@ def split(shape: Shape) -> list[Shape]:
         scipy.sparse.coo_matrix(sides, shape=(size, size)), directed=False
     )
     own = [shape.faces[part[a] == number] for number in range(count)]
-    own = [faces for faces in own if len(faces)]  # a point that no face has is no part
+    own = [faces for faces in own if len(faces)]  # a point that no face has is not a part
     if len(own) == 1:
         return [shape]
     return [
@@ -196,7 +196,7 @@ def make_environment(
     """Make the fixed obstacles of a scenario's `terrain`, by which every simulator does contact.
 
     Raises:
-        AccordError: for keys that are missing or unknown, or a file that is no convex hull.
+        AccordError: for keys that are missing or unknown, or a file that is not a convex hull.
     """
     if not isinstance(ground, bool):
         raise AccordError(f"terrain.ground: {ground!r} is neither true nor false")

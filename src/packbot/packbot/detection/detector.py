@@ -445,7 +445,7 @@ def detections(
 def _excess(squares: Array) -> Array:
     """Return by how much chi^2 of each filter (k, 7) is less than the first one's, in sum (k,).
 
-    What is below 1 is no evidence: errors of the model are allowed for, and mostly smaller.
+    What is below 1 is not evidence: errors of the model are allowed for, and mostly smaller.
     """
     floored = np.maximum(squares, 1.0).sum(axis=1)
     return np.asarray(floored[0] - floored)

@@ -65,7 +65,7 @@ class Uncertainty:
     rate_noise: float = 1e-2
 
     def __post_init__(self) -> None:
-        """Refuse what is no size."""
+        """Refuse what is not a size."""
         for name, value in asdict(self).items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0.0 <= value < np.inf:
@@ -76,7 +76,7 @@ class Uncertainty:
         """Return the uncertainties of a scenario's key `uncertainty`.
 
         Raises:
-            ValueError: for an unknown key, or what is no size.
+            ValueError: for an unknown key, or what is not a size.
         """
         known = [field.name for field in fields(cls)]
         if given is not None and not isinstance(given, Mapping):

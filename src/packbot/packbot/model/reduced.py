@@ -7,7 +7,7 @@ piecewise linear, stands beside them.
 
 A rigid transform is Rot_z(theta) Trans_z(d) Trans_x(a) Rot_x(alpha) Rot_z(beta) Trans_z(c)
 uniquely, but for parallel axes: a DH row, and a screw that commutes with the next joint's turn. So
-a frozen row is multiplied into the transform before it, and what is no row is handed on.
+a frozen row is multiplied into the transform before it, and what is not a row is handed on.
 
 Denavit-Hartenberg tables of the arm, and forward kinematics from them.
 

@@ -84,7 +84,7 @@ class ReferenceSettings:
     """Hold the settings of the reference, all of them above 0.
 
     Raises:
-        AccordError: for one that is no positive number.
+        AccordError: for one that is not a positive number.
     """
 
     tolerance: float = 1e-8  # of a step: rad, rad/s

@@ -86,7 +86,7 @@ def _is_complete(content: Content) -> bool:
 
 
 def _motion_hash(content: Content) -> str:
-    """Return the hash of what can be read, "" where that is no motion."""
+    """Return the hash of what can be read, "" where that is not a motion."""
     try:
         return run_of(content).trajectory.sha256()
     except AccordError:

@@ -175,13 +175,13 @@ def _tabled(value: object, name: str, quantity: Quantity) -> Iterable[Renderable
 
 
 def _rows(value: object) -> list[DataclassInstance]:
-    """Return a field's value as the rows of a table; none where it is no list of parts."""
+    """Return a field's value as the rows of a table; none where it is not a list of parts."""
     items = [*value.values()] if isinstance(value, Mapping) else value
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
 def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
-    """Return a field's value as the rows of a grid; none where it is no mapping of mappings."""
+    """Return a field's value as the rows of a grid; none where it is not a mapping of mappings."""
     rows = value if isinstance(value, Mapping) else {}
     return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
 

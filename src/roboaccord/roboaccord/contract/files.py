@@ -112,7 +112,7 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
 def drafting(path: Path, kind: str = "") -> Iterator[Path]:
     """Do what `writing` does, in the place of whatever file or link is there.
 
-    The draft exists before anybody can know its name, so that it is no link of somebody else's.
+    The draft exists before anybody can know its name, so that it is not a link of somebody else's.
 
     Raises:
         OSError: if the file cannot be written.

@@ -4,7 +4,7 @@
 
 Work, kinetic and potential energy follow from the recorded motion and the description alone. What
 stops, impacts and friction took is measured by the simulator itself, which repeats the run; so the
-rest is no item made to fit: it is what time stepping adds or takes, or what was not measured.
+rest is not an item made to fit: it is what time stepping adds or takes, or what was not measured.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class NoBook:
 
 
 def law_of(setup: Setup) -> ForceLaw | None:
-    """Return the force law of a setup; None where its forces are no function of the motion."""
+    """Return the force law of a setup; None where its forces are not a function of the motion."""
     law = setup.force_law
     return None if isinstance(law, EllipseFriction) and not law.slip_speed else law
 

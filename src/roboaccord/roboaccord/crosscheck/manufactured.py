@@ -177,7 +177,7 @@ def _of_engine(
     try:
         models = models_of(setup, engine)
     except AccordError as error:
-        if engine.changes:  # an error that cannot be built in is no finding
+        if engine.changes:  # an error that cannot be built in is not a finding
             raise
         reason = str(error).removeprefix(f"{engine.name}: ")
         yield FollowedMotion(engine=engine.name, outcome="does_not_apply", reason=reason)

@@ -75,7 +75,7 @@ def run_crosscheck(
             an error where None.
         progress: called as jobs start and end.
         changed: whether the scenario is not as its author wrote it: a tolerance of trajectories
-            that is below the noise floor then judges nothing, and is no error.
+            that is below the noise floor then judges nothing, and is not an error.
 
     Raises:
         AccordError: for a folder that cannot be written, an engine that cannot be had, or a

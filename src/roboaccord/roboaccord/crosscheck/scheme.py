@@ -57,7 +57,7 @@ NAMED = 12  # ticks of which an error is named
 SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
 NOTHING = Name()
 SHAKEN = (1, 2)  # seeds
-LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is no excuse
+LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is not an excuse
 
 
 @dataclass(frozen=True)

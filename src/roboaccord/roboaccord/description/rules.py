@@ -58,7 +58,7 @@ RULES: Mapping[str, Rule] = _read_rules()
 """By name, in the order of the page."""
 VECTORS = ("xyz", "rpy", "size", "scale")
 GOLD = 19_300.0  # kg/m^3
-BEYOND = 3.0  # times the size of a link: farther out is no part of it
+BEYOND = 3.0  # times the size of a link: farther out is not part of it
 TINY = 0.02  # m: smaller shapes stand for something else
 FAR = 20.0  # m from a joint to the next
 UNREADABLE = ("number-invalid", "number-count", "link-loop")  # traps are sought in none of these

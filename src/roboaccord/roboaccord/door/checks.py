@@ -142,7 +142,7 @@ def _tell_refused(name: str, error: AccordError) -> None:
 
 
 def is_recording(subject: str | Path | Run) -> bool:
-    """Return whether what is checked is a recorded run: it exists, and is no robot."""
+    """Return whether what is checked is a recorded run: it exists, and is not a robot."""
     if isinstance(subject, Run):
         return True
     name = str(subject)

@@ -157,7 +157,7 @@ def _check_numbers(data: Any, key: str = "") -> None:
 
 
 def _check_tolerances(tolerances: Tolerances) -> None:
-    """Refuse numbers that are no tolerance, and one that loosens a level without a reason."""
+    """Refuse numbers that are not tolerances, and one that loosens a level without a reason."""
     place = "crosscheck.tolerances"
     numbers = {f"trajectory.{engine}": v for engine, v in tolerances.trajectory.items()}
     for key, value in {"one_step": tolerances.one_step, **numbers}.items():

@@ -77,7 +77,7 @@ class JointFriction:
     def damping(self, qd: Array) -> Array:
         """Return how the efforts fall with the rates qd (n,) [N m s/rad].
 
-        Stribeck's fall of the dry part is left out: it alone is no damping.
+        Stribeck's fall of the dry part is left out: it alone is not damping.
         """
         return self.viscous + self._dry(qd) * self.speed**2 / (qd * qd + self.speed**2) ** 1.5
 

@@ -222,7 +222,7 @@ class EngineConformance:
         np.testing.assert_allclose(more, np.diag(rotors), atol=1e-13)
 
     def test_a_feature_it_lacks_is_refused(self) -> None:
-        """In one line with the reason; what is no feature of a model has no test here."""
+        """In one line with the reason; what is not a feature of a model has no test here."""
         self._simulator(PENDULUMS)
         for feature, reason in spec(self.engine).lacks.items():
             if feature in FEATURES:

@@ -81,7 +81,7 @@ def clean(frame: bytes, controls: Controls) -> bytes | None:
         controls: viser's handles by identifier.
 
     Raises:
-        ValueError, TypeError, RecursionError: if it is no message of the page.
+        ValueError, TypeError, RecursionError: if it is not a message of the page.
     """
     message = _DECODER.decode(frame)
     if isinstance(message, ViewerCameraMessage):

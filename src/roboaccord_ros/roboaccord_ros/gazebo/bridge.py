@@ -71,7 +71,7 @@ class World:
         return cls(path, *physics_of(path), source.models)
 
     def check_period(self, control_period: float) -> None:
-        """Refuse a control period [s] that is no whole multiple of the world's step.
+        """Refuse a control period [s] that is not a whole multiple of the world's step.
 
         Raises:
             AccordError: naming both.

@@ -159,7 +159,7 @@ class GazeboShell(ResultShell):
 
     def _connect(self) -> None:
         """Subscribe to the controller and to the bridge."""
-        # An old command is no help.
+        # An old command does not help.
         qos = graph.NEWEST if self._options.max_delay else graph.RELIABLE
         self.subscribe(graph.EFFORTS, self._on_command, qos)
         self._wrenches = self.subscribe(graph.WRENCH, self._on_wrench)

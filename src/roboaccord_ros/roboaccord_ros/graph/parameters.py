@@ -102,7 +102,7 @@ def declare_faults(node: Node, setup: Setup) -> Setup:
     """Declare a parameter for each joint that can fail; return the setup with their faults.
 
     Raises:
-        AccordError: for a value that is no fault.
+        AccordError: for a value that is not a fault.
     """
     descriptor = ParameterDescriptor(description=f"none, or as in {FORM}")
     faults = []
@@ -116,7 +116,7 @@ def declare_faults(node: Node, setup: Setup) -> Setup:
 class FaultInlet:
     """Let joints fail at the next control tick, by a message or by a change of a parameter.
 
-    A message that is no fault is ignored, and a parameter refused.
+    A message that is not a fault is ignored, and a parameter refused.
 
     Args:
         shell, setup: that host it.

@@ -136,7 +136,7 @@ def gait_of(x: Array) -> Gait:
     """Return the gait of a point of the search.
 
     Its second coordinate is the frequency less its least value, with the sign of the frequency:
-    the gap around 0 Hz is no place to search.
+    the gap around 0 Hz is not a place to search.
     """
     amplitude, beyond, waves = (float(v) for v in x)
     return Gait(amplitude, beyond + math.copysign(FREQUENCY, beyond), waves)

@@ -59,7 +59,7 @@ def height_fixture(scene: Scene, why: str) -> HeightField:
     """Return the ground as a height field [m], for the reason given.
 
     Raises:
-        AccordError: where there are walls, or it is no graph.
+        AccordError: where there are walls, or it is not a graph.
     """
     if scene.terrain.walls is not None:
         raise AccordError(f"{why}, and {scene.terrain.name} has walls; try dart")

@@ -255,7 +255,7 @@ def height_field(terrain: Terrain) -> HeightField:
     Heights of binary slices are whole voxels; they are smoothed by a Gaussian of 2 voxels.
 
     Raises:
-        AccordError: if the terrain is no graph: a column is empty below something solid.
+        AccordError: if the terrain is not a graph: a column is empty below something solid.
     """
     solid = terrain.solid
     filled = solid >= HALF

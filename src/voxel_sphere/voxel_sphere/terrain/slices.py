@@ -25,7 +25,7 @@ Done = Callable[[int], None]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PIXEL = 8  # bytes, of four 16-bit channels
-BESIDE = 1_000_000  # bytes, of what is no pixel
+BESIDE = 1_000_000  # bytes, of what is not a pixel
 SOLID = 255
 OTHERS = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")  # pictures, not read
 
@@ -81,7 +81,7 @@ def check_header(path: Path, n: int) -> None:
     """Look at a slice's size without unpacking it.
 
     Raises:
-        AccordError: if it cannot be read, is no PNG, or is not of n x n pixels.
+        AccordError: if it cannot be read, is not a PNG, or is not of n x n pixels.
     """
     head = read_bytes(path, PIXEL * n * n + BESIDE)[:24]
     if len(head) < 24 or head[:8] != SIGNATURE or head[12:16] != b"IHDR":

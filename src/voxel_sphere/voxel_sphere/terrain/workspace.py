@@ -127,7 +127,7 @@ class Workspace:
         """Radius of the sphere [voxels], from the volume of `Sphere_robot`.
 
         Raises:
-            AccordError: if that is no sphere within one voxel, is larger than the grid, or is not
+            AccordError: if that is not a sphere within one voxel, is larger than the grid, or is not
                 of the size that `workspace.yaml` states.
         """
         robots = self.names("robot")

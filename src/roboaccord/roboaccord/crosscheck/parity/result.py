@@ -220,7 +220,7 @@ class RobotParity:
         engines: by name.
         findings: of the rules.
         repair: None where none was asked for.
-        unread: why the file cannot be read, or is no tree; "" where it can.
+        unread: why the file cannot be read, or is not a tree; "" where it can.
     """
 
     name: str
