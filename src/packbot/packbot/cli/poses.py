@@ -277,8 +277,8 @@ def distance_command(
 ) -> Result:
     """Measure the signed distances of all pairs of hulls that can touch.
 
-    In metres; minus the depth where hulls overlap. A link and its parent are not a pair, nor are those
-    that config/packbot.srdf switches off.
+    In metres; minus the depth where hulls overlap. A link and its parent are not a pair, nor are
+    those that config/packbot.srdf switches off.
 
     Examples:
 

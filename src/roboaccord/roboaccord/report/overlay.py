@@ -182,7 +182,8 @@ def plot(
         xy: plot the second of two signals over the first.
 
     Raises:
-        AccordError: for what is not a run, what no run has, or `xy` without two signals of one time.
+        AccordError: for what is not a run, unknown signals, or `xy` without two signals of one
+            time.
     """
     read = read_runs(runs)
     known = dict.fromkeys(name for each in read for name in each)

@@ -234,7 +234,8 @@ def reach_command(
 ) -> Result:
     """Report along which headings the ball can be driven, and how fast with limited rollers.
 
-    A rig whose headings are limited by its geometry is not an error here: the remaining ones are named.
+    A rig whose headings are limited by its geometry is not an error here: the remaining ones are
+    named.
 
     Examples:
 

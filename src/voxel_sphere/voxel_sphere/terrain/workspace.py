@@ -127,8 +127,8 @@ class Workspace:
         """Radius of the sphere [voxels], from the volume of `Sphere_robot`.
 
         Raises:
-            AccordError: if that is not a sphere within one voxel, is larger than the grid, or is not
-                of the size that `workspace.yaml` states.
+            AccordError: if that is not a sphere within one voxel, is larger than the grid, or is
+                not of the size that `workspace.yaml` states.
         """
         robots = self.names("robot")
         if len(robots) != 1:
