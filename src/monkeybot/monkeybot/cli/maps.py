@@ -358,7 +358,7 @@ class Walked:
 
 @dataclass(frozen=True)
 class Robust:
-    """Hold what was asked, and what each disturbance came to."""
+    """Hold the settings, and the result of each disturbance."""
 
     gait: str
     draws: Draws = field(metadata=INLINE)

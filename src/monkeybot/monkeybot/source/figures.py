@@ -405,7 +405,7 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
 
 
 def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
-    """Write what the gaits came to as CSV, a row a gait; empty where one never hung straight.
+    """Write the results of the gaits as CSV, a row a gait; empty where one never hung straight.
 
     Raises:
         AccordError: if the file cannot be written.

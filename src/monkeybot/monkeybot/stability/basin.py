@@ -71,7 +71,7 @@ class Basin(Share):
         height_sd: standard deviation of the survivors' height over the orbit's path at the end;
             None without survivors.
         starts: (th1, th2, w1, w2) (samples, 4).
-        walks: what they came to.
+        walks: their results.
     """
 
     height_sd: Annotated[

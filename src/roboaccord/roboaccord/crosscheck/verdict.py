@@ -109,7 +109,7 @@ def starts_alike(runs: ConvergenceCheck | None) -> bool:
 def _by_twin(finding: Finding, check: SchemeCheck) -> Finding:
     """Return the finding on an engine that is its twin, where orders do not decide.
 
-    In ticks with an event no twin steps: what their errors come to at small steps decides. Too few
+    In ticks with an event no twin steps: the limit of their errors at small steps decides. Too few
     physics steps stay too few: errors of an unknown order may be of any size.
     """
     level, engine, others = finding.level, finding.engine, check.others

@@ -165,7 +165,7 @@ def _read_obj(path: Path) -> tuple[Array, Index]:
 
 
 def local_files(urdf: str) -> str:
-    """Return a URDF whose meshes are named by file, for those who do not know packages.
+    """Return a URDF whose meshes are named by file, for readers that do not resolve packages.
 
     `package://PKG/PATH` becomes `file://` and the path of that file. What is recorded and published
     keeps the names by package, which mean the same on every machine.

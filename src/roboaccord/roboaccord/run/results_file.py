@@ -93,7 +93,7 @@ class ResultsFile:
             raise AccordError(f"{self.path}: piece {key} is damaged: {error}") from None
 
     def add(self, key: str, result: R) -> None:
-        """Append what a piece came to.
+        """Append the result of a piece.
 
         Raises:
             AccordError: if it cannot be written.

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi, SceneNodeHandle
 
 PORT = 8080
-HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
+HOST = "127.0.0.1"  # this machine alone: a viewer can also steer
 FOLLOW = 0.08  # of the distance to the robot, a picture: the view glides after it
 NEAREST = 1e-3  # of the distance to what is looked at: nothing nearer is drawn
 BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # from the robot to the camera

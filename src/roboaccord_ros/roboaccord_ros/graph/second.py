@@ -100,7 +100,7 @@ class SecondRobot:
         self._report(self.finder.look())
 
     def repeat(self) -> None:
-        """Send its look again, for whoever came later."""
+        """Send its look again, for late subscribers."""
         if self._look and self.companion:
             look = replace(self._look, time=self.companion.state.time)
             self._send_status(look.encode(self._shell.robot))

@@ -59,7 +59,7 @@ def is_open() -> bool:
 
 
 def reach() -> str:
-    """Return in a line who can find a run."""
+    """Return in a line from where a run can be discovered."""
     if is_open():
         domain, how_far = os.environ.get(DOMAIN) or "0", os.environ[DISCOVERY]
         return f"ROS is open: domain {domain}, {DISCOVERY}={how_far}"
