@@ -13,14 +13,14 @@ DESCRIPTIONS := $(wildcard src/*/setup.py src/*/setup.cfg)
 CORE := 1
 PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11
 PIP := -m pip --disable-pip-version-check --quiet
-# PyPI has strangers of the same names, so the local packages are installed by path, without looking
-# for anything; the lock has setuptools, so that building them looks for nothing either.
+# PyPI has unrelated packages of these names, so the local packages are installed by path, without
+# resolution; the lock has setuptools, so that building them resolves nothing either.
 LOCAL := --no-deps --no-build-isolation --use-pep517
 MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
-# Two at a time, a module's tests one after another, for they share what is made once; the long
-# modules, of whole commands, come first, and the many small ones fill up.
+# Two workers; the tests of a module run in one of them, for they share fixtures. The long modules, of
+# whole commands, come first, and the many small ones fill the gaps.
 PYTEST := $(VENV)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
-# Tests that plain Python runs in a few minutes too, where it refuses an index past an array.
+# Tests that take a few minutes without compilation, where an index out of bounds raises.
 INTERPRETED := test/test_interpreted.py $(patsubst %,src/roboaccord/test/test_%.py,complementarity \
     description_checks dynamics joint_space kinematics numerics parameters urdf_file)
 UV := uv==0.13.8
@@ -38,7 +38,7 @@ help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
 
 .PHONY: demo
-demo: $(VENV)/.demo ## see the snake run as ROS 2 nodes, its simulators cross-checked, and a picture
+demo: $(VENV)/.demo ## run the snake as ROS 2 nodes, cross-check its simulators, and render an animation
 	@echo '$$ accord run snake serpenoid'
 	@$(ACCORD) run snake serpenoid
 	@echo '$$ accord crosscheck snake serpenoid'
@@ -46,91 +46,91 @@ demo: $(VENV)/.demo ## see the snake run as ROS 2 nodes, its simulators cross-ch
 	@run=$$(ls -td runs/snake_serpenoid_reference*/ | head -n 1); run=$${run%/}; \
 	echo "$$ accord view $$run/bag --gif $$run/snake.gif"; \
 	$(ACCORD) view $$run/bag --gif $$run/snake.gif; \
-	echo "moving picture: file://$(CURDIR)/$$run/snake.gif"; \
+	echo "animation: file://$(CURDIR)/$$run/snake.gif"; \
 	echo "in the browser: $(ACCORD) view $$run/bag, then open http://127.0.0.1:8080"; \
-	echo "bag and report lie in the folders named above; more: $(ACCORD) --help"
+	echo "bag and report are in the folders named above; more: $(ACCORD) --help"
 
 .PHONY: test
-test: lint types ## lint, types and tests, but for the slow ones
+test: lint types ## lint, type-check, and run all but the slow tests
 	$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: test bounds $(VENV)/.fleet ## test, bounds, and the slow tests: what CI runs
+test-all: test bounds $(VENV)/.fleet ## run test, bounds and the slow tests, as CI does
 	$(PYTEST) -m slow
 
 .PHONY: test-quick
-test-quick: $(VENV)/.dev ## tests of single parts, in all packages, to run as you edit
+test-quick: $(VENV)/.dev ## run the unit tests of all packages, while you edit
 	$(PYTEST) -m "not slow and not thorough"
 
 .PHONY: bounds
-bounds: $(VENV)/.dev ## check the indices of kernels: quick tests with bounds checked, others interpreted
+bounds: $(VENV)/.dev ## run the quick tests with array bounds checked, and some without compilation
 	NUMBA_BOUNDSCHECK=1 $(PYTEST) -m "not slow and not thorough"
 	NUMBA_DISABLE_JIT=1 $(PYTEST) $(INTERPRETED)
 
 .PHONY: lint
-lint: $(VENV)/.dev ## look for errors of style
+lint: $(VENV)/.dev ## check lint rules and format
 	$(VENV)/bin/ruff check
 	$(VENV)/bin/ruff format --check --quiet || \
 	    { $(VENV)/bin/ruff format --check; echo "run: make format" >&2; exit 1; }
 
 .PHONY: types
-types: $(VENV)/.dev ## check the types
+types: $(VENV)/.dev ## check types with mypy
 	$(VENV)/bin/mypy $(MODULES)
 
 .PHONY: format
-format: $(VENV)/.dev ## format the code, and mend what can be mended
+format: $(VENV)/.dev ## format the code, and apply automatic lint fixes
 	$(VENV)/bin/ruff check --fix-only --quiet
 	$(VENV)/bin/ruff format
 
 .PHONY: speed
-speed: $(VENV)/.speed ## measure speed beside peers on one core: SPEED="--only gait", --json, --page FILE
+speed: $(VENV)/.speed ## benchmark against peer libraries on one core: SPEED="--only gait", --json, --page FILE
 	@OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 taskset -c $(CORE) \
 	    $(VENV)/bin/python -m benchmarks.speed $(SPEED)
 
 .PHONY: hashes
-hashes: $(VENV)/.dev ## what all scenarios and commands come to, compared with a file: HASHES="--out FILE --against FILE"
+hashes: $(VENV)/.dev ## hash the results of all scenarios and commands, and compare with a file: HASHES="--out FILE --against FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.hashes $(HASHES)
 
 .PHONY: settings
-settings: $(VENV)/.dev ## what each setting of an engine makes of every problem with contact: SETTINGS="--out FILE"
+settings: $(VENV)/.dev ## run every contact benchmark under each engine setting: SETTINGS="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.settings $(SETTINGS)
 
 .PHONY: sound
-sound: $(VENV)/.dev ## 400 cross-checks of engines that are right, and how many are condemned: SOUND="--out FILE"
+sound: $(VENV)/.dev ## rate of false alarms, by 400 cross-checks of correct engines: SOUND="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.sound_checks $(SOUND)
 
 .PHONY: own-logs
-own-logs: $(VENV)/.dev ## errors in logs of simulators that are none of ours, and what accord crosscheck LOG says: OWN_LOGS="--out FILE"
+own-logs: $(VENV)/.dev ## detection rate of accord crosscheck LOG, by errors in logs of foreign simulators: OWN_LOGS="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.own_logs $(OWN_LOGS)
 
 .PHONY: planted
-planted: $(VENV)/.dev ## errors planted in engines, and which a cross-check finds by which level: PLANTED="--out FILE"
+planted: $(VENV)/.dev ## detection rate of the cross-check by level, for errors planted in engines: PLANTED="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.planted_errors $(PLANTED)
 
 .PHONY: kills
-kills: $(VENV)/.dev ## kill long commands at random moments, and look at what is left: SEED=0 COUNT=100 ONLY
+kills: $(VENV)/.dev ## kill long commands at random times, and check the files left: SEED=0 COUNT=100 ONLY
 	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100) \
 	    $(if $(ONLY),--only $(ONLY))
 
 .PHONY: limits
-limits: $(VENV)/.dev ## run commands short of address space, open files or disk: ONLY
+limits: $(VENV)/.dev ## run commands with too little memory, open files or disk: ONLY
 	$(VENV)/bin/python test/faults/limits.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: fuzz
-fuzz: $(VENV)/.dev ## give malformed inputs to all commands, and attack views, unprivileged: SEED, SECONDS, PROCESSES, ATTACKS, ONLY
+fuzz: $(VENV)/.dev ## fuzz all commands and the servers of views, unprivileged: SEED, SECONDS, PROCESSES, ATTACKS, ONLY
 	$(VENV)/bin/python test/fuzz $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	    $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(ATTACKS),--attacks $(ATTACKS)) \
 	    $(if $(ONLY),--only $(ONLY))
 
 .PHONY: mutation
 mutation: SECONDS := 3600
-mutation: $(VENV)/.dev ## put errors into the code that tests must notice: PACKAGE, CHANGE, COUNT, SEED, SECONDS
+mutation: $(VENV)/.dev ## mutation testing: PACKAGE, CHANGE, COUNT, SEED, SECONDS
 	nice $(VENV)/bin/python test/mutation --seed $(SEED) --seconds $(SECONDS) \
 	    --count $(or $(COUNT),50) $(if $(PACKAGE),--package $(PACKAGE)) \
 	    $(if $(CHANGE),--change $(CHANGE))
 
 .PHONY: images
-images: $(VENV)/.demo ## draw the figures of docs/images anew
+images: $(VENV)/.demo ## regenerate the figures of docs/images
 	@rm -rf runs/images
 	$(ACCORD) snake figures --out runs/images/snake
 	$(ACCORD) monkeybot figures --out runs/images/monkeybot
@@ -153,7 +153,7 @@ images: $(VENV)/.demo ## draw the figures of docs/images anew
 	    cp $$file docs/images/$${folder%_map}_$$(basename $$file); done
 
 .PHONY: site
-site: $(VENV)/.site ## build the site of docs/, for any web server or none
+site: $(VENV)/.site ## build the documentation site, which opens with or without a web server
 	@NO_MKDOCS_2_WARNING=1 $(VENV)/bin/python -m mkdocs build --quiet -f .ci/mkdocs.yml
 	@echo "site: file://$(CURDIR)/site/index.html; search needs a server: python3 -m http.server -d site"
 
@@ -162,11 +162,11 @@ gallery: $(VENV)/.demo ## run, film and cross-check each robot in its engines, f
 	$(VENV)/bin/python -m benchmarks.campaigns.gallery
 
 .PHONY: shared
-shared: $(VENV)/.demo ## make anew what config/, models/ and worlds/ have of the robots' descriptions
+shared: $(VENV)/.demo ## regenerate the files of config/, models/ and worlds/ from the robots' descriptions
 	$(VENV)/bin/python -m roboaccord_ros.shared.files
 
 .PHONY: ros
-ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs what it lacks
+ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs missing packages
 	@python3 .ci/ros_machine.py $(if $(filter 1,$(YES)),--install) >&2
 	@set +u; [ -n "$${ROS_DISTRO-}" ] || source /opt/ros/jazzy/setup.bash; set -u; \
 	$(MAKE) --no-print-directory $(ROS_VENV)/.ros; \
@@ -174,7 +174,7 @@ ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs what it 
 	@echo "now: source install/setup.bash && ros2 launch snake lateral_undulation.launch.py"
 
 .PHONY: lock
-lock: ## choose anew the versions in requirements/*.txt; UPGRADE= keeps those that still fit
+lock: ## update the locked versions in requirements/*.txt; UPGRADE= keeps those that still fit
 	@# empy has no wheel, and only the generators of messages need it.
 	python3 -m venv .lock
 	.lock/bin/pip --quiet install $(UV)
@@ -191,7 +191,7 @@ lock: ## choose anew the versions in requirements/*.txt; UPGRADE= keeps those th
 	rm -r .lock
 
 .PHONY: clean
-clean: ## remove everything that was made, but for runs/
+clean: ## remove all generated files except runs/
 	rm -rf $(VENV) $(ROS_VENV) .lock build install log .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	rm -rf src/*/build src/*/*.egg-info
 	find src test -name __pycache__ -prune -exec rm -rf {} +
@@ -219,7 +219,7 @@ $(VENV)/.site: requirements/site.txt | $(VENV)/.demo
 	@touch $@
 
 $(VENV)/.speed: requirements/speed.txt | $(VENV)/.fleet
-	@echo "installing what make speed compiles its peers with (once, 19 MB)"
+	@echo "installing the compilers of the peers of make speed (once, 19 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/speed.txt
 	@touch $@
 

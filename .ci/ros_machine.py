@@ -1,4 +1,4 @@
-"""What a machine with ROS 2 lacks for this workspace: list it, or install it. `make ros` runs this.
+"""List or install the packages that a machine with ROS 2 lacks for this workspace, for `make ros`.
 
 It needs the standard library alone, and the network only by apt-get and rosdep.
 """

@@ -22,7 +22,7 @@ ARM = """<robot name="arm"><link name="base"><inertial><mass value="2"/>
 
 
 def run(command: str, folder: Path, **environment: str) -> str:
-    """Run a command, and return what it prints; it must succeed, or find what is to be found."""
+    """Run a command in a bare environment, and return its output; a failure raises."""
     bare = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
     path = f"{folder / 'bin'}:/usr/bin:/bin"
     print("$", command, flush=True)

@@ -13,7 +13,7 @@ run = simulate(
     duration=setup.scenario.duration,
     control_period=setup.scenario.control_period,
 )
-print(f"a way of {len(controller.motion.corners)} corners, {controller.motion.duration:.2f} s")
+print(f"a path of {len(controller.motion.corners)} corners, {controller.motion.duration:.2f} s")
 
 clearance = Clearance.of(setup)
 pair, nearest = min((clearance.closest(q) for q in run.q[::5]), key=lambda found: found[1])

@@ -1,4 +1,4 @@
-"""Let a joint of the Packbot go loose on the way to a target, with recovery and without."""
+"""Let a joint of the Packbot go loose in a motion to a target, with recovery and without."""
 
 from packbot import Kinematics
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate

@@ -97,7 +97,7 @@ def browser(folder: Path, size: tuple[int, int] = (960, 540)) -> Iterator[Page]:
 
 
 def _address(file: Path) -> str:
-    """Return the web socket of a new page, once Chromium has told its port."""
+    """Return the web socket of a new page, once Chromium has printed its port."""
     end = time.monotonic() + START
     while time.monotonic() < end:
         with contextlib.suppress(OSError, IndexError):

@@ -59,7 +59,7 @@ class Terminal:
         return bool(termios.tcgetattr(self._slave)[3] & termios.ECHO)
 
     def place(self) -> tuple[float, float]:
-        """Return where the screen says that the base is, x and y [m]."""
+        """Return where the screen shows the base, x and y [m]."""
         x, y = re.findall(r"m/s at (-?[\d.]+) (-?[\d.]+)", self.screen[-4000:])[-1]
         return float(x), float(y)
 

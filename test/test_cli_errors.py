@@ -19,7 +19,7 @@ Complain = Callable[[str], str]
 RUN = "run snake serpenoid --transport direct --json --set duration=0.01"
 
 CONTROLLERS = '''
-"""Controllers that do wrong, each in its own way."""
+"""Controllers that do wrong, each differently."""
 
 import numpy as np
 from roboaccord.contract.state import Command
@@ -77,7 +77,7 @@ class NoMethods:
 
 
 def complaint(words: str, cwd: Path, **environment: str) -> str:
-    """Return the one line that `accord` must say about a mistake."""
+    """Return the one line that `accord` must print about a mistake."""
     done = accord(*words.split(), cwd=cwd, **environment)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
@@ -96,9 +96,9 @@ def complaint_here(
 
     def of(words: str) -> str:
         assert run(words.split()) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        (line,) = said.err.splitlines()
+        message = capsys.readouterr()
+        assert message.out == ""
+        (line,) = message.err.splitlines()
         assert line.startswith("accord: ")
         return line.removeprefix("accord: ")
 
@@ -106,7 +106,7 @@ def complaint_here(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("run snaek serpenoid", "unknown robot snaek; did you mean snake?"),
         ("run snake serpenoi", "no scenario serpenoi; did you mean serpenoid?"),
@@ -128,13 +128,13 @@ def complaint_here(
         ("crosscheck snake serpenoid --refine 99", "--refine"),
     ],
 )
-def test_unknown_words(words: str, said: str, complaint_here: Complain) -> None:
+def test_unknown_words(words: str, message: str, complaint_here: Complain) -> None:
     """Robots, scenarios, engines, transports, options and commands are named, with a hint."""
-    assert said in complaint_here(words)
+    assert message in complaint_here(words)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ("duraton=1", "unknown key duraton; did you mean duration?"),
         ("joints=10", "unknown key joints; did you mean parameters.joints?"),
@@ -162,9 +162,9 @@ def test_unknown_words(words: str, said: str, complaint_here: Complain) -> None:
         ("duration=0.0105", "duration over control_period: 0.0105 s"),
     ],
 )
-def test_wrong_changes(change: str, said: str, complaint_here: Complain) -> None:
+def test_wrong_changes(change: str, message: str, complaint_here: Complain) -> None:
     """A key that does not exist, or a value that does not fit, is never ignored."""
-    assert said in complaint_here(f"{RUN} --set {change}")
+    assert message in complaint_here(f"{RUN} --set {change}")
 
 
 @pytest.mark.parametrize(
@@ -194,13 +194,13 @@ WRONG_CONTROLLERS = {
     "Infinite": "Infinite gave effort inf for joint_01 at t = 0.000000 s",
     "OneMissing": "gave 20 efforts at t = 0.000000 s, the robot has 21 joints: joint_21 is",
     "OneTooMany": "gave 22 efforts at t = 0.000000 s, the robot has 21 joints",
-    "Silent": "Silent gave NoneType and no Command",
+    "Silent": "Silent gave NoneType, not a Command",
     "Careless": "Careless raised ZeroDivisionError: division by zero",
     "Stillborn": "controller raised KeyError: 'gain' (",
     "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",
     "Nothing": "cannot import my_controllers:Nothing",
 }
-# Nodes bring what the same checks say: one that fails as it runs, one that raises, one unborn.
+# Nodes bring what the same checks report: one that fails as it runs, one that raises, one unborn.
 OVER_ROS = ("NotANumber", "Careless", "Stillborn")
 
 
@@ -222,18 +222,18 @@ def test_wrong_controllers(name: str, transport: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("controller", "said"),
+    ("controller", "message"),
     [
         ("missing:Any", "cannot import missing:Any: No module named 'missing'"),
         pytest.param("half:Any", "cannot import half:Any: invalid syntax", marks=pytest.mark.slow),
         ("nocolon", "--controller takes package.module:Class, not 'nocolon'"),
     ],
 )
-def test_controllers_that_cannot_be_imported(controller: str, said: str, tmp_path: Path) -> None:
+def test_controllers_that_cannot_be_imported(controller: str, message: str, tmp_path: Path) -> None:
     """The reason is Python's own, without its traceback."""
     (tmp_path / "half.py").write_text("def (", encoding="utf-8")
     words = f"{RUN} --controller {controller}"
-    assert said in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+    assert message in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
 
 
 @pytest.mark.parametrize(("engine", "module"), [("dart", "dartpy"), ("mujoco", "mujoco")])
@@ -258,7 +258,7 @@ def test_a_folder_that_cannot_be_written(
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ("</robot>", "", "no element found"),
         pytest.param('name="base_link"', 'name="base"', "base_link", marks=pytest.mark.slow),
@@ -266,7 +266,7 @@ def test_a_folder_that_cannot_be_written(
         ("${p['link_mass']}", "$(arg unheard_of)", "unheard_of"),
     ],
 )
-def test_a_broken_description(old: str, new: str, said: str, tmp_path: Path) -> None:
+def test_a_broken_description(old: str, new: str, message: str, tmp_path: Path) -> None:
     """The file and what is wrong with it are named; here a copy of the snake is broken."""
     package = shutil.copytree(
         ROOT / "src" / "snake", tmp_path / "snake", ignore=shutil.ignore_patterns("*.egg-info")
@@ -277,7 +277,7 @@ def test_a_broken_description(old: str, new: str, said: str, tmp_path: Path) -> 
     path.write_text(text.replace(old, new), encoding="utf-8")
     line = complaint(f"{RUN} --engine mujoco", tmp_path, PYTHONPATH=str(package))
     assert line.startswith("broken description snake.urdf.xacro: ")
-    assert said in line
+    assert message in line
 
 
 @pytest.mark.parametrize("bag", ["missing", "empty", "file", "file.mcap", "garbage"])
@@ -312,7 +312,7 @@ def test_what_is_right_still_works(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "said"),
+    ("files", "message"),
     [
         ({"wreck/robot.py": "import unheard_of"}, "No module named 'unheard_of'"),
         ({"wreck/robot.py": "ROBOT = 1 / 0"}, "ZeroDivisionError: division by zero"),
@@ -320,8 +320,8 @@ def test_what_is_right_still_works(tmp_path: Path) -> None:
         ({"other/robot.py": ""}, "No module named 'wreck.robot'"),
     ],
 )
-def test_list_survives_a_broken_robot(files: dict[str, str], said: str, tmp_path: Path) -> None:
-    """One line on stderr names it and says why; the others are listed, and the status is 0."""
+def test_list_survives_a_broken_robot(files: dict[str, str], message: str, tmp_path: Path) -> None:
+    """One line on stderr names it and states why; the others are listed, and the status is 0."""
     entry = "[roboaccord.robots]\nwreck = wreck.robot:ROBOT\n"
     metadata = {"METADATA": "Name: wreck\nVersion: 1\n", "entry_points.txt": entry}
     installed = {f"wreck-1.dist-info/{name}": text for name, text in metadata.items()}
@@ -333,7 +333,7 @@ def test_list_survives_a_broken_robot(files: dict[str, str], said: str, tmp_path
     assert done.returncode == 0
     (line,) = done.stderr.splitlines()
     assert line.startswith("accord: warning: robot wreck is left out: ")
-    assert said in line
+    assert message in line
     data = read_json(done.stdout)
     assert list(data["broken"]) == ["wreck"]
     assert "snake" in data["robots"] and "wreck" not in data["robots"]

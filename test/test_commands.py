@@ -156,8 +156,8 @@ def accord(
         capsys.readouterr()
         words = CASES[name].format(out=folder, root=ROOT)
         status = run(shlex.split(f"{name} {words} {more}"))
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        message = capsys.readouterr()
+        return status, message.out, message.err
 
     return of
 
@@ -219,7 +219,7 @@ def test_figures_as_json_and_on_80_columns(
     "name", [n for n in NAMES if getattr(n, "values", (n,))[0] in INTO_FOLDERS]
 )
 def test_a_folder_of_something_else_is_refused(name: str, accord: Accord, tmp_path: Path) -> None:
-    """One line says what it holds; --force takes it, and deletes what accord wrote there alone."""
+    """One line states what it holds; --force deletes only what accord wrote there."""
     folder = tmp_path / "results"
     (folder / "old").mkdir(parents=True)
     for each in ("mine.txt", "old/result.csv", "old/notes.txt"):
@@ -270,9 +270,9 @@ def test_a_command_that_fails_puts_back_what_it_was_to_replace(
     assert accord("run")[0] == 0
     folder = tmp_path / "results"
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    status, printed, said = accord("run", "--force --controller missing:Any")
+    status, printed, message = accord("run", "--force --controller missing:Any")
     assert (status, printed) == (2, "")
-    assert "cannot import missing:Any" in said
+    assert "cannot import missing:Any" in message
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
     assert [path for path in tmp_path.iterdir() if path.name.startswith(".")] == []
     assert accord("run", "--force --set seed=1")[0] == 0

@@ -22,10 +22,10 @@ SHELLS = {
 
 
 def complete(line: str, shell: str = "bash") -> str:
-    """Return what the command says to a shell that completes the last word of a line."""
+    """Return what the command answers to a shell that completes the last word of a line."""
     count = str(len(line.split(" ")) - 1)
-    told = {key: text.format(line, count=count) for key, text in SHELLS[shell].items()}
-    environment = {**os.environ, **told, "_ACCORD_COMPLETE": f"complete_{shell}"}
+    variables = {key: text.format(line, count=count) for key, text in SHELLS[shell].items()}
+    environment = {**os.environ, **variables, "_ACCORD_COMPLETE": f"complete_{shell}"}
     done = subprocess.run(ACCORD, env=environment, capture_output=True, text=True, timeout=60)
     assert not done.stderr
     return done.stdout

@@ -63,9 +63,9 @@ def test_nothing_printed_steers(
     """Errors, notes, warnings and tables; escapes stand for what is left out of them."""
     guard()
     run([word.replace("STEERS", STEERS) for word in words])
-    said = "".join(capsys.readouterr())
-    assert not CONTROLS.search(said)
-    assert r"\u202e" in said
+    message = "".join(capsys.readouterr())
+    assert not CONTROLS.search(message)
+    assert r"\u202e" in message
 
 
 def test_a_terminal_gets_styles_but_no_names_that_steer(folder: Path) -> None:
@@ -75,11 +75,11 @@ def test_a_terminal_gets_styles_but_no_names_that_steer(folder: Path) -> None:
     if not pid:
         os.environ["TERM"] = "xterm"
         os.execv(sys.executable, [sys.executable, "-m", "roboaccord.cli.start", *words])
-    said = "".join(iter(_reader(screen), ""))
+    message = "".join(iter(_reader(screen), ""))
     assert os.waitpid(pid, 0)[1] == 0
-    assert STYLE.search(said)
-    assert SHOWN in said
-    own = re.sub(r"\x1b\[(?:[0-9;]*[mAK]|\?25[lh])|\r", "", said)
+    assert STYLE.search(message)
+    assert SHOWN in message
+    own = re.sub(r"\x1b\[(?:[0-9;]*[mAK]|\?25[lh])|\r", "", message)
     assert not CONTROLS.search(own)
 
 

@@ -1,4 +1,4 @@
-"""The examples run, and print what theory says."""
+"""The examples run, and print what theory predicts."""
 
 from __future__ import annotations
 

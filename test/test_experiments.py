@@ -1,4 +1,4 @@
-"""The experiments of docs/experiments.md come out as the page says."""
+"""The experiments of docs/experiments.md come out as the page states."""
 
 from __future__ import annotations
 

@@ -31,7 +31,9 @@ LINK = (
     f'<link name="link_{{i}}">{INERTIAL}</link><joint name="joint_{{i}}" type="continuous"><parent '
     'link="{parent}"/><child link="link_{i}"/><origin xyz="0 0 0.1"/><axis xyz="1 0 0"/></joint>'
 )
-STOPS = 150.0 * STEP * MU * G / SPEED  # %: half a step's way is semi-implicit Euler's, and a step's
+STOPS = (
+    150.0 * STEP * MU * G / SPEED
+)  # %: half a step's travel is semi-implicit Euler's, and a step's
 SUNK = 20.0 * 500.0 * G * STEP**2  # mm: twenty times what gravity makes of a step; 49 mm in 0.1 s
 
 
@@ -58,7 +60,7 @@ def test_what_it_is_not_does_not(engine: str, options: Mapping[str, Json]) -> No
 
 
 def test_mujocos_sparse_cholesky_is_never_used() -> None:
-    """4.0.0 takes it above 60 coordinates, unless it is told not to."""
+    """4.0.0 takes it above 60 coordinates, unless an option forbids it."""
     links, parent = "", "base_link"
     for i in range(JOINTS):
         links += LINK.format(parent=parent, i=i)

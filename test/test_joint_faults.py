@@ -152,10 +152,10 @@ def test_it_stays_and_can_be_loose_again(
     assert np.ptp(motion.q[held, k]) < 1e-12 < np.ptp(motion.q[loose, k])
     assert np.abs(motion.qd[held, k]).max() < 1e-12
     assert (motion.effort[loose, k] == 0.0).all()
-    told = [
+    reported = [
         (e.time, e.kind) for e in motion.events if e.subject == joint and "joint_s" not in e.kind
     ]
-    assert told == [(0.2, "joint_frozen"), (0.4, "joint_loose")]
+    assert reported == [(0.2, "joint_frozen"), (0.4, "joint_loose")]
     assert run(setup, engine, 0.6).sha256() == motion.sha256()
 
 
@@ -218,9 +218,9 @@ def test_a_key_lets_a_joint_fail_and_the_bag_repeats_it(
         RunRequest(setup=setup, engine="reference", bag=tmp_path / "bag", inputs=keyboard)
     )
     period = setup.scenario.control_period
-    told = [(event.kind, event.time) for event in result.trajectory.events]
-    assert ("joint_frozen", pytest.approx(30 * period)) in told
-    assert ("joint_loose", pytest.approx(60 * period)) in told
+    reported = [(event.kind, event.time) for event in result.trajectory.events]
+    assert ("joint_frozen", pytest.approx(30 * period)) in reported
+    assert ("joint_loose", pytest.approx(60 * period)) in reported
     words = ["run", "monkeybot", "teleop", "--inputs", "bag", "--transport", "direct", "--json"]
     assert accord([*words, "--out", "again"]) == 0
     again = json.loads(capsys.readouterr().out)

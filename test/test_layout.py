@@ -1,8 +1,9 @@
-"""The floor plan: rooms import one way, and few modules stand at the top of a package."""
+"""The floor plan: rooms import in one direction, and few modules stand at the top of a package."""
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -83,3 +84,15 @@ def test_only_commands_know_of_deliberate_errors() -> None:
                         and room(name) != "cli"], name  # fmt: skip
             if room(name) != "cli":
                 assert not [used for used in imports(path, known) if used.startswith(own)], name
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_class_name_stands_once_in_a_package(package: str) -> None:
+    """A reader need not look at the imports to see which class is meant."""
+    found = defaultdict(set)
+    for name, path in modules(package).items():
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name].add(name)
+    assert found
+    assert {name: places for name, places in found.items() if len(places) > 1} == {}

@@ -122,8 +122,8 @@ def test_an_arm_takes_little(runner: Path, tmp_path: Path) -> None:
 def test_results_for_machines_need_no_extra(runner: Path, tmp_path: Path) -> None:
     (tmp_path / "arm.urdf").write_text(arm(2.0))
     words = "--json --sarif arm.sarif --junit arm.xml --repair repaired.urdf".split()
-    said = json.loads(succeed(accord(runner, tmp_path, "parity", "arm.urdf", *MUJOCO, *words)))
-    assert said["verdict"] == "pass"
+    message = json.loads(succeed(accord(runner, tmp_path, "parity", "arm.urdf", *MUJOCO, *words)))
+    assert message["verdict"] == "pass"
     assert json.loads((tmp_path / "arm.sarif").read_text())["runs"][0]["results"] == []
     assert ET.parse(tmp_path / "arm.xml").find("testsuite/testcase").get("name") == "mujoco"
 

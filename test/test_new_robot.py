@@ -41,7 +41,7 @@ def run(python: Path, tmp_path: Path) -> Accord:
 
 
 def install(run: Accord, package: str) -> None:
-    """Install a package as `accord new-robot` says, from no index."""
+    """Install a package as `accord new-robot` states, from no index."""
     local = ("--quiet", "--no-deps", "--no-build-isolation", "--use-pep517", "--no-index")
     run("pip", "install", *local, "-e", package)
 
@@ -60,8 +60,8 @@ def try_out(run: Accord, name: str) -> None:
 @pytest.mark.slow
 def test_a_new_robot_runs_cross_checks_and_tests_itself(run: Accord, tmp_path: Path) -> None:
     """All that the command prints, done: install, run, cross-check with DART and MuJoCo, test."""
-    said = run("roboaccord.cli.main", "new-robot", "swinger")
-    assert re.findall(r"^  (\w+)", said, re.MULTILINE) == ["pip", "accord", "accord", "python"]
+    message = run("roboaccord.cli.main", "new-robot", "swinger")
+    assert re.findall(r"^  (\w+)", message, re.MULTILINE) == ["pip", "accord", "accord", "python"]
     install(run, "src/swinger")
     try_out(run, "swinger")
     settings = ("--config", str(ROOT / "pyproject.toml"), "src")
@@ -84,7 +84,7 @@ def test_the_line_that_installs_asks_for_no_setuptools_that_is_not_there(
 
 @pytest.mark.slow
 def test_the_guide_makes_a_double_pendulum(run: Accord, tmp_path: Path) -> None:
-    """Its blocks, put where it says, pass the cross-check; a wrong sign in them fails a test."""
+    """Its blocks, put where it states, pass the cross-check; a wrong sign in them fails a test."""
     name = "double_pendulum"
     assert f"    accord new-robot {name}" in GUIDE
     run("roboaccord.cli.main", "new-robot", name)

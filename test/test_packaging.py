@@ -204,7 +204,7 @@ def test_every_kind_of_installation_works(python: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_versions_agree(package: str) -> None:
-    """package.xml, setup.py and CITATION.cff say the same."""
+    """package.xml, setup.py and CITATION.cff agree."""
     manifest = ET.parse(ROOT / "src" / package / "package.xml").getroot()
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert manifest.findtext("version") == _setup_arguments(package)["version"]
@@ -318,7 +318,7 @@ def test_libraries_whose_private_parts_are_used_have_an_upper_bound() -> None:
 
 
 def test_the_extras_are_those_that_are_told() -> None:
-    """What a line says to install is what setup.py has; robots, nodes and engines get all of it."""
+    """A message names the extras of setup.py; robots, nodes and engines get all of them."""
     asked = _setup_arguments("roboaccord")["extras_require"]
     assert {extra: sorted(modules.values()) for extra, modules in EXTRAS.items()} == {
         extra: sorted(asked[extra]) for extra in EXTRAS

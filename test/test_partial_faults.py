@@ -103,7 +103,7 @@ def test_a_brake_that_slips_stops_the_joint_and_holds_it(wheel: Path, engine: st
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_drive_with_backlash_crosses_its_gap_first(wheel: Path, engine: str) -> None:
-    """From one side to the other at GAP_SPEED, on the way of which the joint goes on alone."""
+    """From one side to the other at GAP_SPEED, during which the joint goes on alone."""
     rate, gap = 1.5, 0.2
     efforts = np.concatenate([np.full(5, 1.0), np.full(40, -1.0)])
     states = drive(turning(wheel, engine, f"axle=backlash:{gap}"), efforts, rate)
@@ -187,7 +187,7 @@ def test_texts_and_messages_read_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("a=weak", "weak needs a size, weak:FRACTION"),
         ("a=weak:1.5", "FRACTION is 0 to 1"),
@@ -196,8 +196,8 @@ def test_texts_and_messages_read_back() -> None:
         ("a=drifting:nan", "nan is not a number"),
     ],
 )
-def test_what_is_no_partial_fault_is_refused(text: str, said: str) -> None:
-    with pytest.raises(AccordError, match=said):
+def test_what_is_no_partial_fault_is_refused(text: str, message: str) -> None:
+    with pytest.raises(AccordError, match=message):
         parse_fault(text)
 
 

@@ -1,4 +1,4 @@
-"""Errors planted by `make planted` are found, and the level that finds them is told."""
+"""Errors planted by `make planted` are found, and the level that finds them is reported."""
 
 from __future__ import annotations
 

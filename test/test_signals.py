@@ -62,7 +62,7 @@ def at_work(work):
 
 
 def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
-    """Send a signal, and look at what is said, and when."""
+    """Send a signal, and look at what is printed, and when."""
     process.send_signal(number)
     begun = time.monotonic()
     try:
@@ -201,7 +201,7 @@ def test_native_code_that_crashes_is_one_line():
     with start(work="import ctypes; ctypes.string_at(0)") as process:
         _, stderr = process.communicate(timeout=60)
     assert process.returncode == 2
-    assert stderr == "accord: ended by SIGSEGV; is there memory enough, and room in /dev/shm?\n"
+    assert stderr == "accord: ended by SIGSEGV; is there enough memory, and room in /dev/shm?\n"
 
 
 @thorough
@@ -218,7 +218,7 @@ def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
 
 
 def limited(limit: int, value: int, *words: str) -> tuple[int, str]:
-    """Run a command with a limit, and return its exit status and what it said."""
+    """Run a command with a limit, and return its exit status and what it printed."""
     done = subprocess.run(
         [sys.executable, "-m", "roboaccord.cli.start", *words],
         capture_output=True, text=True, check=False, timeout=60,
@@ -235,10 +235,10 @@ def test_too_little_address_space_is_one_line(transport, tmp_path):
         pytest.importorskip("rclpy")
     value = {"direct": 450, "ros": 650}[transport] * 10**6
     words = ["run", "monkeybot", "level", "--transport", transport, "--out", str(tmp_path / "out")]
-    status, said = limited(resource.RLIMIT_AS, value, *words)
-    assert (status, said.count("\n")) == (2, 1)
-    assert f"{value // 10**6} MB of address space" in said
-    assert "ulimit -v" in said
+    status, message = limited(resource.RLIMIT_AS, value, *words)
+    assert (status, message.count("\n")) == (2, 1)
+    assert f"{value // 10**6} MB of address space" in message
+    assert "ulimit -v" in message
 
 
 @pytest.mark.parametrize("words", ["check {}", "recover {}", "run {} --transport direct"])
@@ -291,18 +291,18 @@ def handlers():
     """Handlers of signals as they were, afterwards."""
     before = {number: signal.getsignal(number) for number in (*LINES, signal.SIGALRM)}
     yield
-    command_line.TOLD.clear()
+    command_line.RECEIVED.clear()
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
 @pytest.mark.usefixtures("handlers")
 def test_the_first_sigterm_ends_what_runs_and_the_second_disturbs_nothing():
-    with command_line.minded() as told, suppress(Terminated):
+    with command_line.minded() as received, suppress(Terminated):
         os.kill(os.getpid(), signal.SIGTERM)
         pytest.fail("SIGTERM had no effect")
     os.kill(os.getpid(), signal.SIGTERM)
-    assert told == [signal.SIGTERM]
+    assert received == [signal.SIGTERM]
 
 
 @pytest.mark.usefixtures("handlers")
@@ -314,11 +314,11 @@ def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
             os.kill(os.getpid(), signal.SIGTERM)
             time.sleep(0.01)  # here the handler raises
 
-    with command_line.minded() as told, suppress(Terminated):
+    with command_line.minded() as received, suppress(Terminated):
         Ending()
         time.sleep(1.0)
         pytest.fail("SIGTERM had no effect")
-    assert told == [signal.SIGTERM]
+    assert received == [signal.SIGTERM]
 
 
 @pytest.mark.slow

@@ -50,39 +50,39 @@ def limit(folder: Path) -> float:
 
 
 def imported(words: str, folder: Path) -> tuple[set[str], float, str]:
-    """Run `accord` and return the modules that it imported, its CPU time [s] and what it said."""
+    """Run `accord` and return the modules that it imported, its CPU time [s] and its output."""
     done, spent = timed(folder, "-m", "roboaccord.cli.main", *words.split())
     lines = done.stderr.splitlines()
     modules = {line.split("|")[-1].strip() for line in lines if line.startswith("import time:")}
-    said = [line for line in lines if not line.startswith("import time:")]
-    return modules, spent, done.stdout + "\n".join(said)
+    message = [line for line in lines if not line.startswith("import time:")]
+    return modules, spent, done.stdout + "\n".join(message)
 
 
 @pytest.mark.parametrize("words", MISTAKES)
 def test_a_mistake_is_told_at_once(words: str, tmp_path: Path) -> None:
-    modules, spent, said = imported(words, tmp_path)
-    assert said.startswith("accord: "), said
+    modules, spent, message = imported(words, tmp_path)
+    assert message.startswith("accord: "), message
     assert modules & HEAVY == set()
     assert spent < limit(tmp_path)
 
 
 def test_the_version_is_told_without_numpy_and_robots(tmp_path: Path) -> None:
-    modules, spent, said = imported("--version", tmp_path)
-    assert said.startswith("roboaccord ")
+    modules, spent, message = imported("--version", tmp_path)
+    assert message.startswith("roboaccord ")
     assert modules & {*HEAVY, "numpy", "yaml", *robot_names()} == set()
     assert spent < limit(tmp_path)
 
 
 def test_the_help_lists_robots_without_importing_them(tmp_path: Path) -> None:
-    modules, _, said = imported("--help", tmp_path)
-    assert all(name in said for name in robot_names())
+    modules, _, message = imported("--help", tmp_path)
+    assert all(name in message for name in robot_names())
     assert modules & {*HEAVY, *robot_names()} == set()
 
 
 @pytest.mark.parametrize("robot", robot_names())
 def test_a_robot_is_registered_without_its_solvers(robot: str, tmp_path: Path) -> None:
     """Importing the registration is part of every mistake in a scenario of the robot."""
-    modules, spent, said = imported(f"run {robot} frobnicate", tmp_path)
-    assert said.startswith(f"accord: {robot} has no scenario frobnicate"), said
+    modules, spent, message = imported(f"run {robot} frobnicate", tmp_path)
+    assert message.startswith(f"accord: {robot} has no scenario frobnicate"), message
     assert modules & (HEAVY - {"pinocchio"}) == set()
     assert spent < limit(tmp_path)

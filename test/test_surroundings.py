@@ -93,15 +93,15 @@ def test_every_bag_holds_them_latched(transport: str, tmp_path: Path) -> None:
     assert 0.0 < volume < 1.0
     assert away == pytest.approx(setup.parameters.radius, abs=setup.terrain.voxel)
     metadata = (bag / "metadata.yaml").read_text(encoding="utf-8")
-    told = metadata[metadata.index("/voxel_sphere/surroundings") :]
-    assert "transient_local" in told[: told.index("message_count")]
+    stored = metadata[metadata.index("/voxel_sphere/surroundings") :]
+    assert "transient_local" in stored[: stored.index("message_count")]
 
 
 @pytest.mark.parametrize(
     ("engine", "force"), [("dart", (5.0, 0.0, 0.0)), ("mujoco", (0.03, 0.04, 0.0))]
 )
 def test_a_push_gives_its_impulse(engine: str, force: tuple[float, ...]) -> None:
-    """F T = m v: links on ice are pushed, and the event tells F T.
+    """F T = m v: links on ice are pushed, and the event reports F T.
 
     DART's steps are of the first order where the links turn, so that it is pushed along them.
     """

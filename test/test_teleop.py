@@ -60,7 +60,7 @@ def installed(robot: str) -> bool:
 
 
 def accord(words: Sequence[str], **options: str) -> subprocess.CompletedProcess[str]:
-    """Run a command, and return what it said."""
+    """Run a command, and return what it printed."""
     command = [sys.executable, "-m", "roboaccord.cli.main", *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload,no-any-return]
 
@@ -69,19 +69,21 @@ def path_of(run: BagRun) -> Array:
     """Return how far the base or the joints went, whatever moves more, over time (k,)."""
     motion = run.trajectory
     columns = np.column_stack([motion.position, motion.q])
-    way: Array = np.abs(np.diff(columns, axis=0)).max(axis=1).cumsum()
-    return way
+    travel: Array = np.abs(np.diff(columns, axis=0)).max(axis=1).cumsum()
+    return travel
 
 
 def check(robot: str, engine: str, folder: Path, script: list[tuple[str, float]]) -> None:
     """Drive, and judge the bag: it moved, kept its limits, stopped, and can be repeated."""
-    told = drive(robot, engine, script, folder / "drive")
+    printed = drive(robot, engine, script, folder / "drive")
     bag = folder / "drive" / "bag"
     run = read_run(bag)
     motion = run.trajectory
-    assert told["trajectory_sha256"] == motion.sha256() == run.sha256
-    assert motion.time[-1] == pytest.approx(told["wall_time"], rel=0.5)  # no faster than real time
-    assert told["real_time_factor"] < 1.05
+    assert printed["trajectory_sha256"] == motion.sha256() == run.sha256
+    assert motion.time[-1] == pytest.approx(
+        printed["wall_time"], rel=0.5
+    )  # no faster than real time
+    assert printed["real_time_factor"] < 1.05
     setup = Setup.of(load_scenario(robot, robot, "teleop"))
     targets = read_targets(Content.of(bag), setup.joints)
     parts = [(t.twist, *(p for p in (t.velocity, t.effort) if p is not None)) for _, t in targets]
@@ -98,8 +100,8 @@ def check(robot: str, engine: str, folder: Path, script: list[tuple[str, float]]
     words = ["run", robot, "teleop", "--engine", engine, "--inputs", str(bag), "--json"]
     words += ["--transport", "direct", "--out", str(folder / "again")]
     again = json.loads(accord(words).stdout)
-    assert again["trajectory_sha256"] == told["trajectory_sha256"]
-    assert again["events"] == told["events"]
+    assert again["trajectory_sha256"] == printed["trajectory_sha256"]
+    assert again["events"] == printed["events"]
 
 
 @pytest.mark.slow
@@ -119,7 +121,7 @@ def test_a_robot_is_driven_for_a_minute_in_dart(robot: str, tmp_path: Path) -> N
 
 @pytest.mark.slow
 def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: Path) -> None:
-    """The wall time is measured here, by the screen; the bag says what was asked for."""
+    """The wall time is measured here, by the screen; the bag has what was asked for."""
     pytest.importorskip("roller_sphere")
     terminal = Terminal("teleop", "roller-sphere", "--out", str(tmp_path / "drive"), "--json")
     terminal.wait_for(r"time +0\.[1-9] s")
@@ -150,8 +152,8 @@ def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     assert "forward, turn left" in terminal.screen
     assert terminal.echoes() is False
     terminal.press(key)
-    told = terminal.end()  # which compares the terminal's settings with those before
-    assert told["steps"] > 50
+    printed = terminal.end()  # which compares the terminal's settings with those before
+    assert printed["steps"] > 50
     assert read_run(tmp_path / "drive" / "bag").complete
 
 
@@ -177,7 +179,7 @@ def test_keys_come_through_a_pipe_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("robots: {snake: {i: {linear.y: fast}}}", "robots.snake.i.linear.y"),
         ("robots: {snake: {i: {elbow: 1.0}}}", "key i of snake: no elbow takes 1.0"),
@@ -186,14 +188,14 @@ def test_keys_come_through_a_pipe_too(tmp_path: Path) -> None:
         ("robots: [", "cannot read"),
     ],
 )
-def test_a_wrong_key_map_is_refused_in_one_line(text: str, said: str, tmp_path: Path) -> None:
+def test_a_wrong_key_map_is_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
     pytest.importorskip("snake")
     (tmp_path / "keys.yaml").write_text(text)
     found = accord(["teleop", "snake", "--keys", str(tmp_path / "keys.yaml")])
     assert found.returncode == 2
     assert not found.stdout
     assert len(found.stderr.splitlines()) == 1
-    assert said in found.stderr
+    assert message in found.stderr
 
 
 def test_every_robot_can_be_driven_by_keys() -> None:
@@ -247,7 +249,7 @@ def test_keys_drive_the_nodes_over_ros(tmp_path: Path) -> None:
         terminal.hold("", 1.0)
         terminal.press("q")
         assert terminal.end()["engine"] == "reference"
-        told = json.loads(nodes["simulator"].communicate(timeout=120)[0])
+        printed = json.loads(nodes["simulator"].communicate(timeout=120)[0])
         for node in nodes.values():
             assert node.wait(timeout=60) == 0
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "teleop", ["duration=40.0"]))
@@ -263,5 +265,5 @@ def test_keys_drive_the_nodes_over_ros(tmp_path: Path) -> None:
             inputs=RecordedInputs(tmp_path / "bag"),
         )
     )
-    assert again.trajectory.sha256() == told["trajectory_sha256"]
+    assert again.trajectory.sha256() == printed["trajectory_sha256"]
     assert [(e.kind, e.subject) for e in again.trajectory.events] == [("magnet_on", "magnet_b")]

@@ -39,10 +39,10 @@ IN_GAZEBO = {
     "roller_sphere headings": "its shape",
     "roller_sphere teleop": "its shape",
     "voxel_sphere arena": "the kinematic ball",
-    "voxel_sphere bowl": "nobody tells what touches",
+    "voxel_sphere bowl": "does not report its contacts",
     "voxel_sphere incline": "the kinematic ball",
     "voxel_sphere sinusoid": "the kinematic ball",
-    "voxel_sphere teleop": "nobody tells what touches",
+    "voxel_sphere teleop": "does not report its contacts",
 }
 """By robot, or robot and scenario: a word of the reason in a run recorded in Gazebo."""
 

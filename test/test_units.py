@@ -56,7 +56,7 @@ def holds_float(kind: object) -> bool:
 def test_every_option_that_is_a_number_carries_its_unit(
     name: str, function: Callable[..., Result | None]
 ) -> None:
-    """1 says that it is a ratio; whose unit depends on another option says that. Counts are int."""
+    """1 is for a ratio; a unit that depends on another option is named so. Counts are int."""
     signature = signature_of(function)
     for option, info in options(signature).items():
         kind = signature.parameters[option].annotation
@@ -78,6 +78,6 @@ def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
     ]  # fmt: skip
     helps = {name: with_unit(each) for name, each in signature.parameters.items()}
     texts = {name: info.help for name, info in options(Signature([*helps.values()])).items()}
-    assert texts["payload"] == "At the finger tips, in kg."
-    assert texts["minutes"] == "Of motion without failure in the study, in min."
+    assert texts["payload"] == "Payload at the finger tips, in kg."
+    assert texts["minutes"] == "Duration of the motion without failure in the study, in min."
     assert unit_of(plain_type(signature.parameters["payload"].annotation)) == ""

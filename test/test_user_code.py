@@ -85,7 +85,7 @@ def workspace(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def said(words: str, folder: Path, **environment: str) -> list[str]:
+def message(words: str, folder: Path, **environment: str) -> list[str]:
     """Return the lines on stderr of a command that must fail with status 2 and no output."""
     path = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
@@ -115,7 +115,7 @@ def test_an_error_in_a_users_robot_is_one_line(fault: str, command: str, workspa
     if "ros" in command:
         pytest.importorskip("rclpy", reason="rclpy has no wheel for this machine")
     words = command.format("faulty own.yaml --set duration=0.02")
-    (line,) = said(words, workspace, FAULT=fault)
+    (line,) = message(words, workspace, FAULT=fault)
     assert "LookupError" in line
     assert line.endswith(f"{fault} (faulty_robot.py:9 in fail)")
 
@@ -134,7 +134,7 @@ def test_an_error_in_a_users_controller_is_one_line(
 ) -> None:
     """Innermost is NumPy or the core, but the line is the user's."""
     words = f"run snake serpenoid --transport direct --controller {controller}:Careless {more}"
-    (found,) = said(words, workspace)
+    (found,) = message(words, workspace)
     assert line in found
     if controller == "own":
         place = "11 in Careless.reset" if more else "14 in Careless.update"
@@ -152,11 +152,11 @@ def test_the_traceback_is_shown_on_request(how: str, transport: str, workspace: 
     if transport != "direct":
         pytest.importorskip("rclpy", reason="rclpy has no wheel for this machine")
     words = f"run snake serpenoid --transport {transport} --controller own:Careless"
-    line = said(words, workspace)[-1]
+    line = message(words, workspace)[-1]
     shown = (
-        said(f"{words} --debug", workspace)
+        message(f"{words} --debug", workspace)
         if how == "--debug"
-        else said(words, workspace, ROBOACCORD_DEBUG="1")
+        else message(words, workspace, ROBOACCORD_DEBUG="1")
     )
     assert shown[-1] == line
     assert "Traceback (most recent call last):" in shown

@@ -1,4 +1,4 @@
-"""Pages of the browser view in headless Chromium: what is seen is where projection says."""
+"""Pages of the browser view in headless Chromium: what is seen is where projection puts it."""
 
 from __future__ import annotations
 

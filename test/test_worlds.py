@@ -70,7 +70,7 @@ def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
 
 
 def gazebo(world: Path, *options: str) -> subprocess.Popen[str]:
-    """Start a server in a partition of its own that says errors and warnings."""
+    """Start a server in a partition of its own that reports errors and warnings."""
     os.environ |= {"GZ_PARTITION": uuid.uuid4().hex, "GZ_SIM_RESOURCE_PATH": str(MODELS[0])}
     command = ["gz", "sim", "-s", "-r", "-v", "2", *options, str(world)]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -80,8 +80,8 @@ def gazebo(world: Path, *options: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize("path", WORLDS, ids=name_of)
 def test_gazebo_loads_a_world_without_a_warning(path: Path) -> None:
     server = gazebo(path, "--iterations", "100")
-    _, said = server.communicate(timeout=120)
-    assert (server.returncode, said) == (0, "")
+    _, message = server.communicate(timeout=120)
+    assert (server.returncode, message) == (0, "")
 
 
 @needs_gazebo
@@ -93,22 +93,22 @@ def test_a_robot_in_its_world_has_its_joints_and_moves_by_the_command_at_the_top
     path = ROOT / "worlds" / f"{robot}.sdf"
     (command,) = re.findall(r"for i in .*; done", path.read_text(encoding="utf-8"))
 
-    def told(topic: str) -> dict[str, Any]:
+    def reported(topic: str) -> dict[str, Any]:
         echo = ["gz", "topic", "-e", "-n", "1", "--json-output", "-t", f"/model/{robot}/{topic}"]
         done = subprocess.run(echo, capture_output=True, text=True, timeout=60, check=True)
         found: dict[str, Any] = json.loads(done.stdout.splitlines()[0])
         return found
 
     def place() -> list[float]:
-        pose = told("odometry")["pose"]
+        pose = reported("odometry")["pose"]
         joints = [
-            float(j["axis1"].get("position", 0.0)) for j in told("joint_state").get("joint", [])
+            float(j["axis1"].get("position", 0.0)) for j in reported("joint_state").get("joint", [])
         ]
         return [*joints, *(float(pose[part].get(k, 0.0)) for part, k in PARTS)]
 
     server = gazebo(path)
     try:
-        names = {joint["name"] for joint in told("joint_state").get("joint", [])}
+        names = {joint["name"] for joint in reported("joint_state").get("joint", [])}
         assert names - {*LEVEL} == set(Show.of(robot).setup.joints)
         first, end = place(), time.monotonic() + 60
         subprocess.run(["bash", "-c", command], timeout=60, check=True)
@@ -147,7 +147,7 @@ BROKEN = {
 BROKEN_ELEMENTS = {
     "element": ("flat", "max_step_size", "max_stepsize", "no such element"),
     "attribute": ("flat", 'type="dart"', 'typ="dart"', "no attribute typ"),
-    "number": ("flat", ">0.001<", ">1 ms<", "'1 ms' is no double"),
+    "number": ("flat", ">0.001<", ">1 ms<", "'1 ms' is not a double"),
     "vector": ("flat", "0 0 -9.81", "-9.81", "1 numbers, a vector3 has 3"),
     "place": ("flat", "<gravity>", "<friction><mu>1</mu></friction><gravity>", "no such element"),
 }
@@ -230,8 +230,8 @@ def test_the_command_asks_sdformats_checker(
         path.write_text(text.replace("</world>", f"{count * model}</world>"), encoding="utf-8")
         assert check_file(path, MODELS) == []
         assert run(["check", str(path), "--models", str(MODELS[0]), "--json"]) == status
-        (said,) = json.loads(capsys.readouterr().out)["files"].values()
-        assert any(line.startswith("sdformat: ") for line in said) == (status == 1)
+        (message,) = json.loads(capsys.readouterr().out)["files"].values()
+        assert any(line.startswith("sdformat: ") for line in message) == (status == 1)
 
 
 def test_a_model_needs_its_config(tmp_path: Path) -> None:

@@ -113,10 +113,10 @@ def shelf(setup: Setup, seed: int) -> tuple[TimedPath, TimedPath]:
 
 
 def to_and_fro(
-    control: ComputedTorque, ways: tuple[TimedPath, TimedPath], seen: RobotState
+    control: ComputedTorque, paths: tuple[TimedPath, TimedPath], seen: RobotState
 ) -> Command:
     """Return the command along two paths in turn."""
-    there, back = ways
+    there, back = paths
     whole = there.duration + back.duration + 2.0 * PAUSE
     time = seen.time % whole
     out = time < there.duration + PAUSE

@@ -71,7 +71,7 @@ def missing(folder: Path, lacking: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def examine(name: str, folder: Path, engines: str) -> Row:
-    """Return what `accord parity` says of a file."""
+    """Return what `accord parity` reports of a file."""
     command = [str(Path(sys.executable).with_name("accord")), "parity", *name.split(), "--json"]
     command += ["--engines", engines] if engines else []
     before = processor_time()

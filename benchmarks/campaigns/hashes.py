@@ -1,6 +1,6 @@
-"""What every command of the pages, every scenario in every engine, and every cross-check comes to.
+"""The results of every command of the pages, every scenario in every engine, and every cross-check.
 
-A change that should change no figure is tried against the figures of the commit before:
+A change that should change no figure is compared with the figures of the commit before:
 
     make hashes HASHES="--out ../before.jsonl"
     make hashes HASHES="--out ../after.jsonl --against ../before.jsonl"

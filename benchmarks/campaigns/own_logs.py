@@ -1,4 +1,4 @@
-"""Which errors `accord crosscheck LOG` names in logs of simulators that are none of ours.
+"""Which errors `accord crosscheck LOG` names in logs of foreign simulators.
 
     make own-logs OWN_LOGS="--out ../own_logs.jsonl"
 
@@ -337,7 +337,7 @@ def checked(error: Error, encoder: str, seed: int = 0) -> LogReport:
 class Row:
     """Hold a trial: what was found, and whether name and interval are right.
 
-    Named is what is the cause, or one of so many alike that cannot be told apart.
+    Named is what is the cause, or one of so many that cannot be distinguished.
     """
 
     error: str

@@ -75,7 +75,7 @@ SUBJECTS = {
 
 
 class Planted(Proxy):
-    """Put an error into what a simulator is told, does or says.
+    """Put an error into the input, the motion or the output of a simulator.
 
     Args:
         simulator: that is right.
@@ -221,8 +221,8 @@ def yielding(p: Planted, state: RobotState) -> RobotState:
 
 def creep(p: Planted, state: RobotState) -> RobotState:
     """Let the base creep along y, by a speed."""
-    way = np.array([0.0, p.size * (state.time - p.before.time), 0.0])
-    return replace(state, position=state.position + way)
+    shift = np.array([0.0, p.size * (state.time - p.before.time), 0.0])
+    return replace(state, position=state.position + shift)
 
 
 def noise(p: Planted, state: RobotState, rng: np.random.Generator) -> RobotState:
@@ -291,7 +291,7 @@ def rigid(part: Any, mass: float = 0.0, centre: float = 0.0, inertia: float = 0.
 
 
 class NothingToChange(Exception):
-    """Say why an engine or robot does not have what an error changes."""
+    """State why an engine or robot does not have what an error changes."""
 
 
 def joint(part: Any, damping: float = 0.0, armature: float = 0.0) -> None:
@@ -424,7 +424,7 @@ ONCE = ("float32", "float32 efforts", "NaN", "grip late", "event missing", "even
 
 @dataclass(frozen=True, kw_only=True)
 class PlantedSpec(EngineSpec):
-    """Specify an engine with an error of ERRORS; its reading still says what was meant."""
+    """Specify an engine with an error of ERRORS; its reading still has what was meant."""
 
     inner: EngineSpec
     error: Error
@@ -474,7 +474,7 @@ class Row:
 def carry_out(rows: Sequence[Row]) -> Iterator[Row]:
     """Judge errors of one robot and engine in one check; one by one where one of them ends it.
 
-    A level at which the engine without an error is outside tells nothing.
+    A level at which the engine without an error is outside is not counted.
     """
     subject, right = SUBJECTS[rows[0].subject], spec(rows[0].engine)
     robot = find_robot(subject.robot)

@@ -4,7 +4,7 @@
     make speed SPEED="--only gait --json"
     make speed SPEED="--page docs/speed.md --images docs/images"
 
-One thread, in turns with the peer; rates by processor time where a row does not say otherwise.
+One thread, in turns with the peer; rates by processor time unless a row states otherwise.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A module of this folder has a function `rows() -> Iterator[Row]`, and is found by its name. A row
 is built when it is reached, so models are made in `rows`; the first pass of each does not count, so
-compilation belongs there. A peer that is not installed is `peer=None`, and `peer_name` says why.
+compilation belongs there. A peer that is not installed is `peer=None`, and `peer_name` states why.
 """
 
 from __future__ import annotations

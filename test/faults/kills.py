@@ -155,10 +155,10 @@ class Harness:
             stdout, stderr = process.communicate()
         if process.returncode:
             raise SystemExit(f"{run}: {stderr}")
-        told = json.loads(stdout)
+        printed = json.loads(stdout)
         self._whole[run] = read_run(self._folder / "out" / "bag").trajectory
-        self._wall[run] = told["wall_time"]
-        if told["trajectory_sha256"] != self._whole[run].sha256():
+        self._wall[run] = printed["wall_time"]
+        if printed["trajectory_sha256"] != self._whole[run].sha256():
             raise SystemExit(f"{run}: the bag holds another motion")
 
     def _start(self, name: str, run: str) -> subprocess.Popen[str]:
@@ -269,8 +269,8 @@ class Harness:
             yield f"status {kill.status}, not 2: {stderr!r}"
         if kill.target in ("accord", WORKER) and kill.seconds > END:  # a node has peers to wait for
             yield f"{kill.seconds:.1f} s until all had ended"
-        said = [line for line in lines if line.startswith("accord: ")]
-        if kill.status > 0 and (len(said) != 1 or "Warning" in stderr):
+        message = [line for line in lines if line.startswith("accord: ")]
+        if kill.status > 0 and (len(message) != 1 or "Warning" in stderr):
             yield f"not one line: {stderr!r}"
 
     def _check_files(self, kill: Kill) -> Iterator[str]:

@@ -41,14 +41,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--only", default=",".join(COMMANDS), help="names, with commas between")
     names = parser.parse_args().only.split(",")
-    table, bad = make_table("command", "limit", "value", "status", "s", "said", text=["said"]), 0
+    table, bad = (
+        make_table("command", "limit", "value", "status", "s", "message", text=["message"]),
+        0,
+    )
     with tempfile.TemporaryDirectory(prefix="limits_") as folder:
         become_nobody(Path(folder))
         for name in names:
             for what, (limit, values) in LIMITS.items():
                 for value in values:
-                    status, spent, said, wrong = tried(name, limit, value, Path(folder) / "out")
-                    table.add_row(name, what, f"{value}", f"{status}", f"{spent:.1f}", said[-90:])
+                    status, spent, message, wrong = tried(name, limit, value, Path(folder) / "out")
+                    table.add_row(
+                        name, what, f"{value}", f"{status}", f"{spent:.1f}", message[-90:]
+                    )
                     bad += wrong
     out.print(table)
     out.print(f"wrong: {bad}")

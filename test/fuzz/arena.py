@@ -185,11 +185,11 @@ class Arena:
         result = "failed" if why else "refused" if code == 2 else "accepted"
         self.tally[case.kind, _command(case)][result] += 1
         if why:
-            said = (folder / "err").read_text(errors="replace").strip().splitlines()
+            message = (folder / "err").read_text(errors="replace").strip().splitlines()
             repeat = f"make fuzz SEED={self.seed} ONLY={number}"
             self.failures.append({
                 "why": why, "kind": case.kind, "words": case.words, "status": code,
-                "said": said[-3:], "repeat": repeat, "real": real,
+                "message": message[-3:], "repeat": repeat, "real": real,
             })  # fmt: skip
             with (self.kept / "failures.jsonl").open("a") as file:
                 file.write(json.dumps(self.failures[-1]) + "\n")
@@ -200,20 +200,20 @@ class Arena:
 
     def _wrong(self, case: Case, code: int, memory: int, folder: Path, before: set[str]) -> str:
         """Return what is wrong with what came of an input, "" if nothing is."""
-        said = (folder / "err").read_text(errors="replace")
+        message = (folder / "err").read_text(errors="replace")
         printed = (folder / "out").read_text(errors="replace")
         if code in (-signal.SIGXCPU, -signal.SIGKILL):
             return "it hangs"
-        if "Traceback (most recent" in said:
-            return f"traceback: {said.strip().splitlines()[-1][:150]}"
-        if memory > MEMORY or "not enough memory" in said:
+        if "Traceback (most recent" in message:
+            return f"traceback: {message.strip().splitlines()[-1][:150]}"
+        if memory > MEMORY or "not enough memory" in message:
             return f"memory: {memory // 1000} MB"
-        if found := CONTROLS.search(said + printed):
+        if found := CONTROLS.search(message + printed):
             return f"control character {found[0]!r} is printed"
         if code == LEFT:
             return "a process is left"
         if case.at_work and code == TERMINATED:
-            ended = said.endswith("accord: terminated\n") and not printed
+            ended = message.endswith("accord: terminated\n") and not printed
             return "" if ended else "something else than a line at SIGTERM"
         if code not in STATUSES:
             return f"exit status {code}"
@@ -221,15 +221,15 @@ class Arena:
             return "a planted link was followed, or a user's file changed"
         after = _files(folder)
         if code == 2:
-            errors = [line for line in said.splitlines() if line.startswith("accord: ")]
+            errors = [line for line in message.splitlines() if line.startswith("accord: ")]
             errors = [line for line in errors if not line.startswith("accord: warning")]
             if len(errors) != 1 or printed:
                 return f"{len(errors)} lines of error, {len(printed)} characters printed"
-            if "diverged" in said or "gave effort" in said:  # what was recorded is kept
+            if "diverged" in message or "gave effort" in message:  # what was recorded is kept
                 return ""
             left = {name for name in after - before if not name.startswith("runs/")}
             if case.outside:
-                return ""  # a link may be in the way of what is written last
+                return ""  # a link may block what is written last
             return f"an output is left: {sorted(left)[0]}" if left and case.kind != "JSON" else ""
         if case.refused:
             return "it is accepted"
@@ -318,14 +318,14 @@ def _until(case: Case) -> tuple[int, int]:
         leave(code)
     with suppress(OSError):
         os.setpgid(pid, pid)
-    started, told = time.monotonic(), 0.0
+    started, signalled = time.monotonic(), 0.0
     while not (ended := os.wait4(pid, os.WNOHANG))[0]:
         time.sleep(0.01)
         now = time.monotonic()
-        if not told and (_worked(pid) > WORK or now - started > LONGEST / 6):
-            told = now
+        if not signalled and (_worked(pid) > WORK or now - started > LONGEST / 6):
+            signalled = now
             os.kill(pid, signal.SIGTERM)
-        elif told and now - told > ENDING * max(1.0, os.getloadavg()[0]):
+        elif signalled and now - signalled > ENDING * max(1.0, os.getloadavg()[0]):
             os.killpg(pid, signal.SIGKILL)
     with suppress(ProcessLookupError):
         for _ in range(int(ENDING / 0.05)):

@@ -141,7 +141,7 @@ PNG_BOMBS = (
 
 
 def tiff_bomb() -> bytes:
-    """Return a TIFF that says of itself that it has 4 x 10^9 pixels."""
+    """Return a TIFF that states that it has 4 x 10^9 pixels."""
     tags = ((256, 4, 1, 1 << 16), (257, 4, 1, 1 << 16), (258, 3, 1, 8), (259, 3, 1, 32773),
             (262, 3, 1, 1), (273, 4, 1, 200), (278, 4, 1, 1 << 16), (279, 4, 1, 2))  # fmt: skip
     entries = b"".join(struct.pack("<HHII", *tag) for tag in tags)

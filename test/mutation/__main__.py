@@ -68,7 +68,7 @@ class Judge:
         return self._judge(mutant, others, last=True)
 
     def _judge(self, mutant: Mutant, places: list[str], last: bool) -> dict[str, Any]:
-        """Return the result, the test that told, and the CPU time [s]."""
+        """Return the result, the test that failed, and the CPU time [s]."""
         server = self._servers.get()
         try:
             if time.monotonic() > self._until:
@@ -175,9 +175,9 @@ def diff_of(mutant: Mutant) -> str:
 
 
 def explained(mutant: Mutant, reasons: list[dict[str, str]]) -> str:
-    """Return why a survivor changes nothing that a test could see; "" if nobody has said."""
-    told = mutant.file, diff_of(mutant).strip()
-    return next((r["reason"] for r in reasons if (r["file"], r["diff"].strip()) == told), "")
+    """Return why a survivor changes nothing that a test could see; "" if none is given."""
+    wanted = mutant.file, diff_of(mutant).strip()
+    return next((r["reason"] for r in reasons if (r["file"], r["diff"].strip()) == wanted), "")
 
 
 def main(

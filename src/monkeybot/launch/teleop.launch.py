@@ -2,7 +2,7 @@
 
 ros2 launch monkeybot teleop.launch.py sim:=dart
 accord teleop monkeybot --ros
-The elbow is let go when nobody has told it anything for 0.5 s.
+The elbow is released when no command has come for 0.5 s.
 """
 
 from launch import LaunchDescription

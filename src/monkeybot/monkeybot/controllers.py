@@ -71,7 +71,7 @@ class LqrController:
         power: torque of the motor [N m].
         nominal: x of the gait [rad, rad/s, rad/s].
         gain: of the feedback [s/rad, s^2/rad, s^2/rad]; three zeros leave the gait to itself.
-        largest: correction of the time, either way [s].
+        largest: absolute correction of the time [s].
     """
 
     setup: Setup
@@ -379,7 +379,7 @@ def _checked(step: Mapping[str, Any]) -> tuple[float, Mode | None, float | None]
 
 
 class TeleopController:
-    """Give the effort that a person asks for on `/monkeybot/elbow_effort`; 0 without one.
+    """Give the effort commanded on `/monkeybot/elbow_effort`; 0 without one.
 
     Args:
         setup: robot and scenario.

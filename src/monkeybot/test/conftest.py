@@ -28,7 +28,7 @@ def accord_here():
 
 @pytest.fixture
 def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it says.
+    """Return a function that runs a wrong command and returns the one line that it prints.
 
     In this process: some forty new ones would take two minutes. What is right is run as by a user.
     """
@@ -36,9 +36,9 @@ def complaint(accord_here, capsys, monkeypatch, tmp_path):
     def of(words):
         monkeypatch.chdir(tmp_path)
         assert accord_here(words.split()) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        (line,) = said.err.splitlines()
+        message = capsys.readouterr()
+        assert message.out == ""
+        (line,) = message.err.splitlines()
         assert line.startswith("accord: ")
         return line
 

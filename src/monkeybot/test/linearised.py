@@ -155,16 +155,18 @@ def flip(k: Links, X: Array) -> tuple[Array, Array]:
     """
     (a, b), (wa, wb) = X[ANGLES], X[RATES]
     sa, ca, sb, cb = math.sin(a), math.cos(a), math.sin(b), math.cos(b)
-    way = np.array([[k.l1 * ca, k.l2 * cb], [k.l1 * sa, k.l2 * sb]])  # of the tip, by the angles
+    jacobian = np.array(
+        [[k.l1 * ca, k.l2 * cb], [k.l1 * sa, k.l2 * sb]]
+    )  # of the tip, by the angles
     bend = np.array([[-k.l1 * sa * wa, -k.l2 * sb * wb], [k.l1 * ca * wa, k.l2 * cb * wb]])
     turned = math.pi - 2.0 * math.pi * math.ceil(b / (2.0 * math.pi))
     new, slope = X.copy(), np.eye(SIZE)
     new[ANGLES], new[RATES] = np.array([b, a]) + turned, (wb, wa)
     new[HAND] += np.array([k.l1 * sa + k.l2 * sb, -k.l1 * ca - k.l2 * cb])
-    new[SPEED] += way @ X[RATES]
+    new[SPEED] += jacobian @ X[RATES]
     swap = np.array([[0.0, 1.0], [1.0, 0.0]])
     slope[ANGLES, ANGLES] = slope[RATES, RATES] = swap
-    slope[HAND, ANGLES] = slope[SPEED, RATES] = way
+    slope[HAND, ANGLES] = slope[SPEED, RATES] = jacobian
     slope[SPEED, ANGLES] = bend
     return new, slope
 

@@ -1,4 +1,4 @@
-"""Symmetry of gaits about the vertical: what reversibility says, and the search for others."""
+"""Symmetry of gaits about the vertical: what reversibility implies, and the search for others."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_starts_from_anywhere_have_level_hands_and_the_elbow_on_either_side():
 
 @pytest.mark.slow
 def test_from_anywhere_all_passive_gaits_are_symmetric():
-    """Facts: they rest at 0.58225 and 1.07740 rad; each walks either way."""
+    """Facts: they rest at 0.58225 and 1.07740 rad; each walks in either direction."""
     found = find_gaits(PASSIVE, REPORT, {"period": 0.9}, samples=200, seed=0, anywhere=True)
     angles = {round(abs(float(wrap(orbit.start[:1])[0])), 5) for orbit in found}
     assert angles == {0.58225, 1.07740}

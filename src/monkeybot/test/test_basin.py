@@ -146,7 +146,7 @@ def test_the_clocked_gait_walks_500_steps_with_half_a_millisecond_of_jitter(cloc
 
 
 def test_height_under_jitter_is_a_random_walk(clocked):
-    """Each late change moves the robot's way for good, by what one alone does.
+    """Each late change displaces the robot for good, by what one alone does.
 
     The deviation is that times the root of the steps; of 200 samples, within four standard errors.
     """
@@ -202,14 +202,14 @@ def test_what_makes_no_sense_is_refused(clocked):
 @pytest.mark.slow
 def test_the_commands_say_it(tmp_path, clocked):
     words = "monkeybot basin --gait clocked --sd-angle 0.05 --sd-rate 0.25 --samples 60 --json"
-    said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
     found = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, draws=Draws(60, 100))
-    assert (said["survived"], said["low"], said["high"]) == (
+    assert (message["survived"], message["low"], message["high"]) == (
         found.survived, found.low, found.high,
     )  # fmt: skip
     words = "monkeybot robust --gait clocked --jitter 0.0005 --steps 50 --samples 10 --json"
-    said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
-    (row,) = said["results"]
+    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    (row,) = message["results"]
     assert row["jitter"] == 0.0005
     assert row["survived"] == 1.0
     assert row["steps_lost"] is None

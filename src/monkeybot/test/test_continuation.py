@@ -1,4 +1,4 @@
-"""Families of gaits: they obey scaling, turn round, and cross the unit circle where they say."""
+"""Families of gaits: they obey scaling, turn round, and cross the unit circle where stated."""
 
 import csv
 import json

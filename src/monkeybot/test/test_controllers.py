@@ -70,8 +70,8 @@ def test_it_lets_go_before_it_grips_with_the_motor_as_it_was():
         "brachiate", "controller.flight=0.02", "controller.initial_t=0.1",
         "controller.swap_t=0.2", "controller.motor_t=0.2", duration=0.35,
     )  # fmt: skip
-    told = [(round(e.time, 9), e.kind, e.subject) for e in found.events]
-    assert told == [
+    reported = [(round(e.time, 9), e.kind, e.subject) for e in found.events]
+    assert reported == [
         (0.08, "magnet_off", "magnet_a"), (0.1, "magnet_on", "magnet_b"),
         (0.28, "magnet_off", "magnet_b"), (0.3, "magnet_on", "magnet_a"),
     ]  # fmt: skip
@@ -142,7 +142,7 @@ HELD = (
 )
 
 
-def told(gain, *seen):
+def reported(gain, *seen):
     """Return when lqr changes hands [s], None for never, and for how many ticks its motor is on.
 
     Args:
@@ -171,14 +171,14 @@ def told(gain, *seen):
         ("[0.1, 0, 0]", 0.080), ("[-0.1, 0, 0]", 0.120), ("[0, 0.04, 0]", 0.120),
         ("[0, 0, 0.01]", 0.080), ("[0.1, 0.04, 0.01]", 0.080), ("[0.0124, 0, 0]", 0.098),
         ("[0.0128, 0, 0]", 0.097), ("[0, 0, 0]", 0.100),
-        # By no more than 0.05 s either way.
+        # By no more than 0.05 s in either direction.
         ("[0.3, 0, 0]", 0.050), ("[-0.3, 0, 0]", 0.150), ("[0.2, 0, 0]", 0.060),
     ],
 )  # fmt: skip
 def test_lqr_changes_hands_by_its_law_and_by_no_more_than_its_largest(gain, expected):
     """The motor is then on for 4.5 ms: in five ticks."""
     at_rest = np.array([0.0, 3.2, 0.5, 12.0])
-    assert told(gain, at_rest) == (pytest.approx(expected, abs=1e-9), 5)
+    assert reported(gain, at_rest) == (pytest.approx(expected, abs=1e-9), 5)
 
 
 def test_lqr_counts_turns_of_the_elbow_once():
@@ -186,7 +186,7 @@ def test_lqr_counts_turns_of_the_elbow_once():
 
     Gain 0.2 takes 36.6 ms of 100 away.
     """
-    assert told("[0.2, 0, 0]", [0.0, -3.1, 1.0, 10.0])[0] == pytest.approx(0.063, abs=1e-9)
+    assert reported("[0.2, 0, 0]", [0.0, -3.1, 1.0, 10.0])[0] == pytest.approx(0.063, abs=1e-9)
 
 
 def test_lqr_finds_the_vertical_between_two_ticks():
@@ -198,7 +198,7 @@ def test_lqr_finds_the_vertical_between_two_ticks():
     passed, elbow = 0.75e-3, 0.1 + 0.75 * (2.0 * np.pi - 6.2)
     for gain in (0.1, 0.15):
         expected = round(1e3 * (passed + 0.1 - gain * (elbow + 0.1) - 0.025 * 0.2)) / 1e3
-        found, _ = told(f"[{gain}, {gain}, 0.025]", *seen)
+        found, _ = reported(f"[{gain}, {gain}, 0.025]", *seen)
         assert found == pytest.approx(expected, abs=1e-9)
 
 
@@ -207,7 +207,7 @@ def test_lqr_finds_the_vertical_between_two_ticks():
 )
 def test_lqr_waits_for_the_vertical_below_and_forwards(before, after):
     """Past it, backwards over it and upside down do not count."""
-    assert told("[0, 0, 0]", [before, 3.0, 1.0, 10.0], [after, 3.0, 1.0, 10.0]) == (None, 0)
+    assert reported("[0, 0, 0]", [before, 3.0, 1.0, 10.0], [after, 3.0, 1.0, 10.0]) == (None, 0)
 
 
 def test_teleoperation_gives_the_effort_asked_for():

@@ -110,7 +110,7 @@ def test_direction_points_from_hand_to_hand(th1, th2, lengths):
     x = l1 * np.sin(th1) + l2 * np.sin(th1 + th2)
     y = -l1 * np.cos(th1) - l2 * np.cos(th1 + th2)
     found = direction(l1, l2, th1, th2)
-    # Both hands together have no direction; of links of one length the line alone is told.
+    # Both hands together have no direction; of links of one length only the line is known.
     along, across = x * np.sin(found) - y * np.cos(found), x * np.cos(found) + y * np.sin(found)
     assert abs(across) < 1e-12
     assert l1 == l2 or along > 0.0

@@ -69,7 +69,7 @@ def test_curves_show_the_tables(made):
 
 
 def test_angles_are_drawn_from_straight_down_and_from_the_line_of_link_a(made):
-    """With the sign that their words say: th1 < 0 clockwise, th2 > 0 the other way."""
+    """With the sign that their words state: th1 < 0 clockwise, th2 > 0 counterclockwise."""
     _, shown, _ = made
     (axes,) = shown["figure_1"].axes
     red = [np.array(line.get_xydata()) for line in axes.lines if line.get_color() == RED]

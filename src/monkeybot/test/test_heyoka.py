@@ -28,13 +28,13 @@ def lagrangian_of(p, hands):
     """
     y, z, a, b, vy, vz, wa, wb = hy.make_vars("y", "z", "a", "b", "vy", "vz", "wa", "wb")
     # From the held hand to the links' centres, so far along each link; from B it goes back.
-    ways = (p.centre_a, 0.0), (p.length_a, p.centre_b)
+    offsets = (p.centre_a, 0.0), (p.length_a, p.centre_b)
     if hands == "b":
-        ways = (p.centre_a - p.length_a, -p.length_b), (0.0, p.centre_b - p.length_b)
+        offsets = (p.centre_a - p.length_a, -p.length_b), (0.0, p.centre_b - p.length_b)
     L = hy.par[0] * (b - a)
     for mass, inertia, spin, (along_a, along_b) in (
-        (p.mass_a, p.inertia_a, wa, ways[0]),
-        (p.mass_b, p.inertia_b, wb, ways[1]),
+        (p.mass_a, p.inertia_a, wa, offsets[0]),
+        (p.mass_b, p.inertia_b, wb, offsets[1]),
     ):
         u = along_a * hy.cos(a) * wa + along_b * hy.cos(b) * wb
         v = along_a * hy.sin(a) * wa + along_b * hy.sin(b) * wb
@@ -89,9 +89,9 @@ class Walk:
     def place(self):
         """Position of the first hand."""
         a, b = self.x[2], self.x[2] + self.x[3]
-        way = ROBOT.length_a * np.array([np.sin(a), -np.cos(a)])
-        way = way + ROBOT.length_b * np.array([np.sin(b), -np.cos(b)])
-        return self.x[:2] + (0.0 if self.first == "a" else way)
+        shift = ROBOT.length_a * np.array([np.sin(a), -np.cos(a)])
+        shift = shift + ROBOT.length_b * np.array([np.sin(b), -np.cos(b)])
+        return self.x[:2] + (0.0 if self.first == "a" else shift)
 
     def phase(self, phase):
         """Move to the end of a phase and do what the magnets do."""
@@ -136,7 +136,7 @@ class Walk:
 
 
 def walk(integrators, gait, start, cycles=1):
-    """Return the states after each cycle, seen from the held hand (cycles, 4), and the way."""
+    """Return the states after each cycle from the held hand (cycles, 4), and the displacement."""
     motion, rows = Walk(integrators, start), []
     for _ in range(cycles):
         for phase in gait.phases:
@@ -161,8 +161,8 @@ def test_the_gait_repeats(integrators, orbit):
     """After five cycles, in which an unstable gait enlarges whatever is off at first."""
     states, place = walk(integrators, orbit.gait, orbit.start, CYCLES)
     assert off(states, orbit.start) < 1e-9
-    way = CYCLES * orbit.changes * np.array([orbit.stride, -orbit.drop])
-    assert place == pytest.approx(way, abs=1e-9)
+    shift = CYCLES * orbit.changes * np.array([orbit.stride, -orbit.drop])
+    assert place == pytest.approx(shift, abs=1e-9)
 
 
 def test_beside_its_orbit_both_walk_alike(integrators, orbit):
@@ -176,7 +176,7 @@ def test_beside_its_orbit_both_walk_alike(integrators, orbit):
 
 
 def test_multipliers_are_those_of_heyoka(integrators, orbit):
-    """By differences of its motions; both ways of ours to four digits and more."""
+    """By differences of its motions; both of ours to four digits and more."""
     step = 2e-5
     columns = []
     for side in step * np.eye(4):

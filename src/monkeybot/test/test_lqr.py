@@ -134,7 +134,7 @@ def test_what_makes_no_sense_is_refused(orbit):
 
 
 def test_the_command_prints_the_law(law, tmp_path):
-    said = json.loads(succeed(accord("monkeybot", "lqr", "--json", cwd=tmp_path)))
-    assert tuple(said["gain"]) == law.gain
-    assert tuple(said["target"]) == law.target
-    assert said["closed_radius"] < 1.0 < said["open_radius"]
+    message = json.loads(succeed(accord("monkeybot", "lqr", "--json", cwd=tmp_path)))
+    assert tuple(message["gain"]) == law.gain
+    assert tuple(message["target"]) == law.target
+    assert message["closed_radius"] < 1.0 < message["open_radius"]

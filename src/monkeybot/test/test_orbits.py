@@ -1,4 +1,4 @@
-"""Gaits that repeat for ever: they do, and their figures are what they say."""
+"""Gaits that repeat for ever: they do, and their figures are as stated."""
 
 import lagrangian
 import numpy as np

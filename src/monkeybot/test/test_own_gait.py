@@ -1,4 +1,4 @@
-"""The gait that docs/monkeybot.md makes: its code runs, and what the page says of it holds."""
+"""The gait that docs/monkeybot.md makes: its code runs, and what the page states of it holds."""
 
 from __future__ import annotations
 

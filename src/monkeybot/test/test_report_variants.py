@@ -1,4 +1,4 @@
-"""The report's two minima, found again the way it searched."""
+"""The report's two minima, found again by its own search."""
 
 from __future__ import annotations
 

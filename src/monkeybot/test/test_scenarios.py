@@ -49,7 +49,7 @@ def grips(setup, motion):
 
 
 def moves(places):
-    """Return the way from each grip to the next, the first from hand A at the origin (n, 2)."""
+    """Return the displacements between grips, the first from hand A at the origin (n, 2)."""
     return np.diff(places, axis=0, prepend=np.zeros((1, 2)))
 
 
@@ -113,8 +113,8 @@ def test_the_clocked_scenario_is_walked_by_the_lagrangian_too():
 
 def test_the_flying_robot_lets_go_ten_milliseconds_before_it_grips():
     _, motion = walk("flying", 3)
-    told = [(round(e.time, 9), e.kind, e.subject) for e in motion.events]
-    assert told == [
+    reported = [(round(e.time, 9), e.kind, e.subject) for e in motion.events]
+    assert reported == [
         (0.92, "magnet_off", "magnet_a"), (0.93, "magnet_on", "magnet_b"),
         (1.85, "magnet_off", "magnet_b"), (1.86, "magnet_on", "magnet_a"),
         (2.78, "magnet_off", "magnet_a"), (2.79, "magnet_on", "magnet_b"),

@@ -93,7 +93,7 @@ def test_horizontal_gaits_are_stable_over_the_known_range():
 
 
 def test_a_gait_is_not_followed_round_a_fold():
-    """No horizontal gait has more than 0.771 N m: the way beyond ends."""
+    """No horizontal gait has more than 0.771 N m: the branch beyond ends."""
     step = shipped_step(REPORT)
     assert follow(step, lambda at: Setting(REPORT, step.period, step.torque + at * 0.5), 10) is None
 
@@ -190,7 +190,7 @@ def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch
 
 
 def test_a_flood_goes_round_what_it_cannot_enter():
-    """Ways are counted by a maze: the shortest one round the wall."""
+    """Paths are counted in a maze: the shortest one round the wall."""
     wall = {(1, j) for j in range(3)}
     found = flood((3, 4), (0, 0), 0, lambda n, cell: None if cell in wall else n + 1)
     assert set(found) == {(i, j) for i in range(3) for j in range(4)} - wall
@@ -200,15 +200,15 @@ def test_a_flood_goes_round_what_it_cannot_enter():
 @pytest.mark.slow
 def test_the_commands_write_and_say_it(tmp_path):
     words = "monkeybot stability --period 0.93 0.945 4 --torque 0.6 0.7 3 --out map --json"
-    said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
-    assert said["gaits"] == 12
-    assert said["best_horizontal"]["spectral_radius"] == pytest.approx(0.5266, abs=1e-3)
+    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    assert message["gaits"] == 12
+    assert message["best_horizontal"]["spectral_radius"] == pytest.approx(0.5266, abs=1e-3)
     data = np.load(tmp_path / "map" / "stability.npz")
     assert data["radius"].shape == (4, 3)
     assert "<svg" in (tmp_path / "map" / "stability.svg").read_text()
     words = "monkeybot design --centre 0.88 0.9 3 --inertia 0.045 0.049 3 --out shape --json"
-    said = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
-    assert list(said["robots"]) == ["this robot", "best radius", "best width"]
+    message = json.loads(succeed(accord(*words.split(), cwd=tmp_path)))
+    assert list(message["robots"]) == ["this robot", "best radius", "best width"]
     assert np.load(tmp_path / "shape" / "design.npz")["width"].shape == (3, 3)
 
 

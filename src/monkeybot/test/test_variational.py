@@ -1,4 +1,4 @@
-"""Multipliers a second way: variational equations in other coordinates, by another integrator."""
+"""Multipliers by variational equations in other coordinates, by another integrator."""
 
 from dataclasses import replace
 

@@ -85,7 +85,7 @@ def passage(gait: Gait, parameters: MonkeyBotParameters, start: Array) -> Passag
 
 
 class _Run:
-    """A motion under way: state X (8,), derivative W by the start (8, 4)."""
+    """A motion in progress: state X (8,), derivative W by the start (8, 4)."""
 
     def __init__(self, parameters: MonkeyBotParameters, start: Array) -> None:
         self._views = links(parameters, 0), links(parameters, 1)

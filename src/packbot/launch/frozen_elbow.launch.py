@@ -1,4 +1,4 @@
-"""Let elbow 1 of the Packbot freeze on the way to a target, which the joints left reach.
+"""Let elbow 1 of the Packbot freeze in a motion to a target, which the other joints reach.
 
 ros2 launch packbot frozen_elbow.launch.py sim:=mujoco
 ros2 launch packbot frozen_elbow.launch.py sim:=gz headless:=true

@@ -1,4 +1,4 @@
-"""Let elbow 1 freeze on the way, with the estimated inertia and friction of the drives.
+"""Let elbow 1 freeze in a motion, with the estimated inertia and friction of the drives.
 
 ros2 launch packbot frozen_elbow_real.launch.py sim:=mujoco
 ros2 launch packbot frozen_elbow_real.launch.py sim:=gz headless:=true

@@ -1,4 +1,4 @@
-"""Let elbow 2 of the Packbot go loose on the way to a target, reached with it hanging.
+"""Let elbow 2 of the Packbot go loose in a motion to a target, which is reached with it hanging.
 
 ros2 launch packbot loose_elbow2.launch.py sim:=dart
 ros2 launch packbot loose_elbow2.launch.py sim:=gz headless:=true

@@ -1,4 +1,4 @@
-"""Let the Packbot's finger tips reach a point in front, on a planned way.
+"""Let the Packbot's finger tips reach a point in front, along a planned path.
 
 ros2 launch packbot reach.launch.py sim:=mujoco
 ros2 launch packbot reach.launch.py sim:=gz headless:=true

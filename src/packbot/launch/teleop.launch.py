@@ -4,7 +4,7 @@ ros2 launch packbot teleop.launch.py sim:=mujoco
 accord teleop packbot --ros
 ros2 topic pub -r 10 /packbot/joint_velocity_command sensor_msgs/msg/JointState \
     "{name: [shoulder, wrist], velocity: [-0.2, 0.5]}"
-A joint stops when nobody has told it anything for 0.5 s.
+A joint stops when no command has come for 0.5 s.
 """
 
 from launch import LaunchDescription

@@ -26,14 +26,14 @@ def figures(accord_here, capsys, monkeypatch, tmp_path):
 
 @pytest.fixture
 def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it says."""
+    """Return a function that runs a wrong command and returns the one line that it prints."""
 
     def of(words):
         monkeypatch.chdir(tmp_path)
         assert accord_here(["packbot", *words]) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        (line,) = said.err.splitlines()
+        message = capsys.readouterr()
+        assert message.out == ""
+        (line,) = message.err.splitlines()
         assert line.startswith("accord: ")
         return line
 

@@ -135,7 +135,7 @@ def measured(loose):
         if not gap > 0.0 or number % 50 == 2:
             truth = signed_distance(first, second)
         if gap > 0.0:
-            assert abs(truth - gap) < 1e-15  # two ways to know the same
+            assert abs(truth - gap) < 1e-15  # two computations of the same
         n = found.normals[0]
         reach = (second.corners @ n).min() - (first.corners @ n).max()
         rows.append((truth, reach, found))

@@ -219,7 +219,7 @@ def test_figures_come_as_files(
         (["--set", "terrain.boxes.crate={position: [1, 0, 0]}"], "terrain.boxes.crate.size"),
         (["--set", "terrain.hulls.rock={file: no.obj}"], "no.obj"),
         (["--duration", "-1"], "duration"),
-        (["--set", "friction.law=none"], "--contact says normal, and friction.law none"),
+        (["--set", "friction.law=none"], "--contact is normal, and friction.law none"),
     ],
 )
 def test_mistakes_are_told_in_one_line(

@@ -1,4 +1,4 @@
-"""Contacts by geometry alone, which a viewer sees where a simulator tells of none."""
+"""Contacts by geometry alone, which a viewer sees where a simulator reports none."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_reach_starts_anew_at_a_reset(reaches):
 
 
 def test_errors_decay_by_the_bandwidth():
-    """A push of the shoulder decays as e'' = -2 w e' - w^2 e says, efforts held for a period.
+    """A push of the shoulder decays by e'' = -2 w e' - w^2 e, efforts held for a period.
 
     Exact for a joint of constant inertia; the turret's is, while the others hold still.
     """

@@ -310,7 +310,7 @@ def test_commands_arrive_late_and_as_the_drives_give_them(setup):
 
 
 class Told:
-    """A watcher that finds what it is told to."""
+    """A watcher that finds what it is given."""
 
     def __init__(self, *found):
         self.found = found

@@ -1,4 +1,4 @@
-"""Partial failures are told from whole ones, and whole ones as before."""
+"""Partial failures are distinguished from whole ones, and whole ones as before."""
 
 from dataclasses import replace
 
@@ -68,8 +68,8 @@ def test_a_brake_is_told_from_dry_friction_by_the_effort_that_it_withstands(effo
         after = before + period * (driven - 1.2 * sign * np.eye(7)[1])
         seen = Tick(np.eye(7), period * np.eye(7), still, driven, np.zeros((7, 1)), False, 1e-3)
         case.take(period * (tick + 1), seen, before, after)
-        told = case.judge()
-    assert told == expected
+        judged = case.judge()
+    assert judged == expected
     assert case.sizes[1] == pytest.approx(1.2 if expected else 0.0)
 
 

@@ -47,7 +47,7 @@ def test_against_independent_algorithms(case):
     assert furthest([arm.bias(q[i], qd[i]) for i in rows], bias) < 1e-10
     assert furthest([arm.mass_matrix(q[i]) for i in rows], matrices) < 1e-10
     forward = oracle.articulated(bodies, gravity, q, qd, efforts, armature)
-    assert furthest(forward, qdd) < 1e-9  # the oracle's own way there and back
+    assert furthest(forward, qdd) < 1e-9  # the oracle's own error there and back
     found = [arm.acceleration(q[i], qd[i], qdd[i]) for i in rows]  # any efforts do
     assert furthest(found, oracle.articulated(bodies, gravity, q, qd, qdd, armature)) < 1e-10
 

@@ -237,11 +237,11 @@ def check_faults(faults, law):
             since = motion.time > last[0].time + 1e-9
             assert np.ptp(motion.q[since, k]) < DEAD
             assert np.abs(motion.qd[since, k]).max() < DEAD
-    told = [(event.subject, event.kind) for event in motion.events if "joint_" in event.kind]
+    reported = [(event.subject, event.kind) for event in motion.events if "joint_" in event.kind]
     for fault in setup.faults:
         later = [other for other in setup.faults if other.joint == fault.joint]
         if fault == later[-1]:
-            assert (fault.joint, f"joint_{fault.kind}") in told
+            assert (fault.joint, f"joint_{fault.kind}") in reported
     assert run(setup).sha256() == motion.sha256()
 
 
@@ -309,7 +309,7 @@ def test_the_crosscheck_passes_with_faults(accord_here, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["elbow9=frozen"], "no joint elbow9; did you mean elbow"),
         (["elbow1=bent"], "unknown kind bent"),
@@ -323,11 +323,11 @@ def test_the_crosscheck_passes_with_faults(accord_here, monkeypatch, tmp_path):
         (["elbow1"], "a fault is JOINT="),
     ],
 )
-def test_what_is_no_fault_is_refused_in_one_line(words, said, accord_here, capsys):
+def test_what_is_no_fault_is_refused_in_one_line(words, message, accord_here, capsys):
     options = [part for word in words for part in ("--fault", word)]
     assert accord_here(["run", "packbot", "reach", *options]) == 2
     (line,) = capsys.readouterr().err.splitlines()
-    assert said in line
+    assert message in line
 
 
 def test_texts_read_back():
@@ -416,9 +416,9 @@ def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     for name, table in found["tables"].items():
         rows = lines[lines.index([name]) + 3 :]
-        for row, said in zip(table["rows"], rows):
-            assert said[0] == row["joint"]
-            assert float(said[2]) == pytest.approx(row["d"], abs=1e-4)
+        for row, message in zip(table["rows"], rows):
+            assert message[0] == row["joint"]
+            assert float(message[2]) == pytest.approx(row["d"], abs=1e-4)
     rows = found["tables"]["hand"]["rows"]
     assert [row["joint"] for row in rows] == ["turret", "shoulder", "elbow2", "wrist"]
     # 0.52 and 0.58 m at 0.7 rad to each other.

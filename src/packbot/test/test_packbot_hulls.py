@@ -170,14 +170,14 @@ def test_inertia_of_a_link_is_that_of_its_parts(source):
 def test_a_mesh_that_is_far_from_convex_is_told(accord_here, capsys, source, tmp_path):
     out = ["--out", str(tmp_path / "made"), "--json"]
     assert accord_here(["packbot", "hulls", str(source), *out]) == 0
-    said = capsys.readouterr()
-    (line,) = said.err.splitlines()
+    message = capsys.readouterr()
+    (line,) = message.err.splitlines()
     assert line.startswith("accord: warning: ring of hand is far from convex: it fills ")
-    assert len(json.loads(said.out)["links"]["hand"]["hulls"]) == 3
+    assert len(json.loads(message.out)["links"]["hand"]["hulls"]) == 3
     assert accord_here(["packbot", "hulls", str(source), "--whole", *out[:2]]) == 0
-    said = capsys.readouterr()
-    assert "pair of hand is far from convex" in said.err
-    assert "trunk" in said.out and "an OBJ of each hull" in " ".join(said.out.split())
+    message = capsys.readouterr()
+    assert "pair of hand is far from convex" in message.err
+    assert "trunk" in message.out and "an OBJ of each hull" in " ".join(message.out.split())
 
 
 def test_a_folder_of_meshes(accord_here, capsys, source):
@@ -186,9 +186,9 @@ def test_a_folder_of_meshes(accord_here, capsys, source):
     write_obj(Hull(box.vertices, box.faces[:-1]), source.parent / "open.obj", "a face is missing")
     folder = str(source.parent)
     assert accord_here(["packbot", "hulls", folder, "--out", f"{folder}/made", "--json"]) == 0
-    said = capsys.readouterr()
-    assert "open of open is not closed: its fit is not known" in said.err
-    links = json.loads(said.out)["links"]
+    message = capsys.readouterr()
+    assert "open of open is not closed: its fit is not known" in message.err
+    links = json.loads(message.out)["links"]
     assert list(links) == ["open", "ring", "two"]
     (hull,) = links["open"]["hulls"]
     assert hull["fit"] is None and hull["volume"] == pytest.approx(6.0)
@@ -200,7 +200,7 @@ def test_a_folder_of_meshes(accord_here, capsys, source):
         ("hulls none.urdf", "cannot read none.urdf: No such file"),
         ("hulls broken.urdf", "broken description broken.urdf: "),
         ("hulls bare.urdf", "bare.urdf has no collision shape"),
-        ("hulls cone.urdf", "cone.urdf: l_1: cone is no box, cylinder, sphere or mesh"),
+        ("hulls cone.urdf", "cone.urdf: l_1: cone is not a box, cylinder, sphere or mesh"),
         ("hulls lost.urdf", "no mesh lost.stl"),
         ("hulls flat", "leaf has no hull with a volume"),
         ("hulls torn", "cannot read torn/bad.obj: a face names a vertex that is not there"),

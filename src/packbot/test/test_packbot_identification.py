@@ -130,10 +130,10 @@ def test_intervals_hold_the_truth(setup, tmp_path):
     known, latency = KnownArm.read(path), found.parameters["latency"]
     assert known.of("payload")[0] == found.parameters["payload_mass"].value
     assert known.of("latency") == pytest.approx(latency.value)
-    # Half of what may be left is in the middle of what the detector is told.
+    # Half of what may be left is in the middle of what the detector is given.
     left = known.uncertainty(Uncertainty(), setup.scenario.control_period)
     assert UNIFORM * 0.5 * left.payload == pytest.approx(known.deviation[PLACES["payload"]][0])
-    assert left.viscous < Uncertainty().viscous  # the joint told least
+    assert left.viscous < Uncertainty().viscous  # the joint identified least
 
 
 TARGET = (1.2, 0.3, 0.15)  # m
@@ -219,7 +219,9 @@ def test_a_file_that_is_no_result_is_an_error_of_one_line(accord_here, capsys, t
     part["unknowns"]["mass"]["value"].pop()
     for text in ("", "[]", '{"unknowns": {}}', json.dumps(part)):
         path.write_text(text)
-        with pytest.raises(AccordError, match="is no result of accord identify packbot BAG --json"):
+        with pytest.raises(
+            AccordError, match="is not a result of accord identify packbot BAG --json"
+        ):
             KnownArm.read(path)
     assert accord_here(["run", "packbot", "reach", "--set", "controller.identified=none.json"]) == 2
     error = capsys.readouterr().err

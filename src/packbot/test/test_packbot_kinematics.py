@@ -53,7 +53,7 @@ def link_frames(setup, q):
 
 
 def test_dh_frames_are_those_of_the_description():
-    """Every DH frame is a link's, moved by what the drawing says, for any lengths and angles."""
+    """Every DH frame is a link's, moved as the drawing states, for any lengths and angles."""
     rng = np.random.default_rng(1)
     for _ in range(4):
         drawn_lengths = {name: rng.uniform(-0.1, 0.7) for name in LENGTHS}

@@ -1,4 +1,4 @@
-"""Ways of the arm: nothing is touched, limits are kept, and the same seed gives the same."""
+"""Paths of the arm: nothing is touched, limits are kept, and the same seed gives the same."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def goal(shelf, planner):
 
 
 @pytest.fixture(scope="module")
-def way(shelf, planner, goal):
+def path(shelf, planner, goal):
     return in_time(shelf, planner.plan(shelf.initial.q, goal), 0.8)
 
 
@@ -56,20 +56,20 @@ def test_distances_change_by_less_than_the_motion(shelf, planner):
     assert radii[1] == pytest.approx(to_elbow1 + to_elbow2 + radii[3])
 
 
-def test_way_into_the_shelf_touches_nothing(shelf, planner, way):
+def test_way_into_the_shelf_touches_nothing(shelf, planner, path):
     """Looked at ten times as often as planning does, all pairs stay half the margin apart."""
-    assert len(way.corners) > 2  # the straight line is barred
-    assert not planner.clear(way.corners[0], way.corners[-1])
-    assert np.array_equal(way.corners[0], shelf.initial.q)
+    assert len(path.corners) > 2  # the straight line is barred
+    assert not planner.clear(path.corners[0], path.corners[-1])
+    assert np.array_equal(path.corners[0], shelf.initial.q)
     touches = planner.clearance.touches
-    for a, b in zip(way.corners, way.corners[1:]):
+    for a, b in zip(path.corners, path.corners[1:]):
         count = int(10 * planner.motion(a, b) / planner.margin) + 2
         for part in np.linspace(0.0, 1.0, count):
             assert not touches(a + part * (b - a), 0.5 * planner.margin)
 
 
-def test_corners_of_a_way_keep_the_whole_margin(planner, way):
-    assert not any(planner.clearance.touches(q, planner.margin) for q in way.corners)
+def test_corners_of_a_way_keep_the_whole_margin(planner, path):
+    assert not any(planner.clearance.touches(q, planner.margin) for q in path.corners)
 
 
 def test_edges_are_looked_at_once_each_margin_of_motion(planner, monkeypatch):
@@ -120,50 +120,50 @@ def test_hand_is_in_the_shelf_in_sight_of_the_camera(shelf, planner, goal):
     assert view.visible and view.off_axis < 1e-6
 
 
-def test_way_keeps_limits_of_speed_and_effort(shelf, way):
+def test_way_keeps_limits_of_speed_and_effort(shelf, path):
     """Rates and efforts by RNEA, at other times than planning looks; rest at all corners."""
     p, arm = shelf.parameters, Arm.of(shelf)
     speeds, efforts = 0.8 * p.of_joints("speed_limit"), p.of_joints("effort_limit")
-    for time in np.linspace(0.0, way.duration, 777):
-        q, qd, qdd = way.at(time)
+    for time in np.linspace(0.0, path.duration, 777):
+        q, qd, qdd = path.at(time)
         assert (np.abs(qd) <= speeds * (1 + 1e-12)).all()
         assert (np.abs(arm.efforts(q, qd, qdd) + p.of_joints("viscous") * qd) <= efforts).all()
-    for time, corner in zip(way.times, way.corners):
-        q, qd, qdd = way.at(time)
+    for time, corner in zip(path.times, path.corners):
+        q, qd, qdd = path.at(time)
         assert q == pytest.approx(corner, abs=1e-12)
         assert max(np.abs(qd).max(), np.abs(qdd).max()) < 1e-9
 
 
-def test_rates_are_the_derivatives_of_the_angles(way):
+def test_rates_are_the_derivatives_of_the_angles(path):
     """By central differences, whose error is h^2 / 6 times the third derivative, and round-off."""
     h = 1e-5
-    third = 6.0 * np.abs(np.diff(way.corners, axis=0)).max() * (way.cruise / way.ramp**2).max()
-    for time in np.linspace(0.0, way.duration, 101)[1:-1]:
-        _, qd, qdd = way.at(time)
-        (after, rate_after, _), (before, rate_before, _) = way.at(time + h), way.at(time - h)
+    third = 6.0 * np.abs(np.diff(path.corners, axis=0)).max() * (path.cruise / path.ramp**2).max()
+    for time in np.linspace(0.0, path.duration, 101)[1:-1]:
+        _, qd, qdd = path.at(time)
+        (after, rate_after, _), (before, rate_before, _) = path.at(time + h), path.at(time - h)
         assert np.abs((after - before) / (2 * h) - qd).max() < h * h * third + 1e-10
         assert np.abs((rate_after - rate_before) / (2 * h) - qdd).max() < h * third + 1e-10
 
 
-def test_same_seed_gives_the_same_way(shelf, planner, goal, way):
+def test_same_seed_gives_the_same_way(shelf, planner, goal, path):
     again = Planner(shelf, margin=planner.margin).plan(shelf.initial.q, goal, 0)
-    assert np.array_equal(again, way.corners)
+    assert np.array_equal(again, path.corners)
 
 
 def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
-    """At the inertial limit times grow; where gravity alone asks for too much, it is said."""
-    way = np.array([pose("ready"), pose("stowed")])
+    """At the inertial limit times grow; where gravity alone asks for too much, it is reported."""
+    path = np.array([pose("ready"), pose("stowed")])
     times = []
     for limit in (50.0, 17.0):  # N m; gravity takes 13.7 at most
         change = f"parameters.effort_limit_elbow2={limit}"
         setup = Setup.of(load_scenario("packbot", "packbot", "collapse", [change]))
-        times.append(in_time(setup, way).duration)
+        times.append(in_time(setup, path).duration)
     assert times[0] < times[1]
     setup = Setup.of(
         load_scenario("packbot", "packbot", "collapse", ["parameters.effort_limit_elbow1=20"])
     )
-    with pytest.raises(AccordError, match=r"holding still on the way takes .* N m of elbow1"):
-        in_time(setup, way)
+    with pytest.raises(AccordError, match=r"holding still along the path takes .* N m of elbow1"):
+        in_time(setup, path)
 
 
 @pytest.mark.parametrize(
@@ -187,13 +187,13 @@ def test_friction_of_a_joint_makes_a_way_slower(viscous, coulomb, slower):
 def test_dry_friction_is_part_of_what_holding_still_takes():
     change = "parameters.coulomb_wrist=9.5"
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", [change]))
-    way = np.array([pose("ready"), pose("ready") + 0.5 * np.eye(7)[6]])
+    path = np.array([pose("ready"), pose("ready") + 0.5 * np.eye(7)[6]])
     with pytest.raises(AccordError, match=r"takes 9\.5 N m of wrist, and 9 N m are for that"):
-        in_time(setup, way)
+        in_time(setup, path)
 
 
 def test_no_way_is_said_in_one_line(monkeypatch):
-    """Boards all around the arm, below which there are clear poses, and no way to them."""
+    """Boards all around the arm, below which there are clear poses, and no path to them."""
     monkeypatch.setattr(planning, "TRIES", 200)
     around = {
         "front": (1.35, 0.0),

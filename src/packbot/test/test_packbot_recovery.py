@@ -1,4 +1,4 @@
-"""Reaching with failed joints: rests, refusals and ways, by sampling and other planners."""
+"""Reaching with failed joints: equilibria, refusals and paths, by sampling and other planners."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
     mine = recoverer(setup)
     arm, clearance = mine.arm, mine.arm.clearance
     roadmap = Roadmap(arm, mine.present)
-    reachable = ways = 0
+    reachable = paths = 0
     for target in draw_targets(setup, 25, 5):
         found = mine.reach(target)
         exact = two_link(arm, target)
@@ -197,7 +197,7 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
         else:
             assert judged in ("", "no_path") and clear
         reachable += linked
-        ways += linked and not found.reason
+        paths += linked and not found.reason
         if found.reason == "out_of_reach":
             assert not len(exact)
         elif found.reason == "collision":
@@ -209,7 +209,7 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
             assert not any(clearance.touches(q, MARGIN) for q in found.corners)
             assert (found.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
     assert reachable >= 5
-    assert ways >= 0.95 * reachable
+    assert paths >= 0.95 * reachable
 
 
 @pytest.mark.parametrize(
@@ -259,8 +259,8 @@ def test_equilibria_are_drawn_where_their_tips_are(tmp_path, monkeypatch):
         places.append([tip.real, tip.imag + p.base_z + p.turret_d])
     for dots, place in zip(axes.collections, places, strict=True):
         assert dots.get_offsets().tolist() == [pytest.approx(place, abs=1e-6)]
-    (way,) = axes.lines
-    assert way.get_xydata() == pytest.approx(np.array(places), abs=1e-6)
+    (path,) = axes.lines
+    assert path.get_xydata() == pytest.approx(np.array(places), abs=1e-6)
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == ["stable", "unstable"]
 
@@ -298,7 +298,7 @@ def test_a_planner_serves_the_same_failures_at_the_same_angles():
 
 
 def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
-    """Farther from the shoulder than the stretched arm is long, whatever ways there are."""
+    """Farther from the shoulder than the stretched arm is long, whatever the path."""
     monkeypatch.setattr("packbot.source.recovery.Roadmap", functools.partial(Roadmap, nodes=60))
     attempt = Case(setup_of("elbow1=frozen:0.4"), "mujoco", np.array([0.9, 0.0, 0.6])).attempt
     assert attempt(3, np.array([2.1, 0.0, 1.2])) == Attempt(3, "out_of_reach", "out_of_reach")
@@ -405,11 +405,11 @@ def test_targets_are_reached_in_every_engine(engine, fault, target):
     assert not run.detected or run.detected.joint == fault.split("=")[0]
 
 
-def simulated(setup, engine="reference", name="recover", told=None):
-    """Return a run of a setup, and its controller, which may be told of another one."""
+def simulated(setup, engine="reference", name="recover", known=None):
+    """Return a run of a setup, and its controller, which may be given another one."""
     controller = setup.robot.controllers[name]
     spec = {key: value for key, value in setup.scenario.controller.items() if key != "name"}
-    made = controller(told or setup, **spec)
+    made = controller(known or setup, **spec)
     motion = KeptMotion(setup.joints)
     reset_controller(made, 0)
     drive(
@@ -468,12 +468,12 @@ def test_the_controller_is_told_of_no_fault():
     """One that is made for a healthy arm commands the same, to the last bit."""
     setup, run, _ = shipped("frozen_elbow")
     healthy = load_setup("packbot", "frozen_elbow", ["faults=[]"])
-    same, _ = simulated(setup, told=healthy)
+    same, _ = simulated(setup, known=healthy)
     assert (run.q == same.q).all()
 
 
 def test_a_healthy_arm_reaches_as_it_did():
-    """Nothing is found, and the way is that of the controller that knows nothing of failures."""
+    """Nothing is found, and the path is that of the controller that knows nothing of failures."""
     setup = load_setup("packbot", "frozen_elbow", ["faults=[]", "duration=4.0"])
     run, controller = simulated(setup)
     plain, reach = simulated(setup, name="reach")
@@ -500,19 +500,19 @@ def test_a_loose_turret_returns_to_where_it_was(engine):
     setup = setup_of("turret=loose")
     run = run_reach(setup, np.array([1.1, 0.0, 0.4]), engine)
     assert run.reached
-    arm, way = Arm.of(setup), run.trajectory
-    turned = way.q[:, 0] - way.q[0, 0]
-    momentum = np.array([arm.mass_matrix(q)[0] @ qd for q, qd in zip(way.q, way.qd)])
-    assert np.abs(turned).max() > 1e-3  # it is swung on the way
+    arm, path = Arm.of(setup), run.trajectory
+    turned = path.q[:, 0] - path.q[0, 0]
+    momentum = np.array([arm.mass_matrix(q)[0] @ qd for q, qd in zip(path.q, path.qd)])
+    assert np.abs(turned).max() > 1e-3  # it is swung during the motion
     balance = momentum + setup.parameters.viscous_turret * turned
     assert np.abs(balance).max() < 0.02 * np.abs(momentum).max()
     assert run.detected is None  # its effort would be less than dry friction may be
-    planner = Recoverer(FailedArm(setup, setup.faults), way.q[-1], 0)
+    planner = Recoverer(FailedArm(setup, setup.faults), path.q[-1], 0)
     assert planner.reach(np.array([1.0, 0.3, 0.4])).reason == "out_of_reach"
 
 
 def test_poses_drawn_of_a_workspace_have_their_loose_joints_at_rest():
-    """Hanging through whatever is in the way, or fallen: at no torque, a contact or a stop."""
+    """Hanging through any obstacle, or fallen: at no torque, a contact or a stop."""
     setup, rng = load_setup("packbot", "collapse"), np.random.default_rng(0)
     (frozen,) = _drawn(FailedArm(setup, [Fault("elbow2", "frozen", angle=0.5)]), 40, rng)
     assert frozen.shape == (40, 7) and (frozen[:, 3] == 0.5).all()
@@ -557,7 +557,7 @@ def test_dense_workspace_agrees_with_closed_forms():
 
 
 def test_the_turret_stands_straight_for_a_workspace_wherever_it_starts():
-    """A board beside the robot is in the way of an arm that is turned to it."""
+    """A board beside the robot blocks an arm that is turned to it."""
     board = "terrain.boxes={board: {size: [1.0, 0.01, 1.0], position: [0.5, 0.5, 0.5]}}"
     straight, turned = (
         workspace(FailedArm(load_setup("packbot", "collapse", [board, start]), ()), 200)
@@ -638,8 +638,8 @@ def test_recover_says_that_it_needs_mujoco(complaint, monkeypatch):
     for module in ("source.recovery", "planning.roadmap"):
         monkeypatch.delitem(sys.modules, f"packbot.{module}", raising=False)
     monkeypatch.setitem(sys.modules, "mujoco", None)
-    said = complaint("recover --fault elbow1=frozen:0.4 --targets 1".split())
-    assert said == "accord: accord packbot recover needs mujoco; run: pip install mujoco"
+    message = complaint("recover --fault elbow1=frozen:0.4 --targets 1".split())
+    assert message == "accord: accord packbot recover needs mujoco; run: pip install mujoco"
 
 
 def test_wrong_words_of_failures(complaint):

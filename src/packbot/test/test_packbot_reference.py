@@ -131,7 +131,7 @@ def test_features_have_the_distances_of_their_hulls(near: list[Near]) -> None:
 
 
 def test_no_pair_comes_near_unseen(setup: Setup) -> None:
-    """On the way between random poses bounds stay below distances, and all that is near is found.
+    """Between random poses bounds stay below distances, and all that is near is found.
 
     What is near afterwards has not moved by more than `fastest` says. Of what is far little is
     measured.
@@ -140,11 +140,11 @@ def test_no_pair_comes_near_unseen(setup: Setup) -> None:
     rng, proximity = np.random.default_rng(12), Proximity(clearance, near)
     lower, upper = (setup.parameters.of_joints(k) for k in ("lower", "upper"))
     start, goals = setup.initial.q, rng.uniform(lower, upper, (3, 7))
-    ways = [np.linspace(a, b, 20, endpoint=False) for a, b in pairwise([start, *goals])]
+    directions = [np.linspace(a, b, 20, endpoint=False) for a, b in pairwise([start, *goals])]
     before = clearance.distances(start)
     proximity.restart(before)
     came = guessed = 0
-    for last, q in pairwise(np.concatenate(ways)):
+    for last, q in pairwise(np.concatenate(directions)):
         most = proximity.fastest(np.abs(q - last))
         proximity.move(np.abs(q - last))
         found, after = proximity.features(q), clearance.distances(q)
@@ -267,11 +267,13 @@ def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
         mu = np.full(len(touch.margins), 0.4)
         sliding = Sliding(proximity.chain.arrays, proximity.owner, mu, slow)
         _, rows, witnesses = touch.measure(features, q)
-        ways = sliding.force_directions(features, q, v, rows, witnesses)
+        directions = sliding.force_directions(features, q, v, rows, witnesses)
         pin.forwardKinematics(arm.model, arm.data, q, v)
-        for feature, row, way, witness in zip(features, rows, ways, witnesses, strict=True):
+        for feature, row, direction, witness in zip(
+            features, rows, directions, witnesses, strict=True
+        ):
             if feature[0] >= LOWER:
-                assert (row == way).all()
+                assert (row == direction).all()
                 continue
             speeds = []
             for hull, x in ((feature[1], witness[:3]), (feature[3], witness[3:6])):
@@ -281,7 +283,7 @@ def test_friction_takes_what_coulomb_says(near: list[Near], arm: Arm) -> None:
                 speeds.append(twist.linear + np.cross(twist.angular, arms) if body else 0.0 * x)
             relative, normal = speeds[1] - speeds[0], witness[6:]
             square = relative @ relative - (relative @ normal) ** 2
-            power = (way - row) @ v
+            power = (direction - row) @ v
             assert power == pytest.approx(-0.4 * square / np.sqrt(square + slow**2), abs=1e-9)
 
 
@@ -365,9 +367,9 @@ def test_what_jams_is_stopped_with_a_loss(near: list[Near], arm: Arm) -> None:
         _, rows, witnesses = touch.measure(features, q)
         mass = arm.mass_matrix(q)
         after = sliding.stop(mass, features, q, v, witnesses, rows)
-        ways = sliding.force_directions(features, q, after, rows, witnesses)
+        directions = sliding.force_directions(features, q, after, rows, witnesses)
         assert np.abs(rows @ after).max() < 1e-7
-        assert np.abs((ways - rows) @ after).max() < 1e-7
+        assert np.abs((directions - rows) @ after).max() < 1e-7
         lost = 0.5 * (v @ mass @ v - after @ mass @ after)
         assert lost == pytest.approx(0.5 * (v - after) @ mass @ (v - after), abs=1e-9)
         assert np.abs(v - after).max() > 1e-3
@@ -410,18 +412,18 @@ def test_states_of_other_simulators_may_overlap(setup: Setup) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ("initial.q.tilt=2", "initial.q.tilt: 2 rad is outside its limits, -1.7 to 1.7"),
         ("initial.q.shoulder=3.3", "start in collision: base_link/chassis is 16.2 mm deep in"),
         ("engine_options.reference.tolerence=1", "did you mean tolerance?"),
-        ("engine_options.reference.max_step=0", "max_step: 0 is no positive number"),
+        ("engine_options.reference.max_step=0", "max_step: 0 is not a positive number"),
     ],
 )
-def test_wrong_starts_and_options_are_refused(change: str, said: str) -> None:
+def test_wrong_starts_and_options_are_refused(change: str, message: str) -> None:
     with pytest.raises(AccordError) as caught:
         make_simulator(collapse_setup("normal", 0.1, [change]))
-    assert said in str(caught.value)
+    assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
 

@@ -96,7 +96,7 @@ def crosses(start, end, hull, place, slack):
 
 
 def test_hulls_are_in_the_way_if_the_line_crosses_them(sight):
-    """From 100 poses; a hull farther from the line than the lens is wide cannot be in the way."""
+    """From 100 poses; a hull farther from the line than the lens is wide cannot block the view."""
     rng = np.random.default_rng(2)
     clearance = sight.clearance
     model = clearance.model

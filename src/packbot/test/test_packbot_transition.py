@@ -126,7 +126,7 @@ def test_the_planar_arm_moves_as_the_whole_one_does():
 
 
 def test_link_3_leans_on_its_spring_at_the_start():
-    """It gives way by the torque over the stiffness, a milliradian or less, and stays there."""
+    """It yields by the torque over the stiffness, a milliradian or less, and stays there."""
     plan = planar()
     x = np.concatenate([plan.start[list(PLANE)], np.zeros(3)])
     for _ in range(200):

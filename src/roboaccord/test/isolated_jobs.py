@@ -10,7 +10,7 @@ from roboaccord.numerics.isolation import hearing
 
 
 def end(how: str) -> str:
-    """End in the way asked, or return what was."""
+    """End as asked, or return what was."""
     if how == "signal":
         os.kill(os.getpid(), signal.SIGSEGV)
     if how == "error":

@@ -13,7 +13,7 @@ from roboaccord.bag.second import SecondRun, beside, names_of
 from roboaccord.contract.fault import FOUND, REFUSED
 from roboaccord.contract.state import Aim, Event
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.view.annotations import casing, failures, point_out, shown, told
+from roboaccord.view.annotations import casing, failure_lines, failures, point_out, shown
 from roboaccord.view.film import Film
 from roboaccord.view.scene import Scene, tip
 from test_view import URDF
@@ -174,12 +174,12 @@ def test_what_is_told_of_a_failure(
 ) -> None:
     failed = failures(Scene.parse(URDF), [Event(0.8, "joint_loose", "elbow")])
     findings = [Event(time, FOUND + kind, "elbow") for kind, time in found]
-    assert list(told(failed, findings, moment)) == lines
+    assert list(failure_lines(failed, findings, moment)) == lines
 
 
 def test_a_false_alarm_and_a_refusal_are_told() -> None:
     findings = [Event(0.5, FOUND + "frozen", "elbow"), Event(1.0, REFUSED, "out_of_reach")]
-    assert list(told([], findings, 2.0)) == [
+    assert list(failure_lines([], findings, 2.0)) == [
         "elbow sound, and taken for frozen at 0.50 s",
         "target refused at 1.00 s: out of reach",
     ]

@@ -119,12 +119,12 @@ def test_the_reference_begins_as_after_a_reset(arm):
 
 def test_what_is_taken_of_the_file_is_said(arm):
     setup = setup_of(arm)
-    said = setup.robot.remarks(setup)
-    assert "root link (base_link is pelvis in the file) is fixed to the world" in said["base"]
-    assert said["joint stops"].startswith("of 3 joints: left out; --set parameters.stops=1")
-    assert said["damping"] == "of 1 joint: acts"
-    assert said["dry friction"].startswith("of 1 joint: left out")
-    assert said["mimic"] == "c: free; --set parameters.mimic=1 holds them to what they mimic"
+    message = setup.robot.remarks(setup)
+    assert "root link (base_link is pelvis in the file) is fixed to the world" in message["base"]
+    assert message["joint stops"].startswith("of 3 joints: left out; --set parameters.stops=1")
+    assert message["damping"] == "of 1 joint: acts"
+    assert message["dry friction"].startswith("of 1 joint: left out")
+    assert message["mimic"] == "c: free; --set parameters.mimic=1 holds them to what they mimic"
     taken = setup_of(arm, "parameters.stops=1", "base=free")
     assert taken.robot.remarks(taken)["joint stops"] == "of 3 joints: acts"
 
@@ -253,8 +253,8 @@ def test_a_worker_process_finds_the_file(arm):
 
 def accord(capfd, *words):
     status = run([*words])
-    told = capfd.readouterr()
-    return status, told.out, told.err
+    printed = capfd.readouterr()
+    return status, printed.out, printed.err
 
 
 def test_a_run_can_be_repeated_compared_and_cross_checked(arm, capfd):
@@ -297,7 +297,7 @@ FAULTS = [
     ("floating", ARM.replace("prismatic", "floating"), None),  # which is computed
     ("nan", ARM.replace('mass value="2.0"', 'mass value="nan"'), "link upper: mass value is nan"),
     ("inf", ARM.replace('iyy="0.04"', 'iyy="inf"'), "link upper: inertia iyy is inf, and not fin"),
-    ("word", ARM.replace('iyy="0.04"', 'iyy="x"'), "link upper: inertia iyy 'x' is no number$"),
+    ("word", ARM.replace('iyy="0.04"', 'iyy="x"'), "link upper: inertia iyy 'x' is not a number$"),
     ("less", ARM.replace("0.6 0.8 0", "0.6 0.8"), "joint b: axis xyz has 2 numbers$"),
     ("axis", ARM.replace("0.6 0.8 0", "0 0 0"), "joint b: its axis has no direction$"),
     ("minus", ARM.replace('value="2.0"', 'value="-2"'), "link upper: its mass is -2 kg$"),
@@ -396,7 +396,7 @@ def test_a_trajectory_s_file_is_followed(arm):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("time,z\n0,1\n1,2\n", "unknown joint z"),
         ("time,a\n0,1\n0,2\n", "whose times rise"),
@@ -404,10 +404,10 @@ def test_a_trajectory_s_file_is_followed(arm):
         ("time,a\n0,1,2\n1,2,3\n", "2 columns for 1 joints"),
     ],
 )
-def test_a_broken_trajectory_is_refused(arm, text, said):
+def test_a_broken_trajectory_is_refused(arm, text, message):
     arm.with_name("path.csv").write_text(text)
     setup = setup_of(arm, "controller.name=follow", "controller.file=path.csv")
-    with pytest.raises(AccordError, match=said):
+    with pytest.raises(AccordError, match=message):
         make_controller(setup)
 
 

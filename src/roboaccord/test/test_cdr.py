@@ -131,7 +131,7 @@ def test_event_bytes_are_those_of_rosbags() -> None:
 
 
 def test_events_of_a_step_share_a_message() -> None:
-    """A status of another time than the message's says so, in a value that others can read."""
+    """A status of another time than the message's shows it, in a value that others can read."""
     events = [Event(1.5, "a", "x", 0.1), Event(1.5, "b", "y"), Event(2.000000007, "c", "z", 3.0)]
     data = cdr.encode_events(events, "snake")
     assert cdr.decode_events(data) == events

@@ -154,7 +154,7 @@ def test_an_angle_of_the_base_is_compared_whichever_axis_it_turns_about(bags: Pa
 
 
 def test_export_refuses_in_one_line(bags: Path) -> None:
-    with pytest.raises(AccordError, match="say what to write"):
+    with pytest.raises(AccordError, match="nothing to write: give --csv FILE"):
         export(bags / "a")
     with pytest.raises(AccordError, match=r"cannot write .*No such file or directory"):
         export(bags / "a", csv=bags / "nowhere" / "a.csv")

@@ -1,4 +1,4 @@
-"""What is said on stderr stands there as it is."""
+"""What is printed on stderr stands there as it is."""
 
 from __future__ import annotations
 

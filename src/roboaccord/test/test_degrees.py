@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array, RobotState
-from roboaccord.crosscheck.parity.result import Status
+from roboaccord.crosscheck.parity.result import ReadingStatus
 from roboaccord.crosscheck.parity.robot import Bench, examine
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.reading import Question, TreeReading, free_motion
@@ -58,18 +58,18 @@ def test_engines_that_read_it_agree(name: str, engine: str) -> None:
         pytest.importorskip("pydrake")
     found = examine(Bench({**FREE, **PLANAR}[name]), engine)
     if name == "implicit" and engine != "drake":  # which alone takes it
-        assert found.status is Status.REFUSED
+        assert found.status is ReadingStatus.REFUSED
         assert [(c.cause, c.where) for c in found.causes] == [("world undeclared", ("J",))]
     else:
-        assert found.status is Status.SAME
+        assert found.status is ReadingStatus.SAME
         assert found.acceleration is not None
         assert found.acceleration < SAME
 
 
 def test_a_joint_that_floats_within_the_tree_is_dropped_by_some() -> None:
     found = {name: examine(Bench(INNER), name) for name in ("dart", "mujoco")}
-    assert found["dart"].status is Status.SAME
-    assert found["mujoco"].status is Status.REFUSED
+    assert found["dart"].status is ReadingStatus.SAME
+    assert found["mujoco"].status is ReadingStatus.REFUSED
     assert [cause.cause for cause in found["mujoco"].causes] == ["floating joint"]
 
 

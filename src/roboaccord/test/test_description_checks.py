@@ -1,4 +1,4 @@
-"""Mistakes in a description: a base that hangs on nothing, a link that has no mass."""
+"""Mistakes in a description: a base that is not attached, a link that has no mass."""
 
 import logging
 from contextlib import suppress

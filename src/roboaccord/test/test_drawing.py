@@ -1,4 +1,4 @@
-"""Static figures: the same bytes every time, words that are read, maps the right way up."""
+"""Static figures: the same bytes every time, words that are read, maps that are not upside down."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draw(path: Path) -> None:
     with drawing.picture(path) as axes:
         drawing.heat_map(axes, *GRID, PLANE, "unit", cut=25.0)
         drawing.contour(axes, *GRID, PLANE, 24.5, color="#ffffff", label="border")
-        axes.plot([0, 2], [10, 13], label="way")
+        axes.plot([0, 2], [10, 13], label="outline")
         drawing.legend(axes)
 
 
@@ -59,7 +59,7 @@ def test_a_map_is_upright_and_its_contour_lies_on_the_level(
     ((line,),) = lines.allsegs
     assert line[:, 0] + 2.0 * line[:, 1] == pytest.approx(24.5)
     (words,) = shown["a"].legends
-    assert {text.get_text() for text in words.get_texts()} == {"border", "way"}
+    assert {text.get_text() for text in words.get_texts()} == {"border", "outline"}
 
 
 def test_words_keep_away_from_each_other_and_from_the_edge(
@@ -75,8 +75,8 @@ def test_words_keep_away_from_each_other_and_from_the_edge(
         axes.plot([0, 1], [0, 1])
         drawing.label_dots(axes, [(0.5, 0.5)], ["beside"])
     (word,), (line,) = (getattr(shown["line"].axes[0], of) for of in ("texts", "lines"))
-    way = line.get_transform().transform_path(line.get_path())
-    assert not way.intersects_bbox(word.get_window_extent(), filled=False)
+    outline = line.get_transform().transform_path(line.get_path())
+    assert not outline.intersects_bbox(word.get_window_extent(), filled=False)
     words = [text.get_text() for text in shown["dots"].axes[0].texts]
     assert words[:4] == list("abcd")
     assert 1 < len(words) - 4 < 30

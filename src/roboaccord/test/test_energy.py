@@ -130,10 +130,10 @@ def test_a_wrench_works_by_way_and_by_turn() -> None:
     axis = np.array([2.0, -1.0, 2.0]) / 3.0
     first = rpy_quaternion(0.3, 0.2, -0.5)
     states = []
-    for way, angle in ((0.0, 0.0), (0.3, 0.4)):
+    for shift, angle in ((0.0, 0.0), (0.3, 0.4)):
         turned = quaternion_product(turn_quaternion(angle * axis), first)
         states.append(RobotState(
-            0.0, np.zeros(0), np.zeros(0), np.zeros(0), np.array([1.0, way, 0.0]),
+            0.0, np.zeros(0), np.zeros(0), np.zeros(0), np.array([1.0, shift, 0.0]),
             turned, np.zeros(6),
         ))  # fmt: skip
     wrench = np.array([np.full(6, 9.0), [0.0, 2.0, 0.0, *(0.5 * axis)]])

@@ -32,7 +32,7 @@ def missing() -> str:
 
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
-    """Let a test say what is installed."""
+    """Let a test set what is installed."""
     found = list[EntryPoint]()
     monkeypatch.setattr(engines, "entry_points", lambda group: found)
     engines.specs.cache_clear()
@@ -60,7 +60,7 @@ def test_those_of_the_core_take_part_by_default() -> None:
 
 
 def test_an_engine_is_here_or_missing() -> None:
-    """With its version, or the line that says what to install."""
+    """With its version, or the line that states what to install."""
     assert SOUND.look() == Available("1.0")
     assert replace(SOUND, version=missing).look() == Missing(
         "engine sound needs sound-engine: pip install sound-engine"

@@ -88,7 +88,7 @@ def test_what_cannot_be_read_has_no_extent(tmp_path: Path, name: str, data: byte
 
 @pytest.mark.parametrize("name", ["text.stl", "metres.dae"])
 def test_a_mesh_in_millimetres_is_named(tmp_path: Path, name: str):
-    """200 to 400 m on a robot of 1 m; a DAE that says its unit is none."""
+    """200 to 400 m on a robot of 1 m; a DAE whose unit is wrong."""
     data = stl(ascii_text=True).replace(b"0.4", b"400.0") if "stl" in name else dae(size=1000.0)
     (tmp_path / name).write_bytes(data)
     text = (

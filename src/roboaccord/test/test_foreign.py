@@ -150,10 +150,10 @@ def test_a_damaged_database_is_refused_in_one_line(own: Path, tmp_path: Path, mo
             assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("value", "said"), [(np.nan, "not finite"), (1e200, r"beyond 1e\+75")])
+@pytest.mark.parametrize(("value", "reason"), [(np.nan, "not finite"), (1e200, r"beyond 1e\+75")])
 @pytest.mark.parametrize("field", ["q", "qd", "effort"])
 def test_motion_that_is_not_finite_is_refused(
-    own: Path, tmp_path: Path, field: str, value: float, said: str
+    own: Path, tmp_path: Path, field: str, value: float, reason: str
 ) -> None:
     """Efforts of a foreign bag apart: ros2_control publishes NaN where nothing is measured."""
     codec = JointStateCodec(read_run(own).trajectory.joints)
@@ -169,12 +169,12 @@ def test_motion_that_is_not_finite_is_refused(
 
     messages = [spoilt(message) for message in messages_of(own)]
     bag = write(tmp_path / "own_nan", messages)
-    with pytest.raises(AccordError, match=f"are {said} at t = "):
+    with pytest.raises(AccordError, match=f"are {reason} at t = "):
         read_run(bag)
     foreign = [message for message in messages if not message[0].endswith("/scenario")]
     bag = write(tmp_path / "foreign_nan", foreign)
     if field == "effort" and np.isnan(value):
         assert (read_run(bag).trajectory.effort[1:, 0] == 0.0).all()
     else:
-        with pytest.raises(AccordError, match=f"are {said} at t = "):
+        with pytest.raises(AccordError, match=f"are {reason} at t = "):
             read_run(bag)

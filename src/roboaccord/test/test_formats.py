@@ -188,12 +188,12 @@ BALL = '<body name="b"><joint name="wrist" type="ball"/><geom size=".1"/></body>
 @pytest.mark.parametrize(
     ("parts", "line"),
     [
-        (("", BALL, ""), "ball joint wrist: URDF has no word for it"),
+        (("", BALL, ""), "ball joint wrist, which URDF cannot express"),
         (("", "", LOOP.format("connect", 'body1="a" anchor="0 0 1"')), "connect tie, a loop"),
-        (("", "", LOOP.format("weld", 'body1="a"')), "equality weld tie, a loop: URDF has no word"),
-        (("", "", LOOP.format("joint", 'joint1="j"')), "equality joint tie: URDF has no word"),
-        (("", "", TENDON), "tendon cable: URDF has no word for it"),
-        (("", '</body><body name="hand" mocap="true">', ""), "mocap body hand: URDF has no word"),
+        (("", "", LOOP.format("weld", 'body1="a"')), "equality weld tie, a loop, which URDF"),
+        (("", "", LOOP.format("joint", 'joint1="j"')), "equality joint tie, which URDF cannot"),
+        (("", "", TENDON), "tendon cable, which URDF cannot express"),
+        (("", '</body><body name="hand" mocap="true">', ""), "mocap body hand, which URDF cannot"),
         (("", '</body><body name="box"><freejoint/><geom size=".1"/>', ""),
          "2 bodies that move hang on the world: a, box"),
         (("", "<jonit/>", ""), "MuJoCo refuses it: .*jonit"),

@@ -76,10 +76,10 @@ def shape(file: str, xyz: str = "0 0 0", rpy: str = "0 0 0", scale: str = "1 1 1
 def model_of(shapes: str, contact: Contact, **more: Any) -> EngineModel:
     """Return a body that floats, with its shapes."""
     link = LINK.format(name="base_link", mass=MASS, shapes=shapes)
-    said: dict[str, Any] = {"physics_step": STEP, "gravity": G, **more}
+    message: dict[str, Any] = {"physics_step": STEP, "gravity": G, **more}
     return EngineModel(
         urdf=f'<robot name="hull">{link}</robot>', base="free", joints=(),
-        effort_limits=np.zeros(0), contact=contact, **said,
+        effort_limits=np.zeros(0), contact=contact, **message,
     )  # fmt: skip
 
 

@@ -91,7 +91,7 @@ def file_setup(
 
 
 def sliding(folder: Path) -> Setup:
-    """Return the block on its way along x."""
+    """Return the block in its motion along x."""
     start = Initial(twist=(SPEED, 0.0, 0.0, 0.0, 0.0, 0.0), position=(0.0, 0.0, 0.05 * SIZE))
     return file_setup(folder, BLOCK, start, Sliding, base="free", friction={"law": "contact"})
 

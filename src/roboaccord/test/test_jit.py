@@ -87,7 +87,7 @@ def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # In the environment too, which numba reads anew where another test has changed it.
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it tells sources apart by the second
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it distinguishes sources by the second
     monkeypatch.syspath_prepend(tmp_path)
     outer = load(tmp_path, SOURCES)
     assert compiled(outer)
@@ -290,8 +290,8 @@ def test_of_processes_that_start_together_one_compiles(
         assert process.stdin is not None
         process.stdin.write("go\n")
         process.stdin.flush()
-    said = [process.communicate()[0].split() for process in processes]
-    assert [sum(map(int, misses)) for misses in zip(*said, strict=True)] == [1, 1]
+    message = [process.communicate()[0].split() for process in processes]
+    assert [sum(map(int, misses)) for misses in zip(*message, strict=True)] == [1, 1]
     assert not list((tmp_path / "cache").rglob("*.lock"))
 
 

@@ -105,7 +105,10 @@ def test_an_axis_of_any_length_is_a_direction(length: str) -> None:
         (URDF[:-8], "broken description"),
         (URDF.replace('<link name="base_link"/>', '<link name="root"/>'), "no base_link"),
         (URDF.replace('<child link="three"/>', '<child link="four"/>'), "names link four"),
-        (URDF.replace('<parent link="two"/>', '<parent link="three"/>'), "three hangs on nothing"),
+        (
+            URDF.replace('<parent link="two"/>', '<parent link="three"/>'),
+            "three is not attached to any link",
+        ),
         (URDF.replace('<parent link="two"/>', ""), "lacks a parent"),
         (URDF.replace("0.1 0.2 0.3", "here"), "broken description"),
     ],

@@ -186,9 +186,7 @@ class Mistaken(Push):
 
 
 def test_a_command_of_wrong_parts_is_refused() -> None:
-    with pytest.raises(
-        AccordError, match=r"^Mistaken gave a Command that is none \(dictionary .*0 s$"
-    ):
+    with pytest.raises(AccordError, match=r"^Mistaken gave an invalid Command \(dictionary .*0 s$"):
         run(Mistaken(0.0, 0.0, 0.0))
 
 
@@ -200,7 +198,7 @@ class Finding(Push):
 
 
 def test_findings_that_are_no_events_are_refused() -> None:
-    message = r"^Finding gave findings that are no events at t = 0\.000000 s$"
+    message = r"^Finding gave findings that are not events at t = 0\.000000 s$"
     with pytest.raises(AccordError, match=message):
         run(Finding(0.0, 0.0, 0.0))
 

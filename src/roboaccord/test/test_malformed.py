@@ -63,7 +63,7 @@ ALIASES = "a0: &a0 [1,1,1,1,1,1,1,1,1]\n" + "".join(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         (ALIASES, "more than 1000000 values"),  # 9^10 of them, in 362 bytes
         ("[" * 3000, "nested more than 50 deep"),
@@ -78,14 +78,14 @@ ALIASES = "a0: &a0 [1,1,1,1,1,1,1,1,1]\n" + "".join(
     ],
     ids=lambda text: text[:8],
 )
-def test_yaml_is_bounded(text: str, said: str) -> None:
-    with pytest.raises(yaml.YAMLError, match=said):
+def test_yaml_is_bounded(text: str, message: str) -> None:
+    with pytest.raises(yaml.YAMLError, match=message):
         parse_yaml(text)
     assert parse_yaml("{a: &x {b: 1e-3}, c: *x}") == {"a": {"b": 1e-3}, "c": {"b": 1e-3}}
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (f"{RUN} --set seed=2024-13-45", "--set seed"),
         (f"{RUN} --set seed=-1", "seed"),
@@ -106,13 +106,13 @@ def test_yaml_is_bounded(text: str, said: str) -> None:
     ],
 )
 def test_numbers_and_names_are_refused_where_they_enter(
-    words: str, said: str, tmp_path: Path, capsys, monkeypatch
+    words: str, message: str, tmp_path: Path, capsys, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert run(words.split()) == 2
     printed = capsys.readouterr()
     assert printed.out == "" and printed.err.count("\n") == 1
-    assert said in printed.err
+    assert message in printed.err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -221,8 +221,8 @@ def is_named(text: str, names: set[tuple[str, str]]) -> bool:
         words = WORDS.get(quantity, f"{quantity} of {{}} is").format(place)
         if words not in text:
             return False
-    told = text.partition("told apart: ")[2]
-    return told.count(";") <= 3 and "no known error" not in text
+    alternatives = text.partition("cannot be distinguished: ")[2]
+    return alternatives.count(";") <= 3 and "no known error" not in text
 
 
 @pytest.mark.parametrize("error", ["joints interchanged", "rates late", "centre", "mass and gear"])

@@ -53,8 +53,8 @@ def test_an_exponential_has_its_rate_and_its_horizon(duration: float, reached: b
     assert noise.rate == pytest.approx(1.5, rel=1e-9)
     horizon = np.log(1e-3 / 1e-12) / 2.0
     assert noise.horizon == (pytest.approx(horizon, abs=STEP) if reached else None)
-    said = [line.split(": ")[:2] for line in sensitive({"dart": noise})]
-    assert said == [["dart", "agree until t = 10.36 s"]] * reached
+    message = [line.split(": ")[:2] for line in sensitive({"dart": noise})]
+    assert message == [["dart", "agree until t = 10.36 s"]] * reached
     assert measure_noise(ball, still, still, still, still) == Noise(0.0, None, None)
     unrepeatable = measure_noise(ball, still, bit, still, nudged)
     assert unrepeatable == noise

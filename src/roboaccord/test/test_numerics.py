@@ -1,4 +1,4 @@
-"""Numerical methods against what theory says of them."""
+"""Numerical methods against what theory predicts of them."""
 
 import math
 import operator

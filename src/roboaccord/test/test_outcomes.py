@@ -104,7 +104,7 @@ def test_each_figure_that_is_off_is_outside_and_fails(level: str, changes: dict[
 def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
     level: str, changes: dict[str, Any]
 ) -> None:
-    """A third of the change off in one step, and nothing that says why: that is no pass."""
+    """A third of the change off in one step, and nothing that explains it: that is no pass."""
     found = outcomes(replace(CHECKS, **changes))
     assert [name for name, f in found.items() if f.outcome == "not_judged"] == [level]
     assert verdict_of(list(found.values())) == "undecided"
@@ -118,7 +118,7 @@ def test_what_stands_still_passes_only_by_accelerations_at_random_states() -> No
 
 
 def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:
-    """Of ticks with an event no twin says anything: errors there must fall with the step."""
+    """Of ticks with an event no twin applies: errors there must fall with the step."""
     others = EventTicks(9, 0.1, "rate", "a", 0.0)
     scheme = SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=90, left_out=10, others=others)
     off = replace(CHECKS, scheme=scheme, one_step=replace(STEP, left=1e-3))
@@ -214,9 +214,9 @@ def test_an_excuse_covers_its_level_and_engine_alone() -> None:
 def test_what_is_excused_allowed_or_needs_no_excuse_is_said() -> None:
     found = list(outcomes(replace(CHECKS, trajectory=replace(RUNS, left=1e-4))).values())
     excuses = {"trajectory": {"dart": "it rebounds"}, "one_step": {"dart": "no"}}
-    said = remarks(excuse(found, excuses), excuses)  # type: ignore[arg-type]
-    assert any("trajectory excused: it rebounds" in line for line in said)
-    assert any("one_step needs no excuse" in line for line in said)
+    message = remarks(excuse(found, excuses), excuses)  # type: ignore[arg-type]
+    assert any("trajectory excused: it rebounds" in line for line in message)
+    assert any("one_step needs no excuse" in line for line in message)
 
 
 def test_an_error_hidden_by_another_floor_is_not_below_round_off() -> None:

@@ -17,9 +17,9 @@ import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.collection import Options, causes_of, examine_all
-from roboaccord.crosscheck.parity.compare import Reference
-from roboaccord.crosscheck.parity.result import Status
+from roboaccord.crosscheck.parity.collection import ReadingOptions, causes_of, examine_all
+from roboaccord.crosscheck.parity.compare import ReferenceReading
+from roboaccord.crosscheck.parity.result import ReadingStatus
 from roboaccord.crosscheck.parity.robot import (
     Bench,
     examine,
@@ -157,14 +157,14 @@ def test_fault_in_one_engine_is_named(fault: str, engine: str) -> None:
     tag, place, edit = FAULTS[fault]
     found = examine(bench(arm(), **{engine: change(arm(), tag, place, edit)}), engine)
     if fault == "mimic":  # never mixed in: the file has none, and the engine one, or drops it
-        assert found.status is Status.SAME
+        assert found.status is ReadingStatus.SAME
         assert found.acceleration < 1e-11
         if engine == "sdformat":  # whose converter drops it
             assert not found.causes
             return
     where = "elbow" if fault == "duplicate joint name" else place
     causes = [c for c in found.causes if c.cause == fault and where in c.where]
-    assert (found.status is Status.SAME) == (fault == "mimic")
+    assert (found.status is ReadingStatus.SAME) == (fault == "mimic")
     assert len(causes) == 1, found.causes
     assert causes[0].fix
     if fault in ("inertial rotated", "mass", "axis flipped", "limit in degrees"):
@@ -214,7 +214,7 @@ def test_refusal_is_explained(cause: str) -> None:
     for engine in installed():
         found = examine(bench(text), engine)
         refused = engine in refusing
-        assert found.status is (Status.REFUSED if refused else Status.SAME), engine
+        assert found.status is (ReadingStatus.REFUSED if refused else ReadingStatus.SAME), engine
         assert [(c.cause, c.places) for c in found.causes] == [(cause, (place,))] * refused, engine
 
 
@@ -248,7 +248,7 @@ def test_mass_from_which_sdformat_takes_a_link() -> None:
     for mass, more, kept in (("1.01e-6", "", True), ("1e-6", "", False), ("6e-7", twin, True)):
         text = arm().replace("</robot>", f"{more}</robot>").replace('"0.7"', f'"{mass}"')
         found = examine(bench(text), "sdformat")
-        assert found.status is (Status.SAME if kept else Status.DIFFER)
+        assert found.status is (ReadingStatus.SAME if kept else ReadingStatus.DIFFER)
         causes = [(c.cause, c.where) for c in found.causes]
         assert causes == ([] if kept else [("vanishing mass", ("hand",))])
         assert [t.cause for t in find_traps(text)] == [cause for cause, _ in causes]
@@ -277,7 +277,7 @@ def test_prefixes_that_sdformat_does_not_declare_are_read() -> None:
     text = arm().replace("</robot>", f"{link}{mount}{sensor}{other}</robot>")
     text = text.replace("<robot ", '<robot xmlns:s="s" ')
     found = examine(bench(text), "sdformat")
-    assert (found.status, found.causes) == (Status.SAME, ())
+    assert (found.status, found.causes) == (ReadingStatus.SAME, ())
 
 
 @pytest.mark.parametrize(("factor", "cause"), [(57.3, "limit in degrees"), (57.2, "limit")])
@@ -301,7 +301,7 @@ def test_sound_robot_is_read_alike(engine: str) -> None:
     for base in ("free", "fixed"):
         found = examine(Bench(bench(text).file, base), engine)  # type: ignore[arg-type]
         named = [cause.cause for cause in found.causes]
-        assert found.status is Status.SAME
+        assert found.status is ReadingStatus.SAME
         assert named == (["welded root"] if (engine, base) == ("mujoco", "fixed") else [])
         assert found.acceleration < 1e-11
         assert found.order == tuple(JOINTS)
@@ -315,14 +315,14 @@ ROTOR = """<transmission name="drive"><type>transmission_interface/SimpleTransmi
 
 @pytest.mark.parametrize("engine", reader_names())
 def test_what_is_kept_apart(engine: str) -> None:
-    """Rotor, effort limits and collision shapes change no status, and are told beside it."""
+    """Rotor, effort limits and collision shapes change no status, and are reported beside it."""
     need(engine)
     shape = "<collision><geometry>{}</geometry></collision>"
     shapes = shape.format('<box size="1 1 1"/>') + shape.format('<sphere radius="0.1"/>')
     urdf = arm().replace("</robot>", ROTOR)
     urdf = urdf.replace('<link name="fore">', f'<link name="fore">{shapes}')
     found = examine(bench(urdf), engine)
-    assert found.status is Status.SAME
+    assert found.status is ReadingStatus.SAME
     assert set(found.apart.joints) == ({"armature", "effort"} if engine == "drake" else set())
     if engine == "drake":  # which limits what has a transmission: the reflected inertia is N^2 J
         assert found.apart.joints["armature"] == {"elbow": (0.0, pytest.approx(0.25))}
@@ -367,7 +367,7 @@ def test_ten_real_robots(name: str) -> None:
         found = examine(robot, engine)
         causes = {c.cause for c in found.causes if c.before or c.after} - {"mimic"}
         assert causes == ({TEN[name][engine]} if engine in TEN[name] else set()), engine
-        assert (found.status is Status.SAME) == (engine not in TEN[name])
+        assert (found.status is ReadingStatus.SAME) == (engine not in TEN[name])
 
 
 def test_round_off_is_allowed_ten_times_by_the_condition_of_the_masses() -> None:
@@ -383,7 +383,7 @@ def test_round_off_is_allowed_ten_times_by_the_condition_of_the_masses() -> None
         links = "".join(body.format(n, m, spins) for n, m in (("base", 1), ("x", mass), ("y", 1)))
         tree = read_tree(f'<robot name="slides">{links}{joints}</robot>')
         question = draw_question(tree, "fixed", 0)
-        found = Reference(tree, question).allowed(question.states[0])
+        found = ReferenceReading(tree, question).allowed(question.states[0])
         assert found == pytest.approx(allowed, rel=1e-6)
 
 
@@ -432,15 +432,15 @@ def test_the_page_has_examples() -> None:
 
 @pytest.mark.parametrize("title", TRAPS)
 def test_trap_is_as_the_page_says(title: str) -> None:
-    """Each example does in each engine what its table says."""
+    """Each example does in each engine what its table states."""
     xml, head, row = TRAPS[title]
     robot = bench(xml.replace("BODY", BODY).replace("LIMIT", LIMIT))
     engines, cells = ([cell.strip() for cell in r.strip("|").split("|")] for r in (head, row))
-    said = dict(zip(engines, cells, strict=True))
+    message = dict(zip(engines, cells, strict=True))
     for engine in installed():
         found = examine(robot, engine)
         causes = {c.cause for c in found.causes if c.cause != "joint order"}
-        status, _, cause = said[engine].partition(": ")
+        status, _, cause = message[engine].partition(": ")
         assert (found.status, causes) == (status, {cause} if cause else set()), engine
 
 
@@ -449,15 +449,17 @@ def test_refusal_of_dart_says_why(capfd: pytest.CaptureFixture[str]) -> None:
     need("dart")
     no_limits = change(arm(), "joint", "elbow", lambda joint: joint.remove(joint.find("limit")))
     outcome = bench(arm()).ask("dart", "default", no_limits)
-    assert "Joint [elbow] is of type REVOLUTE but it does not specify limits" in outcome.said
+    assert "Joint [elbow] is of type REVOLUTE but it does not specify limits" in outcome.refusal
     capfd.readouterr()
-    assert not bench(change(arm(), "link", "hand", weightless)).ask("dart", "default", arm()).said
+    assert (
+        not bench(change(arm(), "link", "hand", weightless)).ask("dart", "default", arm()).refusal
+    )
     assert "Inertia" not in capfd.readouterr().err
 
 
 @pytest.mark.slow
 def test_crashes_take_no_other_job_with_them() -> None:
-    """A segmentation fault, a hang and an error are told apart; the jobs beside them end well."""
+    """A segmentation fault, a hang and an error are distinguished; the other jobs end well."""
     jobs = [("one",), ("signal",), ("hang",), ("error",), ("two",), ("three",), ("abort",)]
     found = dict(isolated(end, jobs, timeout=8.0, workers=2))
     assert [found[i] for i in (0, 4, 5)] == ["one", "two", "three"]
@@ -491,7 +493,7 @@ def test_an_engine_that_does_not_answer_is_undecided(
     assert data["counts"]["mujoco"] | {"undecided": 1, "refused": 0} == data["counts"]["mujoco"]
     assert [c["fix"] for c in found["causes"]] == ["no answer in 0 s"]
     files = files_of(f"{DATA}/TwoDofs.urdf", {}, {}, print)
-    assert causes_of(examine_all(files, {"mujoco": ""}, Options())[0]) == set()
+    assert causes_of(examine_all(files, {"mujoco": ""}, ReadingOptions())[0]) == set()
     assert ET.parse(tmp_path / "j.xml").find("testsuite/testcase/skipped") is not None
 
 
@@ -535,7 +537,7 @@ def test_command_writes_what_the_interface_says(
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("nothing.urdf", "cannot read"),
         (f"{DATA}/bolt.urdf --engines dard", "unknown engine dard"),
@@ -545,10 +547,12 @@ def test_command_writes_what_the_interface_says(
         (f"{Path(__file__).parents[1] / 'config'}", "no URDF"),
     ],
 )
-def test_mistakes_give_one_line(words: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit status 2, and one line that says what is wrong."""
+def test_mistakes_give_one_line(
+    words: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit status 2, and one line that states what is wrong."""
     assert run(["parity", *words.split()]) == 2
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def test_axis_without_a_direction_is_refused(
@@ -563,7 +567,7 @@ def test_axis_without_a_direction_is_refused(
 def test_robot_of_ours() -> None:
     """An installed robot is named as in every command."""
     snake = files_of("snake", {}, {}, print)[0]
-    assert {examine(Bench(snake), engine).status for engine in installed()} == {Status.SAME}
+    assert {examine(Bench(snake), engine).status for engine in installed()} == {ReadingStatus.SAME}
 
 
 COLLECTION = sorted(Path(sys.prefix).glob("lib/*/site-packages/*/share/example-robot-data/robots"))

@@ -1,4 +1,4 @@
-"""Deliberate errors do to an engine's model what they say, and nothing else."""
+"""Deliberate errors do to an engine's model what they state, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_text_is_read_as_it_is_written() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "message"),
     [
         ("dart", "takes ENGINE:KIND"),
         ("dart:base_link=1.01", "unknown kind base_link; there are mass"),
@@ -67,8 +67,8 @@ def test_a_text_is_read_as_it_is_written() -> None:
         ("dart:delay=0.4", "delay takes a whole number from 0 to 1000"),
     ],
 )
-def test_what_is_no_perturbation_is_refused(text: str, says: str) -> None:
-    with pytest.raises(AccordError, match=says):
+def test_what_is_no_perturbation_is_refused(text: str, message: str) -> None:
+    with pytest.raises(AccordError, match=message):
         parse_perturbation(text)
 
 
@@ -326,13 +326,13 @@ def test_a_function_that_does_nothing_breaks_nothing(short: Setup) -> None:
 
 def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:
     """A slip of the pen would take a tolerance away without a word."""
-    for change, says in (
+    for change, message in (
         ("crosscheck.tolerances.trajectory={darrt: 1e-3}", "did you mean dart"),
         ("crosscheck.excuse={trajectory: {drat: why}}", "did you mean dart"),
         ("crosscheck.excuse={trajectory: {dart: ' '}}", "an excuse needs a reason"),
     ):
         setup = Setup.of(load_scenario("snake", "snake", "serpenoid", [change]))
-        with pytest.raises(AccordError, match=says):
+        with pytest.raises(AccordError, match=message):
             make_engines(setup, [])
 
 

@@ -160,8 +160,8 @@ def test_a_released_robot_converges_to_the_truth_by_the_order_of_the_scheme(
         print(f"| {name} | {scheme} | {figures} | past its horizon |")
         assert errors[0] >= SMALL
         return
-    said = "rounding" if order is None else f"{order:.2f}"
-    print(f"| {name} | {scheme} | {length:g} s | {figures} | {said} |")
+    message = "rounding" if order is None else f"{order:.2f}"
+    print(f"| {name} | {scheme} | {length:g} s | {figures} | {message} |")
     expected = SCHEMES[scheme][2]
     if order is None:
         assert errors[0] < ROUNDING

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.cli.main import run
-from roboaccord.crosscheck.parity.result import Status
+from roboaccord.crosscheck.parity.result import ReadingStatus
 from roboaccord.crosscheck.parity.robot import Bench, Repaired, body_of, examine, repair
 from roboaccord.description.edits import applied, changes
 from roboaccord.description.traps import find_traps
@@ -247,7 +247,9 @@ def test_repair_keeps_the_robot(name: str) -> None:
     assert np.allclose(before.moments, after.moments, rtol=1e-9, atol=0.0)
     assert now.text.count("<mimic") == file.text.count("<mimic")
     if not found.needs:
-        assert {examine(Bench(now), engine).status for engine in installed()} == {Status.SAME}
+        assert {examine(Bench(now), engine).status for engine in installed()} == {
+            ReadingStatus.SAME
+        }
 
 
 CHAINS = {
@@ -281,7 +283,7 @@ def test_zeros_are_written_where_all_engines_read_them(spec: str) -> None:
         f'<link name="{lacking}">', f'<link name="{lacking}">{body}'
     )
     for engine in installed():
-        assert examine(Bench(file_of(given)), engine).status is Status.SAME, engine
+        assert examine(Bench(file_of(given)), engine).status is ReadingStatus.SAME, engine
 
 
 def test_the_command_asks_for_a_mass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -301,7 +303,7 @@ def test_the_command_asks_for_a_mass(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert robot["repair"]["before"]["reach"] == pytest.approx(0.3)
     assert out.read_bytes() == text.replace("0 0 2", "0 0 1").encode()
     assert run(words.split()) == 1
-    for said in (capsys.readouterr().out, page.read_text("utf-8")):
-        assert line in said
-        assert "reach 0.3 m" in said
-        assert "joint shoulder: axis length" in said
+    for message in (capsys.readouterr().out, page.read_text("utf-8")):
+        assert line in message
+        assert "reach 0.3 m" in message
+        assert "joint shoulder: axis length" in message

@@ -1,4 +1,4 @@
-"""The report holds every section, stands alone, and judges as the tolerances say."""
+"""The report holds every section, stands alone, and judges by the tolerances."""
 
 from __future__ import annotations
 
@@ -307,7 +307,7 @@ def test_orientation_shows_the_turns_that_there_are() -> None:
 
 
 def test_a_page_of_plots_stands_alone_and_escapes_what_it_is_given() -> None:
-    """Flat plots and one in space have a place each; figures and the command are told."""
+    """Flat plots and one in space have a place each; figures and the command are listed."""
     flat = {"data": [{"type": "heatmap", "z": [[0, None]]}], "layout": {"xaxis": {}}}
     solid = {"data": [{"type": "surface", "z": [[0, 1]]}], "layout": {"scene": {}}}
     page = render_plots(

@@ -86,7 +86,7 @@ def test_positions_between_samples_are_cubics_where_the_recorded_rates_fit(rates
 
 
 def both_ways(one: Trajectory, other: Trajectory) -> tuple[Pair, Pair]:
-    """Return what comparing two motions says, in either order."""
+    """Return the result of comparing two motions, in either order."""
     with TemporaryDirectory() as folder:
         paths = [Path(folder) / name for name in "ab"]
         for path, trajectory in zip(paths, (one, other)):

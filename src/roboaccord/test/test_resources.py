@@ -74,7 +74,7 @@ def test_a_wheel_on_the_path_is_unpacked_once_and_whole(
 def test_a_temporary_folder_that_others_can_write_is_not_used(
     temporary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """For code comes from it; the line says what to do instead."""
+    """For code comes from it; the line states what to do instead."""
     wheel = tmp_path / "toy.whl"
     with ZipFile(wheel, "w") as file:
         file.writestr(f"{NAME}/__init__.py", "")

@@ -108,10 +108,10 @@ def test_targets_come_back_from_a_bag_bit_by_bit(tmp_path: Path) -> None:
     ]
     with BagWriter(tmp_path / "bag", setup, "reference", "1", "direct") as bag:
         bag.on_state(setup.initial)
-        told = Announced(LiveInputs(setup.joints), bag.write_target)
+        reported = Announced(LiveInputs(setup.joints), bag.write_target)
         for time, target in sent:
-            told._inputs = Fixed(target)
-            told.target(replace(setup.initial, time=time))
+            reported._inputs = Fixed(target)
+            reported.target(replace(setup.initial, time=time))
     found = read_targets(Content.of(tmp_path / "bag"), setup.joints)
     assert [time for time, _ in found] == [time for time, _ in sent]
     for (_, a), (_, b) in zip(found, sent, strict=True):
@@ -162,15 +162,15 @@ def test_a_driven_run_is_repeated_for_the_length_of_its_bag(
     words = ["run", "roller-sphere", "teleop", "--transport", "direct", "--json", "--inputs"]
     words += [str(request.bag), "--out"]
     assert run([*words, str(tmp_path / "again")]) == 0
-    told = capsys.readouterr().out
-    assert f'"trajectory_sha256": "{sha256}"' in told
-    assert '"duration": 0.3' in told
+    reported = capsys.readouterr().out
+    assert f'"trajectory_sha256": "{sha256}"' in reported
+    assert '"duration": 0.3' in reported
     assert run([*words, str(tmp_path / "more"), "--set", "duration=0.4"]) == 0
     assert '"duration": 0.4' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["snake", "teleop"], "was recorded with robot roller_sphere, not snake"),
         (["roller-sphere", "headings"], "was recorded with controller {name: drive, speed: 0.0}"),
@@ -181,14 +181,17 @@ def test_a_driven_run_is_repeated_for_the_length_of_its_bag(
     ],
 )
 def test_a_bag_of_another_setup_is_refused(
-    words: list[str], said: str, driven: tuple[RunRequest, str], capsys: pytest.CaptureFixture[str]
+    words: list[str],
+    message: str,
+    driven: tuple[RunRequest, str],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     pytest.importorskip("snake")
     assert run(["run", *words, "--inputs", str(driven[0].bag)]) == 2
-    told = capsys.readouterr()
-    assert not told.out
-    assert said in told.err
-    assert len(told.err.splitlines()) == 1
+    reported = capsys.readouterr()
+    assert not reported.out
+    assert message in reported.err
+    assert len(reported.err.splitlines()) == 1
 
 
 def test_what_is_no_bag_is_refused(tmp_path: Path) -> None:

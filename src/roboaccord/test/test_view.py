@@ -1,4 +1,4 @@
-"""The picture is what pinhole algebra says, the GIF moves, and a missing extra is told."""
+"""The picture is what pinhole algebra gives, the GIF moves, and a missing extra is reported."""
 
 from __future__ import annotations
 
@@ -111,24 +111,24 @@ def seen_by(stance: Stance, points: np.ndarray, size: tuple[int, int]) -> np.nda
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-@pytest.mark.parametrize("way", [0.0, 2.0, 60.0])
+@pytest.mark.parametrize("shift", [0.0, 2.0, 60.0])
 @pytest.mark.parametrize("size", [(720, 404), (404, 720)])
 def test_all_of_a_motion_is_in_the_picture_and_fills_it(
-    axis: int, way: float, size: tuple[int, int]
+    axis: int, shift: float, size: tuple[int, int]
 ) -> None:
     """No vertex is outside at any time, or behind what is written.
 
     Opposite edges are touched, so that the camera is as near as can be. Only the long way is
     followed.
     """
-    points, centre = swung(np.linspace(0.0, way, 200), axis)
+    points, centre = swung(np.linspace(0.0, shift, 200), axis)
     stance = stance_of(points, centre, 25, size[0] / size[1], BANDS)
     seen = seen_by(stance, points, size)
     low, high = np.array([MARGIN, BANDS[0]]), np.array([1.0 - MARGIN, 1.0 - BANDS[1]])
     slack = np.array([seen.min(axis=(0, 1)) - low, high - seen.max(axis=(0, 1))])
     assert slack.min() > -1e-9
     assert slack.max(axis=0).min() < 1e-9
-    assert (np.ptp(stance.target, axis=0).max() > 1e-9) == (way > 10)
+    assert (np.ptp(stance.target, axis=0).max() > 1e-9) == (shift > 10)
 
 
 def test_motion_on_a_wall_is_seen_from_its_front() -> None:
@@ -191,8 +191,8 @@ def test_a_canvas_is_cleared_before_the_next_picture() -> None:
     camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 6.0, math.radians(60), (80, 60))
     cube = Mesh.join([(*box(np.full(3, 1.0)), np.ones(3))])
     canvas, fresh = Canvas(camera), Canvas(camera)
-    for way in (1.0, -1.0):
-        canvas.draw(cube.at(cube.points + np.array([way, 0.0, 0.0])))
+    for shift in (1.0, -1.0):
+        canvas.draw(cube.at(cube.points + np.array([shift, 0.0, 0.0])))
     fresh.draw(cube.at(cube.points - np.array([1.0, 0.0, 0.0])))
     assert (canvas.owner == fresh.owner).all() and (canvas.depths == fresh.depths).all()
 
@@ -332,13 +332,13 @@ def test_half_speed_has_twice_the_frames() -> None:
 def test_mp4_has_its_frames(tmp_path: Path) -> None:
     path = tmp_path / "arm.mp4"
     write_mp4(Film(URDF, swing(), fps=30, size=(160, 90)), path)
-    told = subprocess.run(
+    printed = subprocess.run(
         ["ffmpeg", "-i", path, "-map", "0:v", "-f", "framemd5", "-"],
         check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
-    assert sum(not line.startswith("#") for line in told.splitlines()) == 31
-    assert "#dimensions 0: 160x90" in told
-    assert "#tb 0: 1/30" in told
+    assert sum(not line.startswith("#") for line in printed.splitlines()) == 31
+    assert "#dimensions 0: 160x90" in printed
+    assert "#tb 0: 1/30" in printed
 
 
 def test_mp4_without_ffmpeg_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,7 +361,7 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "says"),
+    ("option", "reason"),
     [
         ({"fps": 0.0}, "fps is 0"),
         ({"fps": -1.0}, "fps is -1"),
@@ -370,8 +370,8 @@ def test_what_is_no_size_is_refused(text: str) -> None:
         ({"speed": 0.0}, "speed is 0"),
     ],
 )
-def test_figures_out_of_range_are_refused(option: dict[str, Any], says: str) -> None:
-    with pytest.raises(AccordError, match=says):
+def test_figures_out_of_range_are_refused(option: dict[str, Any], reason: str) -> None:
+    with pytest.raises(AccordError, match=reason):
         Film(URDF, swing(), **option)
 
 
@@ -455,7 +455,7 @@ def test_meshes_are_drawn_and_else_what_collides_and_which_is_said(
 
 
 def test_a_mesh_has_the_colours_of_its_file_unless_it_is_painted(tmp_path: Path) -> None:
-    """A red and a blue part; white as the URDF has it where the file says nothing."""
+    """A red and a blue part; white as the URDF has it where the file has none."""
     pytest.importorskip("trimesh")
     (tmp_path / "two.mtl").write_text("newmtl a\nKd 1 0 0\nnewmtl b\nKd 0 0 1\n")
     halves = OBJ.replace("f 1 3 2", "usemtl a\nf 1 3 2").replace("f 1 4 3", "usemtl b\nf 1 4 3")
@@ -619,7 +619,7 @@ def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
-    """What is in a file is what its name says."""
+    """What is in a file is what its name promises."""
     with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
         write_files([tmp_path / "bag"], FilmOptions(gif=tmp_path / "snake.txt"))
 

@@ -125,7 +125,7 @@ def record(bag: Path, ticks: int = 200, **motion: float) -> Trajectory:
 
 
 def record_for_ever(bag: Path) -> None:
-    """Record in real time, and say on stdout which tick is done."""
+    """Record in real time, and print on stdout which tick is done."""
     with BagWriter(bag, make_setup(), "engine", "1.2", "direct") as writer:
         tick = 0
         while True:

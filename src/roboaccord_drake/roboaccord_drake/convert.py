@@ -55,8 +55,8 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         packages: folders by name, for `model://NAME` and `package://NAME`.
 
     Raises:
-        AccordError: where it is no single model that moves, Drake refuses it, or it holds what no
-            URDF can say.
+        AccordError: where it is not a single model that moves, Drake refuses it, or it holds what
+            URDF cannot express.
     """
     top, _ = parse_lines(text)  # prefixes need not be declared
     model = _only_model(top)
@@ -67,26 +67,28 @@ def convert(text: str, path: Path | None, packages: Mapping[str, Path]) -> Conve
         if not parser.package_map().Contains(name):
             parser.package_map().Add(name, folder)
     try:
-        with _warnings() as said:
+        with _warnings() as warnings:
             if path and path.suffix == ".sdf" and named == text:
                 parser.AddModels(path)
             else:
                 parser.AddModelsFromString(named, "sdf")
     except RuntimeError as error:
         raise AccordError(f"Drake refuses it: {_first(str(error))}") from None
-    replaced = [found[0] for line in said if (found := INERTIA.search(line))]
+    replaced = [found[0] for line in warnings if (found := INERTIA.search(line))]
     if replaced:
         raise AccordError(f"Drake would take another inertia: {replaced[0]}")
     if plant.num_constraints():
-        raise AccordError(f"{plant.num_constraints()} constraints between links: URDF has no word")
+        raise AccordError(
+            f"{plant.num_constraints()} constraints between links, which URDF cannot express"
+        )
     tree = make_tree(*_parts(plant))
     notes = [f"SDF {top.get('version')}; Drake knows it up to {_known()}"]
     used = {found[2]: packages.get(found[2], "") for found in INCLUDED.finditer(text)}
     notes += [f"model://{name} is {folder}" for name, folder in used.items()]
     notes += _left_out(plant, model)
-    notes += [f"Drake: {_first(line)}" for line in said[:SPOKEN]]
-    if len(said) > SPOKEN:
-        notes.append(f"Drake: {len(said) - SPOKEN} more warnings")
+    notes += [f"Drake: {_first(line)}" for line in warnings[:SPOKEN]]
+    if len(warnings) > SPOKEN:
+        notes.append(f"Drake: {len(warnings) - SPOKEN} more warnings")
     name = model.get("name", "robot")
     return Converted(name, write_tree(tree, name), tuple(notes))
 
@@ -138,7 +140,7 @@ def _parts(plant: MultibodyPlant) -> tuple[list[Link], list[tuple[Joint, Pose]]]
         kind = KINDS.get(joint.type_name())
         if kind is None:
             word = joint.type_name().removesuffix("_rpy")
-            raise AccordError(f"{word} joint {joint.name()}: URDF has no word for it")
+            raise AccordError(f"{word} joint {joint.name()}, which URDF cannot express")
         parent, child = name(joint.parent_body()), name(joint.child_body())
         label = joint.name() if twice[joint.name()] == 1 else f"{child}_{joint.name()}"
         place, turn = _pose(joint.frame_on_parent())
@@ -190,13 +192,13 @@ def _numbers(pose: Any) -> Pose:
 
 def _left_out(plant: MultibodyPlant, model: ET.Element) -> Iterator[str]:
     actuators = [plant.get_joint_actuator(i) for i in plant.GetJointActuatorIndices()]
-    said = (
+    omitted = (
         ("springs and bushings", plant.num_force_elements() > 1),
         ("armature of joints", any(a.default_reflected_inertia() for a in actuators)),
         ("dry friction of joints", any(float(e.text or 0) for e in model.iter("friction")
                                        if not len(e))),
     )  # fmt: skip
-    for what, there in said:
+    for what, there in omitted:
         if there:
             yield f"{what}: left out"
 
@@ -209,24 +211,24 @@ def _known() -> str:
             Parser(plant).AddModelsFromString('<sdf version="99"/>', "sdf")
     except RuntimeError as error:
         found = re.search(r"to (\d[\d.]*)", str(error))
-        return found[1] if found else "one it does not say"
+        return found[1] if found else "an unknown version"
     return "any"
 
 
-def _first(said: str) -> str:
-    return re.sub(r"^\S*\.sdf:\d+: |^\S*: (?=error)", "", (said.splitlines() or [""])[0])
+def _first(message: str) -> str:
+    return re.sub(r"^\S*\.sdf:\d+: |^\S*: (?=error)", "", (message.splitlines() or [""])[0])
 
 
 @contextmanager
 def _warnings() -> Iterator[list[str]]:
     """Gather Drake's warnings in place of its log."""
-    log, said = logging.getLogger("drake"), list[str]()
+    log, found = logging.getLogger("drake"), list[str]()
     handler, spread = BufferingHandler(10_000), log.propagate
     log.addHandler(handler)
     log.propagate = False
     try:
-        yield said
+        yield found
     finally:
-        said += [record.getMessage() for record in handler.buffer]
+        found += [record.getMessage() for record in handler.buffer]
         log.removeHandler(handler)
         log.propagate = spread

@@ -15,10 +15,10 @@ from roboaccord.description import DEGREES, FixedBase, Tree
 from roboaccord.engines import BASE_LINK, EngineModel, JointProperties, LinkProperties, Mechanism
 from roboaccord.numerics import quaternion_matrix, turn_twist
 
-UNREAD = ("visual", "collision", "dynamics", "transmission")  # the model says, or nobody asks
+UNREAD = ("visual", "collision", "dynamics", "transmission")  # set by the model, or not needed
 CONTINUOUS = 0.0  # time step of a plant whose equations are integrated outside
 
-# It warns of what it replaces, an inertia say, which we refuse.
+# It warns of what it replaces, such as an inertia, which we refuse.
 logging.getLogger("drake").setLevel(logging.ERROR)
 
 

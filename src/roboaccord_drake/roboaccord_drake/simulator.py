@@ -21,7 +21,7 @@ from roboaccord.simulators import LOCK_INERTIA
 from roboaccord_drake import ORDERS, DrakeSettings
 from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, link_of, make_plant
 
-REPLACED = 1e-6  # relative: a mass or an inertia that is no rounding of the description's
+REPLACED = 1e-6  # relative: a mass or an inertia that is not a rounding of the description's
 
 
 class DrakeSimulator(EngineSimulator):

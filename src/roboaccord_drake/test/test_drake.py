@@ -170,22 +170,22 @@ def test_forces_that_are_not_finite_are_a_divergence() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "message"),
     [
         ('name="arm"', 'name=""', r"!name\.empty\(\)"),
         ('lower="-0.4" upper="0.5"', 'lower="0.5" upper="-0.4"', "pos_lower_limits"),
     ],
 )
-def test_an_assertion_of_drake_is_a_refusal_in_its_words(old: str, new: str, said: str) -> None:
+def test_an_assertion_of_drake_is_a_refusal_in_its_words(old: str, new: str, message: str) -> None:
     """Python gets it as SystemExit, which would end the process without a word."""
     pytest.importorskip("pydrake")
     model = arm("revolute")
     text = model.urdf.replace(old, new)
     assert text != model.urdf
-    with pytest.raises(AccordError, match=said):
+    with pytest.raises(AccordError, match=message):
         drake(replace(model, urdf=text))
     from roboaccord_drake.reader import DrakeReading
 
     question = draw_question(read_tree(model.urdf), "fixed", 0)
-    with pytest.raises(AccordError, match=said):
+    with pytest.raises(AccordError, match=message):
         DrakeReading(text, question, "default", {})

@@ -146,7 +146,7 @@ BODIES = st.lists(
 @settings(max_examples=30, deadline=None)
 @given(BODIES, st.booleans())
 def test_random_trees_move_as_in_drake(tmp_path_factory, bodies, held) -> None:  # type: ignore[no-untyped-def]
-    """Frames anywhere, joints either way round, on the world or free."""
+    """Frames anywhere, joints in either direction, on the world or free."""
     kinds, text = ("fixed", "revolute", "continuous", "prismatic"), HOLD.format("b0") * held
     for i, (parent, pose, at, centre, turned, kind) in enumerate(bodies):
         text += link(f"b{i}", " ".join(map(str, pose)), " ".join(map(str, centre)), 1.0 + i)
@@ -167,10 +167,10 @@ def two(kind: str, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("inside", "line"),
     [
-        (two("ball"), "ball joint j: URDF has no word for it"),
-        (two("screw"), "screw joint j: URDF has no word for it"),
+        (two("ball"), "ball joint j, which URDF cannot express"),
+        (two("screw"), "screw joint j, which URDF cannot express"),
         (two("universal").replace("</axis>", "</axis><axis2><xyz>1 0 0</xyz></axis2>"),
-         "universal joint j: URDF has no word for it"),
+         "universal joint j, which URDF cannot express"),
         (two("gearbox"), r"Drake refuses it: error: Joint type \(gearbox\) not supported"),
         (two("revolute", link("c", "0 1 0 0 0 0") + joint("k", "revolute", "b", "c")
              + joint("l", "revolute", "a", "c")), "a loop at joint l: a URDF is a tree"),
@@ -180,13 +180,13 @@ def two(kind: str, more: str = "") -> str:
          r"it holds 2 models \(m, n\): name the file of one"),
         ('</model><world name="w"><gravity>0 0 -9.8</gravity></world><model name="n">',
          "it is a world, and no robot"),
-        (two("revolute", link("c", "0 1 0 0 0 0")), "c hangs neither on a nor on what hangs there"),
+        (two("revolute", link("c", "0 1 0 0 0 0")), "c is attached neither to a nor"),
         (two("revolute", '<drake:ball_constraint><drake:ball_constraint_body_A>a'
              "</drake:ball_constraint_body_A><drake:ball_constraint_body_B>b"
              "</drake:ball_constraint_body_B><drake:ball_constraint_p_AP>0 0 0"
              "</drake:ball_constraint_p_AP><drake:ball_constraint_p_BQ>0 0 0"
              "</drake:ball_constraint_p_BQ></drake:ball_constraint>"),
-         "1 constraints between links: URDF has no word"),
+         "1 constraints between links, which URDF cannot"),
         (two("revolute", link("c", "0 1 0 0 0 0") + joint("k", "revolute", "b", "c").replace(
             "</axis>", '<mimic joint="j"><multiplier>2</multiplier></mimic></axis>')),
          "joint k mimics another: not taken from SDF"),

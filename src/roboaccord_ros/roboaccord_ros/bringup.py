@@ -1,4 +1,4 @@
-"""Bring-up of a run: `ros2 launch` starts what the planner says, and minds how it ends.
+"""Bring-up of a run: `ros2 launch` starts what the planner lists, and monitors how it ends.
 
 It imports launch, launch_ros, ament_index_python and the standard library alone: `ros2 launch`
 reads launch files in the Python of ROS, which need not have the core's libraries. The planner and
@@ -103,7 +103,7 @@ def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Action]
     if done.returncode in INTERRUPTED or not (done.returncode or done.stdout):
         raise RuntimeError("interrupted before anything was started")
     if done.returncode:
-        lines = done.stderr.strip().splitlines() or ["it says nothing"]
+        lines = done.stderr.strip().splitlines() or ["no message"]
         raise RuntimeError(lines[-1].removeprefix("error: "))
     plan = json.loads(done.stdout.splitlines()[-1])
     processes = [Process(**process) for process in plan.pop("processes")]
@@ -258,7 +258,7 @@ class BringUp:
         return shlex.join(tie(self._python, number, process.cores))
 
     def _on_exit(self, name: str, event: ProcessExited, context: LaunchContext) -> list[Action]:
-        """Go on after the end of a process; after the last one say how the launch ended.
+        """Go on after the end of a process; after the last one report how the launch ended.
 
         Raises:
             RuntimeError: if it ended badly; then the launch shuts down, and fails.
@@ -287,9 +287,9 @@ class BringUp:
         """Return why a process ended badly: what it wrote about it, or its status."""
         action = self._actions[name]
         text = action.get_stderr() if isinstance(action, Node) else ""
-        said = [line for line in text.splitlines() if line.startswith("error: ")]
-        if said:
-            return f"{name}: {said[-1].removeprefix('error: ')}"
+        errors = [line for line in text.splitlines() if line.startswith("error: ")]
+        if errors:
+            return f"{name}: {errors[-1].removeprefix('error: ')}"
         return f"{name} ended early, with status {code}"
 
     def _fail(self, reason: str) -> None:
@@ -316,7 +316,7 @@ class BringUp:
         """Return the end of the launch.
 
         Raises:
-            RuntimeError: if the live cross-check says so; it ends the launch as well.
+            RuntimeError: if the live cross-check fails; it ends the launch as well.
         """
         self._check_verdict()
         self._outcome = reason

@@ -15,7 +15,7 @@ from roboaccord.gazebo import cache, contact_shapes
 from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 
-NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)  # no file, none of ours, no home
+NO_CACHE = (AccordError, OSError, ValueError, RuntimeError)  # no file, a foreign one, no home
 
 
 def last_factor(setup: Setup, *, contacts: str, lockstep: bool) -> float | None:

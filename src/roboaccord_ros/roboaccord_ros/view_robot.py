@@ -86,7 +86,7 @@ class RootLink(Substitution):  # type: ignore[misc]
         self._urdf = urdf
 
     def perform(self, context: LaunchContext) -> str:
-        """Return the first link that is no joint's child."""
+        """Return the first link that is not a joint's child."""
         robot = ET.fromstring(self._urdf.perform(context))
         children = {child.get("link") for child in robot.findall("joint/child")}
         links = [str(link.get("name")) for link in robot.findall("link")]

@@ -1,4 +1,4 @@
-"""Take half a second to end when interrupted, as a node with a bag does; say when it is ready."""
+"""Take half a second to end when interrupted, as a node with a bag does; print when ready."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Messages that come twice, late or from a second node are noticed, and said in a line."""
+"""Messages that come twice, late or from a second node are noticed, and reported in a line."""
 
 from __future__ import annotations
 

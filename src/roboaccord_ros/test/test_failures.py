@@ -180,7 +180,7 @@ def test_a_killed_simulator_leaves_a_readable_bag(number, request_for, setup_for
 
 @pytest.mark.slow
 def test_a_process_that_does_not_end_is_ended(request_for, setup_for, monkeypatch):
-    """DDS hangs at times as a node goes: the run says which process, and ends it."""
+    """DDS hangs at times as a node goes: the run reports which process, and ends it."""
     monkeypatch.setattr(processes, "ENDING", 5.0)
     hanging = [
         "sh",
@@ -226,7 +226,7 @@ Hanging.main([])
 @pytest.mark.slow
 @pytest.mark.parametrize(("what", "status"), [("end", -signal.SIGALRM), ("fail", 1)])
 def test_a_node_that_hangs_in_native_code_as_ros_ends_is_gone_after_seconds(what, status):
-    """What it has to say is said before, and its status tells whether all was well."""
+    """What it has to report is printed before, and its status shows whether all was well."""
     command = [sys.executable, "-c", HANGING, what]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.returncode == status

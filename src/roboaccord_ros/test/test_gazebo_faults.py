@@ -28,8 +28,8 @@ def test_a_frozen_joint_is_held_and_a_loose_one_gets_nothing(tmp_path):
     faults = 'faults=["elbow1=frozen@1.0","turret=loose@1.2"]'
     given = load_scenario("packbot", "packbot", "reach", ["duration=1.6", faults])
     motion = crawl(given, tmp_path / "run").trajectory
-    told = [(event.time, event.kind, event.subject) for event in motion.events]
-    assert told == [(1.0, "joint_frozen", "elbow1"), (1.2, "joint_loose", "turret")]
+    reported = [(event.time, event.kind, event.subject) for event in motion.events]
+    assert reported == [(1.0, "joint_frozen", "elbow1"), (1.2, "joint_loose", "turret")]
     period, time, k = given.control_period, motion.time, motion.joints.index("elbow1")
     first = int(np.searchsorted(time, 1.0 - 1e-9))
     away = np.abs(motion.q[first:, k] - motion.q[first, k])

@@ -29,9 +29,9 @@ def test_out_of_rest_it_walks_in_the_stable_gait(tmp_path):
     scenario = load_scenario("monkeybot", "monkeybot", "clocked_from_rest", ["duration=3.8"])
     orbit = shipped_gait("clocked", Setup.of(scenario).parameters)
     motion = crawl(scenario, tmp_path / "walk").trajectory
-    told = [(event.subject, event.time) for event in motion.events if event.kind == "magnet_on"]
-    assert [magnet for magnet, _ in told] == ["magnet_b", "magnet_a"] * (STEPS // 2)
-    times = np.array([time for _, time in told])
+    reported = [(event.subject, event.time) for event in motion.events if event.kind == "magnet_on"]
+    assert [magnet for magnet, _ in reported] == ["magnet_b", "magnet_a"] * (STEPS // 2)
+    times = np.array([time for _, time in reported])
     assert times == pytest.approx(0.92 + 0.943 * np.arange(STEPS), abs=1e-9)
     moves = np.diff(grips(motion, times), axis=0)
     # The scheme is half a step off in both angles; hand B yields by up to 0.25 mm a step; and a

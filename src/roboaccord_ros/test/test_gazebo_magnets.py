@@ -127,7 +127,7 @@ def test_both_hands_swing_within_what_steps_and_yield_explain(gazebo_run):
     for number in range(len(CHANGES)):
         here = phase(gazebo_run, number)
         assert (error[here] <= bound[here]).all(), f"phase {number}"
-    # As figures, of which docs/gazebo.md tells: on hand A, and after two changes of hands.
+    # As figures, that docs/gazebo.md has: on hand A, and after two changes of hands.
     assert error[phase(gazebo_run, 0)].max() < 1e-3
     assert error.max() < 1e-2
 
@@ -140,8 +140,8 @@ def test_with_both_hands_held_all_motion_stops(gazebo_run):
 
 
 def test_the_hands_change_between_two_steps(gazebo_run):
-    told = [(event.kind, event.subject, round(event.time, 9)) for event in gazebo_run.events]
-    assert told == [
+    reported = [(event.kind, event.subject, round(event.time, 9)) for event in gazebo_run.events]
+    assert reported == [
         ("magnet_off", "magnet_a", 0.5),
         ("magnet_on", "magnet_b", 0.5),
         ("magnet_off", "magnet_b", 0.7),

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.thorough
 
 
 def test_only_the_simulator_has_the_changes_of_a_law(setup_for, tmp_path):
-    """Even those that the scenario's own law does not mention; the bag says both."""
+    """Even those that the scenario's own law does not mention; the bag has both."""
     changes = ["duration=0.1", "friction.mu_along=0.3"]
     law = ["friction.law=pyramid", "friction.loads=rigid", "friction.points=corners"]
     bag = reference_run("snake", "serpenoid", changes, law, tmp_path / "bag")

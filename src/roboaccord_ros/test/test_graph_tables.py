@@ -53,7 +53,7 @@ def table(head):
 
 
 def names_of(head, robot, switches):
-    """Return name and type of what a table says that a robot has."""
+    """Return name and type of what a robot has by a table."""
     found = {}
     for names, types, *_ in table(head)[1]:
         names, kinds = re.findall(r"`(/[^`]*)`", names), re.findall(r"\w+/\w+", types)

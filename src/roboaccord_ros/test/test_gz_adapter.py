@@ -85,17 +85,17 @@ def test_the_world_that_ships_is_found_with_its_name_and_step():
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("<sdf><world name='w'/></sdf>", "no physics/max_step_size"),
         ("<sdf/>", "is not a world"),
         ("no XML", "is not XML"),
     ],
 )
-def test_a_file_that_is_no_world_gives_one_line(text, said, tmp_path):
+def test_a_file_that_is_no_world_gives_one_line(text, message, tmp_path):
     path = tmp_path / "w.sdf"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(AccordError, match=said):
+    with pytest.raises(AccordError, match=message):
         World.find(str(path))
 
 

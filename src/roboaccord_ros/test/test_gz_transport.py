@@ -1,4 +1,4 @@
-"""What the adapter says of Gazebo's bindings that are missing, and of commands that are late."""
+"""What the adapter reports of Gazebo's bindings that are missing, and of commands that are late."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from roboaccord_ros.gazebo.transport import load
 
 
 @pytest.mark.parametrize(
-    ("module", "lacks", "said"),
+    ("module", "lacks", "message"),
     [
         ("gz.transport13", "gz", "ros-jazzy-gz-transport-vendor"),
         ("gz.msgs10.empty_pb2", "gz.msgs10", "ros-jazzy-gz-msgs-vendor"),
@@ -24,12 +24,12 @@ from roboaccord_ros.gazebo.transport import load
         ("gz.msgs10.empty_pb2", "google.protobuf", "python3-protobuf"),
     ],
 )
-def test_what_is_missing_is_called_by_its_name(module, lacks, said, monkeypatch):
+def test_what_is_missing_is_called_by_its_name(module, lacks, message, monkeypatch):
     def fail(name):
         raise ModuleNotFoundError(f"No module named {lacks!r}", name=lacks)
 
     monkeypatch.setattr(importlib, "import_module", fail)
-    with pytest.raises(AccordError, match=said) as caught:
+    with pytest.raises(AccordError, match=message) as caught:
         load(module)
     assert "\n" not in str(caught.value)
 

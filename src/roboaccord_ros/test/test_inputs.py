@@ -91,7 +91,7 @@ def played(graph, setup_for):
 
 
 def test_each_joint_moves_until_nobody_has_told_it_for_half_a_second(played):
-    """Joint 5 is told again at 0.4 s, joint 3 only once; the time is that of the wall."""
+    """Joint 5 is commanded again at 0.4 s, joint 3 only once; the time is that of the wall."""
     listener = played(
         (0.1, ["joint_05", "joint_03"], [-0.4, 0.2]),
         (0.4, ["joint_05"], [0.7]),
@@ -110,21 +110,21 @@ def test_each_joint_moves_until_nobody_has_told_it_for_half_a_second(played):
 
 
 @pytest.mark.parametrize(
-    ("names", "velocity", "said"),
+    ("names", "velocity", "reason"),
     [
         (["joint_03", "joint_33"], [1.0, 1.0], "unknown joint joint_33; did you mean joint_"),
-        (["joint_03", "joint_07"], [1.0, math.nan], "joint_07: nan is no velocity"),
+        (["joint_03", "joint_07"], [1.0, math.nan], "joint_07: nan is not a velocity"),
         (["joint_03", "joint_07"], [1.0], "joint_07: 2 names have 1 velocity values"),
     ],
 )
-def test_a_wrong_message_is_left_out_with_one_line(names, velocity, said, played, caplog):
+def test_a_wrong_message_is_left_out_with_one_line(names, velocity, reason, played, caplog):
     wrong = [(0.05 + 0.02 * i, names, velocity) for i in range(3)]
     listener = played((0.02, ["joint_04"], [0.3]), *wrong, duration=0.15)
     assert set(listener.of("joint_03")[1]) == {0.0}
     assert set(listener.of("joint_04")[1]) == {0.3}
     lines = [record.message for record in caplog.records]
     assert len(lines) == 1
-    assert said in lines[0]
+    assert reason in lines[0]
 
 
 def twist(x, z=0.0):

@@ -1,4 +1,4 @@
-"""The live cross-check says of a run what `accord crosscheck BAG` says of its bag."""
+"""The live cross-check reports of a run what `accord crosscheck BAG` reports of its bag."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_fo
         SimulatorShell(graph.node("simulator"), setup, made, graph.run, options)
         graph.controller(setup)
         graph.spin()
-        said = process.communicate(timeout=60)[1].splitlines()
+        message = process.communicate(timeout=60)[1].splitlines()
     assert process.returncode == STATUS_OUTSIDE * bool(perturbed)
-    assert [line for line in said if line.startswith("crosscheck: ")] == said[-1:]
-    assert ("outside" if perturbed else "within") in said[-1]
-    assert "300 steps compared, 0 left out, 0 skipped" in said[-1]
-    assert len(said) <= 2  # a warning at most
+    assert [line for line in message if line.startswith("crosscheck: ")] == message[-1:]
+    assert ("outside" if perturbed else "within") in message[-1]
+    assert "300 steps compared, 0 left out, 0 skipped" in message[-1]
+    assert len(message) <= 2  # a warning at most

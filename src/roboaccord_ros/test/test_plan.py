@@ -223,8 +223,8 @@ def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
     nowhere = ("headless:=true", "record:=false")
     assert "; reference: by view:=true;" in plan_of(*nowhere)["messages"][0]
     monkeypatch.setenv("DISPLAY", ":0")
-    told = "; reference: not in Gazebo's window, but accord view runs/"
-    assert told in plan_of()["messages"][0]
+    printed = "; reference: not in Gazebo's window, but accord view runs/"
+    assert printed in plan_of()["messages"][0]
 
 
 def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
@@ -307,7 +307,7 @@ def test_who_may_look_sees_real_time(monkeypatch):
 
 
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
-    """It says what to install; a page that was asked for is refused."""
+    """It states what to install; a page that was asked for is refused."""
     monkeypatch.setattr(choosing, "find_spec", lambda _: None)
     plan = plan_of("sim:=reference")
     assert "browser" not in plan["by_name"]
@@ -468,5 +468,5 @@ def test_a_process_runs_on_the_cores_that_it_is_given():
     for allowed in (cores[:1], []):
         numbers = [str(int(signal.SIGTERM)), str(os.getpid()), ",".join(map(str, allowed))]
         command = [sys.executable, with_parent.__file__, *numbers, *show]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-        assert json.loads(told) == (allowed or cores)
+        printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        assert json.loads(printed) == (allowed or cores)

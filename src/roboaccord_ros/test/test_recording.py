@@ -80,7 +80,7 @@ def test_no_event_of_a_burst_is_lost_between_processes(request_for, setup_for, m
 
 
 def test_lost_events_end_the_run_with_a_line(request_for, setup_for, monkeypatch, caplog):
-    """Lose a message of the burst on the way; run and readers say so."""
+    """Lose a message of the burst in transit; run and readers report it."""
     encode, sent = outlet.encode_events, []
 
     def lose_third(events, robot):
@@ -112,7 +112,7 @@ def test_a_last_message_that_never_comes_is_told(request_for, setup_for, monkeyp
     request = request_for(setup_for(duration=0.02))
     run_ros(request)
     assert len(odometry) == 21  # at the start, and after every millisecond
-    assert f"messages on the way to {request.bag.name}: 1 lost" in caplog.messages
+    assert f"messages in transit to {request.bag.name}: 1 lost" in caplog.messages
 
 
 @pytest.fixture
@@ -222,8 +222,8 @@ def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path
     found = listener.messages()
     inputs = found["/snake/cmd_vel"]
     assert [decode_twist(data)[0] for _, data in inputs] == pytest.approx([0.1, 0.2, 0.3])
-    for (at, _), told in zip(inputs, sent):
-        assert told - 0.05 < at < told + 0.3  # of the last state that the recorder had
+    for (at, _), stamp in zip(inputs, sent):
+        assert stamp - 0.05 < at < stamp + 0.3  # of the last state that the recorder had
     errors = found["/snake/crosscheck/error"]
     assert len(errors) == check.verdict.compared == 600
     assert [at for at, _ in errors] == pytest.approx(0.001 * np.arange(1, 601), abs=1e-9)
@@ -234,7 +234,7 @@ def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path
 def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     graph, setup_for, tmp_path, caplog, monkeypatch
 ):
-    """No result comes from a simulator that was killed; the bag is closed, and the log says so."""
+    """No result comes from a killed simulator; the bag is closed, and the log states it."""
     monkeypatch.setattr(recorder, "PATIENCE", 0.5)
     setup = setup_for(duration=60.0)
     listener = Listener(graph, "snake", tmp_path / "bag")
@@ -268,14 +268,14 @@ def test_a_recorder_that_is_told_to_end_does_though_messages_keep_coming(
     listener = Listener(graph, "snake", tmp_path / "bag")
     shell = graph.simulator(setup, peers=("controller", "recorder"))
     graph.controller(setup)
-    told = []
+    stamp = []
 
     def tell():
-        if shell.stepper.tick > 50 and not told:
-            told.append(time.monotonic())
+        if shell.stepper.tick > 50 and not stamp:
+            stamp.append(time.monotonic())
             graph.run.interrupt()
 
     graph.node("person").create_timer(0.02, tell)
     graph.spin()
-    assert time.monotonic() - told[0] < 5.0
+    assert time.monotonic() - stamp[0] < 5.0
     assert listener.messages()

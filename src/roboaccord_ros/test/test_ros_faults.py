@@ -57,9 +57,9 @@ def test_a_parameter_or_a_message_acts_while_it_runs(graph, setup, caplog):
     (done,) = node.set_parameters([Parameter("fault.elbow1", value="frozen")])
     assert done.successful and failed == [Fault("elbow1", "frozen")]
     refused = {"none": "unknown kind none", "loose@3": "leave out @3", "frozen:0.1": "the start"}
-    for value, said in refused.items():
+    for value, message in refused.items():
         (done,) = node.set_parameters([Parameter("fault.pan", value=value)])
-        assert not done.successful and said in done.reason
+        assert not done.successful and message in done.reason
     inlet._take(String(data="wrist=loose"))
     assert failed[1:] == [Fault("wrist", "loose")]
     with caplog.at_level(logging.WARNING):

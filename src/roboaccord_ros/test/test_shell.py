@@ -18,34 +18,34 @@ ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @pytest.fixture
-def told():
+def received():
     """Return the signals to end that this process gets, which do not end it."""
-    before, told = {number: signal.getsignal(number) for number in ENDING}, []
+    before, received = {number: signal.getsignal(number) for number in ENDING}, []
     for number in ENDING:
-        signal.signal(number, lambda number, _: told.append(number))
-    yield told
+        signal.signal(number, lambda number, _: received.append(number))
+    yield received
     for number, handler in before.items():
         signal.signal(number, handler)
 
 
 @pytest.mark.parametrize("number", ENDING)
-def test_a_signal_ends_the_spinning_and_acts_after_it(told, number):
+def test_a_signal_ends_the_spinning_and_acts_after_it(received, number):
     run = Run()
     with ends_between_callbacks(run):
         os.kill(os.getpid(), number)
         assert run.future.done()
-        assert not told
-    assert told == [number]
+        assert not received
+    assert received == [number]
 
 
-def test_a_second_signal_acts_at_once(told):
+def test_a_second_signal_acts_at_once(received):
     with ends_between_callbacks(Run()):
         os.kill(os.getpid(), signal.SIGINT)
         os.kill(os.getpid(), signal.SIGTERM)
-        assert told == [signal.SIGTERM]
+        assert received == [signal.SIGTERM]
 
 
-def test_no_signal_cuts_the_end_of_a_node_that_refuses(told, capsys):
+def test_no_signal_cuts_the_end_of_a_node_that_refuses(received, capsys):
     class Refusing(Shell):
         name = "refusing"
 
@@ -58,7 +58,7 @@ def test_no_signal_cuts_the_end_of_a_node_that_refuses(told, capsys):
     assert capsys.readouterr().err == "error: no such robot\n"
     for number in ENDING:
         os.kill(os.getpid(), number)
-    assert not told
+    assert not received
 
 
 def test_two_launches_have_the_same_names_only_in_different_domains(monkeypatch):

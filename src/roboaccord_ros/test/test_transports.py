@@ -93,7 +93,7 @@ def test_runs_follow_each_other_in_one_process(request_for, setup_for):
 
 
 def test_observers_are_told_as_in_the_direct_loop(request_for, setup_for):
-    def told(runner):
+    def printed(runner):
         log = []
 
         class Observer:
@@ -111,7 +111,7 @@ def test_observers_are_told_as_in_the_direct_loop(request_for, setup_for):
                           observers=(Observer(),)))  # fmt: skip
         return log
 
-    assert told(run_ros) == told(run_direct)
+    assert printed(run_ros) == printed(run_direct)
 
 
 def test_the_transports_are_found_by_entry_point():

@@ -2,7 +2,7 @@
 
 ros2 launch roller_sphere teleop.launch.py sim:=dart
 accord teleop roller_sphere --ros
-It stops when nobody has told it anything for 0.5 s.
+It stops when no command has come for 0.5 s.
 """
 
 from launch import LaunchDescription

@@ -23,22 +23,22 @@ def figures(accord_here, capsys, monkeypatch, tmp_path):
     def of(words):
         monkeypatch.chdir(tmp_path)
         assert accord_here([*f"roller-sphere {words}".split(), "--json"]) == 0
-        said = capsys.readouterr()
-        return json.loads(said.out), said.err
+        message = capsys.readouterr()
+        return json.loads(message.out), message.err
 
     return of
 
 
 @pytest.fixture
 def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it says."""
+    """Return a function that runs a wrong command and returns the one line that it prints."""
 
     def of(words):
         monkeypatch.chdir(tmp_path)
         assert accord_here(words.split()) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        (line,) = said.err.splitlines()
+        message = capsys.readouterr()
+        assert message.out == ""
+        (line,) = message.err.splitlines()
         assert line.startswith("accord: ")
         return line
 

@@ -1,4 +1,4 @@
-"""`hold_ball`, and the page for teams: its code runs, and says what the model and statics say."""
+"""`hold_ball`, and the page for teams: its code runs, and gives what the model and statics give."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def test_rollers_turn_the_ball_as_it_rolls_with_its_place():
 
 def test_a_robot_whose_middle_is_the_ball_does_the_same():
     """The ball's motion is what counts, wherever on the robot its velocity is measured."""
-    way = {"turn_rate": 2.0, "turn_acceleration": 3.0}
-    one = hold_ball(OURS, velocity=(1.0, 0.2), acceleration=(0.7, -0.5), **way)
+    turning = {"turn_rate": 2.0, "turn_acceleration": 3.0}
+    one = hold_ball(OURS, velocity=(1.0, 0.2), acceleration=(0.7, -0.5), **turning)
     d = OURS.ball_ahead
     other = hold_ball(
         replace(OURS, ball_ahead=0.0),
-        velocity=(1.0, 0.2 + 2.0 * d), acceleration=(0.7, -0.5 + 3.0 * d), **way,
+        velocity=(1.0, 0.2 + 2.0 * d), acceleration=(0.7, -0.5 + 3.0 * d), **turning,
     )  # fmt: skip
     for name in ("surface_speeds", "loads", "roller_share", "ground_share"):
         assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-6)

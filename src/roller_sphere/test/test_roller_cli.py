@@ -81,9 +81,9 @@ def test_tables_for_people_have_units(capsys):
             with pytest.raises(SystemExit) as ended:
                 main()
         assert ended.value.code in (0, None)
-        said = capsys.readouterr().out
-        assert "m/s" in said
-        assert "0.160859" in said
+        message = capsys.readouterr().out
+        assert "m/s" in message
+        assert "0.160859" in message
 
 
 @pytest.mark.parametrize(

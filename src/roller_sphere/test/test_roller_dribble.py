@@ -241,7 +241,7 @@ def test_map_of_one_turn(figures):
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "message"),
     [
         (
             DART + ' --set friction={"law":"coulomb"}',
@@ -262,6 +262,6 @@ def test_map_of_one_turn(figures):
         ("roller-sphere dribble --speeds fast", "'fast' is not a number"),
     ],
 )
-def test_wrong_dribbles(complaint, words, says):
+def test_wrong_dribbles(complaint, words, message):
     pytest.importorskip("dartpy")
-    assert says in complaint(words)
+    assert message in complaint(words)

@@ -140,11 +140,11 @@ def test_the_least_sum_of_squares_is_halfway_between_the_lines(made):
     _, _, shown = made
     kinematics = Kinematics(Rig.degrees(1.0, (215, 325), (60, 60), (20, -20)))
     motion = kinematics.inverse(1.0, np.radians(60.0))
-    points, ways = kinematics.lines(motion.nu)
-    normal = np.cross(*ways)
+    points, directions = kinematics.lines(motion.nu)
+    normal = np.cross(*directions)
     least = abs(normal @ (points[1] - points[0])) / np.linalg.norm(normal)
     off = motion.omega - points
-    distances = np.linalg.norm(np.cross(off, ways), axis=1)
+    distances = np.linalg.norm(np.cross(off, directions), axis=1)
     assert distances == pytest.approx(0.5 * least)
     border, circle, nearest, other = shown["figure_4b"].axes[0].lines
     assert border.get_xydata() == pytest.approx(np.array([[0.0, least], [least, 0.0]]))

@@ -152,7 +152,7 @@ def test_inverse_is_the_papers(rig, speed, heading):
 
 
 def test_one_roller_at_90_degrees():
-    """(22) is 0/0 there; (16) still has one answer, and it is that of angles on the way there."""
+    """(22) is 0/0 there; (16) still has one answer, and it is that of angles close to there."""
     for alpha in ((90.0, 10.0), (-25.0, -90.0)):
         exact = Kinematics(Rig.degrees(1.0, (215, 325), (60, 60), alpha))
         near = Kinematics(Rig.degrees(1.0, (215, 325), (60, 60), np.array(alpha) * (1 - 1e-8)))

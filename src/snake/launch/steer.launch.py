@@ -1,4 +1,4 @@
-r"""Steer the snake: a quarter turn by the heading loop, or wherever /snake/cmd_vel says.
+r"""Steer the snake: a quarter turn by the heading loop, or as commanded on /snake/cmd_vel.
 
 ros2 launch snake steer.launch.py sim:=dart
 ros2 topic pub -r 10 /snake/cmd_vel geometry_msgs/msg/Twist \

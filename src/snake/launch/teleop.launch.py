@@ -2,7 +2,7 @@
 
 ros2 launch snake teleop.launch.py sim:=dart
 accord teleop snake --ros
-It stops when nobody has told it anything for 0.5 s.
+It stops when no command has come for 0.5 s.
 """
 
 from launch import LaunchDescription

@@ -294,7 +294,7 @@ def test_a_change_of_ground_is_noticed_measured_and_answered(engine):
 
 
 def test_ground_that_grips_along_the_body_turns_the_wave_round():
-    """Told that the ground grips across the body, it learns better.
+    """Given that the ground grips across the body, it learns better.
 
     The speed is to be above 0.38 m/s, what the default gait makes there backwards (an independent
     computation, as in test_optimise). A border has no part in this: while the body lies on both
@@ -318,7 +318,7 @@ def test_command_sets_adapting_beside_keeping_the_gait():
 
 
 @pytest.mark.parametrize(
-    ("key", "said"),
+    ("key", "message"),
     [
         ("controller.name=steering", "about the controller adaptive"),
         ("friction.beyond=null", "needs a second ground"),
@@ -326,15 +326,15 @@ def test_command_sets_adapting_beside_keeping_the_gait():
         ("controller.patience=-1", "patience not negative"),
     ],
 )
-def test_what_makes_no_sense_is_said_before_the_run(key, said):
+def test_what_makes_no_sense_is_said_before_the_run(key, message):
     """One line each."""
     result = CliRunner().invoke(app, ["snake", "adapt", "--set", key])
     assert isinstance(result.exception, AccordError)
-    assert said in str(result.exception)
+    assert message in str(result.exception)
 
 
 def test_the_true_ground_is_not_read():
-    """Controllers that are told the same answer the same states alike, whatever the ground is."""
+    """Controllers with the same inputs answer the same states alike, whatever the ground is."""
     setups = [change("duration=0.7"), change("duration=0.7", "friction.mu_along=0.7")]
     trajectory, _ = crawl(setups[1])
     one, two = (make_controller(setup) for setup in setups)

@@ -71,7 +71,7 @@ def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
     [pytest.param("*", "every link", marks=pytest.mark.slow), ("base_link", "base_link")],
 )
 def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine, link, named):
-    """The verdict fails, and says which engine, which link, and by how much."""
+    """The verdict fails, and states which engine, which link, and by how much."""
     wrong = wrap(engine, perturbations=[Perturbation(engine, "mass", 1.01, link)])
     result = run_crosscheck(setup, [wrong], refine=1, out=tmp_path)
     assert not result.ok
@@ -251,7 +251,7 @@ def short_run(setup, engine, step=None):
 
 
 def test_without_engines_there_is_no_verdict(setup, tmp_path):
-    """The reference alone: nothing is judged, which is said, and no error."""
+    """The reference alone: nothing is judged, which is reported, and no error."""
     result = run_crosscheck(setup, ["reference"], refine=1, out=tmp_path)
     assert result.verdict is None and result.ok
     assert result.levels.checked() == {}

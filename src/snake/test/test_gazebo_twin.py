@@ -50,7 +50,7 @@ def test_a_run_in_gazebo_is_its_twin_where_links_stick_and_where_they_slip() -> 
 )
 @pytest.mark.slow
 def test_what_gazebo_has_otherwise_is_named(key: str, value: dict[str, float], name: str) -> None:
-    """The scenario says 1 % more than Gazebo was given."""
+    """The scenario states 1 % more than Gazebo was given."""
     run = read_run(BAG)
     found = check_bag(run, {**run.scenario, key: {**run.scenario[key], **value}})
     scheme = found.levels.scheme["gz"]

@@ -59,7 +59,7 @@ def test_travel_of_a_robot_on_a_circle_is_the_chord_of_each_cycle():
 
 @pytest.mark.slow
 def test_the_table_moves_it_tail_first_and_the_code_head_first():
-    """The wave runs from the tail to the head in the table, the other way in the code.
+    """The wave runs from the tail to the head in the table, in the opposite direction in the code.
 
     Where ground grips across the body and not along it, a body goes against its wave (Hirose).
     """
@@ -83,7 +83,7 @@ def test_a_sweep_refuses_an_unknown_figure_and_step_and_no_engine():
 
 @pytest.mark.slow
 def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(tmp_path):
-    """Level 3 gives way to medians over seeds; the others still find 1 % of mass."""
+    """Level 3 is replaced by medians over seeds; the others still find 1 % of mass."""
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")
     few = ["crosscheck.statistics.seeds=3", "crosscheck.duration=0.2", "crosscheck.states=5"]
     setup = scenario_with(*SHORT, *few)
@@ -101,7 +101,7 @@ def test_a_chaotic_scenario_is_checked_by_statistics_and_a_false_mass_is_named(t
 
 @pytest.mark.slow
 def test_statistics_fail_a_model_with_isotropic_friction():
-    """Same engine, seeds and step, only the law wrong: it travels the other way (Hirose).
+    """Same engine, seeds and step, only the law wrong: it travels backwards (Hirose).
 
     The right law in the same place passes: other seeds stand for another engine.
     """

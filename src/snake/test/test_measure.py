@@ -36,7 +36,7 @@ G = 9.81  # m/s^2
     ],
 )
 def test_the_last_half_of_the_cycles_decides_but_at_least_two(travel, steady):
-    """Within 1 % of the fastest one, either way along the body."""
+    """Within 1 % of the fastest one, in either direction along the body."""
     assert is_steady(np.array(travel)) is steady
 
 
@@ -73,19 +73,19 @@ def test_the_speed_of_a_steady_gait_is_that_of_its_limit_cycle():
 
 
 @pytest.mark.parametrize(
-    ("options", "steady", "said"),
+    ("options", "steady", "message"),
     [
         ({"duration": 4.0}, True, "^steady: the last 2 cycles"),
         ({"duration": 2.5}, False, "less than two whole cycles"),
         ({"mu_across": 0.01, "mu_along": 0.001, "duration": 3.0}, False, "by more than 1 %"),
     ],
 )
-def test_the_command_says_so(options, steady, said):
+def test_the_command_says_so(options, steady, message):
     """A run that is too short cannot be steady."""
     result = gait_command(**options)
     assert result.data.steady is steady
     remarks = [str(item) for item in result.shown if "steady:" in str(item)]
-    assert len(remarks) == 1 and re.search(said, remarks[0])
+    assert len(remarks) == 1 and re.search(message, remarks[0])
 
 
 @pytest.mark.parametrize(

@@ -153,7 +153,7 @@ def test_efforts_keep_five_percent_below_the_limit():
 
 
 def test_bounds_are_told_within_a_hundredth_of_the_box():
-    """Amplitude 0.05 rad to 97 % of the stop, 0.2 to 3 Hz either way, 0.5 to 3 waves."""
+    """Amplitude 0.05 rad to 97 % of the stop, 0.2 to 3 Hz in either direction, 0.5 to 3 waves."""
     model, task = model_on(0.1, 1.0, joints=4), Task(objective="speed", max_effort=1.0)
     low, high = 0.05, 0.97 * 0.436332
     middle, inside = Gait(0.2, 1.5, 1.5), 0.009
@@ -184,7 +184,7 @@ def test_no_gait_drawn_at_random_is_better(short):
 
 
 def test_the_search_keeps_off_gaits_that_run_into_themselves(short, monkeypatch):
-    """A snake too short to reach itself, whose links are told to meet where it would like to be."""
+    """A snake too short to reach itself, whose links are commanded to intersect."""
     monkeypatch.setattr(search, "GENERATIONS", 1)
     monkeypatch.setattr(search, "POLISH", 20)
     model, task = model_on(0.1, 1.0, joints=4), Task(objective="speed", max_effort=1.0)
@@ -219,11 +219,11 @@ def test_the_same_search_twice_gives_the_same_gait(short, monkeypatch):
     """To the bit, for one seed; and no more evaluations than were announced."""
     monkeypatch.setattr(search, "GENERATIONS", 1)
     model, task = model_on(0.3, 0.9, joints=4), Task(objective="speed", max_effort=0.5, seed=3)
-    told = []
-    found = optimise(model, task, lambda done, total: told.append((done, total)))
+    reported = []
+    found = optimise(model, task, lambda done, total: reported.append((done, total)))
     assert found == optimise(model, task)
-    assert [done for done, _ in told] == list(range(1, found.evaluations + 1))
-    assert found.evaluations <= told[0][1]
+    assert [done for done, _ in reported] == list(range(1, found.evaluations + 1))
+    assert found.evaluations <= reported[0][1]
 
 
 def test_what_cannot_be_done_is_said_in_one_line(short, monkeypatch):
@@ -265,6 +265,6 @@ def test_what_bounded_an_optimum_is_said():
         min_speed=0.3, seed=0, evaluations=7, optimum=measured, default=measured,
         at_bounds={"frequency": 0.5}, gain=0.0, confirmed={}, versions={},
     )  # fmt: skip
-    said = [line.split() for line in rendered(found) if isinstance(line, str)]
-    assert ["min", "speed", "0.3", "m/s:"] in [line[:4] for line in said]
-    assert ["at", "its", "bound,", "frequency", "0.5"] in said
+    message = [line.split() for line in rendered(found) if isinstance(line, str)]
+    assert ["min", "speed", "0.3", "m/s:"] in [line[:4] for line in message]
+    assert ["at", "its", "bound,", "frequency", "0.5"] in message

@@ -170,9 +170,9 @@ def test_a_bag_is_checked_by_the_command(tmp_path, capsys):
         bag = tmp_path / name
         write_trajectory(bag, setup, "mujoco", simulator.version, trajectory)
         assert accord(["crosscheck", str(bag), "--json"]) == status
-        said = json.loads(capsys.readouterr().out)
+        message = json.loads(capsys.readouterr().out)
         verdict = check_bag(read_run(bag))
-        assert {k: said[k] for k in verdict.to_json()} == verdict.to_json()
+        assert {k: message[k] for k in verdict.to_json()} == verdict.to_json()
         assert verdict.ok is (status == 0)
 
 

@@ -77,7 +77,7 @@ def test_the_turn_goes_the_shorter_way_round():
 
 @pytest.mark.parametrize(("speed", "rate"), [(0.5, 0.2), (0.5, -0.2), (-0.5, 0.2), (0.6, 0.0)])
 def test_commanded_velocity(speed, rate):
-    """The mean speed and turn rate of whole periods within 3 % and 0.01 rad/s, both ways round."""
+    """Mean speed and turn rate of whole periods within 3 % and 0.01 rad/s, in both directions."""
     setup, trajectory = run("steer", "controller={name: steering}", "duration=16",
                             twist=(speed, rate))  # fmt: skip
     centre, heading = body_motion(setup, trajectory)
@@ -247,7 +247,7 @@ def test_waypoints_keep_out_of_the_least_turning_circle_with_room():
 
 
 def test_the_heading_of_the_start_is_held_until_the_turn_time():
-    """Then the other one, the shorter way round from wherever the snake points."""
+    """Then the other one, by the shorter turn from wherever the snake points."""
     hold = HoldHeading(0.5, 3.0, 2.0)
     for time, heading, expected in [(0.0, 0.2, 0.2), (1.999, 0.5, 0.2), (2.0, 0.5, 3.0)]:
         assert hold.goal(SteadyMotion(time, heading, 0.0, 0.0)).heading == pytest.approx(expected)

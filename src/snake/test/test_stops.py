@@ -33,8 +33,8 @@ def test_the_joint_that_is_first_at_its_stop_is_found_when_it_is(sign):
         return np.concatenate([np.zeros(2), headings[0], np.zeros(2), headings[1]])
 
     side = np.zeros(n - 1, dtype=np.int8)
-    joint, way, fraction = first_violation(state(0.0), state(1.0), h, limit, side)
-    assert (joint, way) == (1, sign)
+    joint, direction, fraction = first_violation(state(0.0), state(1.0), h, limit, side)
+    assert (joint, direction) == (1, sign)
     assert fraction == pytest.approx(0.3, abs=1e-9)
 
 

@@ -24,23 +24,23 @@ def figures(accord_here, capsys, monkeypatch, tmp_path):
     def of(words):
         monkeypatch.chdir(tmp_path)
         assert accord_here(["voxel-sphere", *shlex.split(words), "--json"]) == 0
-        said = capsys.readouterr()
-        assert said.err == ""
-        return json.loads(said.out)
+        message = capsys.readouterr()
+        assert message.err == ""
+        return json.loads(message.out)
 
     return of
 
 
 @pytest.fixture
 def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it says."""
+    """Return a function that runs a wrong command and returns the one line that it prints."""
 
     def of(words):
         monkeypatch.chdir(tmp_path)
         assert accord_here(["voxel-sphere", *shlex.split(words)]) == 2
-        said = capsys.readouterr()
-        assert said.out == ""
-        (line,) = said.err.splitlines()
+        message = capsys.readouterr()
+        assert message.out == ""
+        (line,) = message.err.splitlines()
         assert line.startswith("accord: ")
         return line
 

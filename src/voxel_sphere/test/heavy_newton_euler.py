@@ -57,11 +57,11 @@ def tube(point, axis, radius):
 
     def at(t, angle):
         out = np.cos(angle) * down + np.sin(angle) * aside
-        way = -np.sin(angle) * down + np.cos(angle) * aside
+        ahead = -np.sin(angle) * down + np.cos(angle) * aside
         second = np.zeros((2, 2, 3))
         second[1, 1] = -radius * out
-        # axis x way = -out: inwards
-        return Patch(point + t * axis + radius * out, np.array([axis, radius * way]), second)
+        # axis x ahead = -out: inwards
+        return Patch(point + t * axis + radius * out, np.array([axis, radius * ahead]), second)
 
     return at
 
@@ -72,10 +72,10 @@ def bowl(middle, radius):
     def at(angle, azimuth):
         (s, c), (sa, ca) = (np.sin(angle), np.cos(angle)), (np.sin(azimuth), np.cos(azimuth))
         plan, aside = np.array([ca, sa, 0.0]), np.array([-sa, ca, 0.0])
-        out, way = s * plan - c * UP, c * plan + s * UP
-        first = radius * np.array([way, s * aside])
+        out, ahead = s * plan - c * UP, c * plan + s * UP
+        first = radius * np.array([ahead, s * aside])
         second = radius * np.array([[-out, c * aside], [c * aside, -s * plan]])
-        # way x aside = -out: inwards
+        # ahead x aside = -out: inwards
         return Patch(middle + radius * out, first, second)
 
     return at
@@ -110,10 +110,10 @@ def sliding(patch, r, m, inertia, gravity, mu, v, w, torque):
     """
     n, turned = normal_rate(patch, r, v)
     slip = v - r * np.cross(w, n)
-    way = -mu * slip / np.linalg.norm(slip)
-    system = np.block([[m * np.eye(3), -(n + way)[:, None]], [n[None], np.zeros((1, 1))]])
+    ahead = -mu * slip / np.linalg.norm(slip)
+    system = np.block([[m * np.eye(3), -(n + ahead)[:, None]], [n[None], np.zeros((1, 1))]])
     *a, normal = np.linalg.solve(system, [*(-m * gravity * UP), -turned @ v])
-    return np.array(a), (torque - r * np.cross(n, normal * way)) / inertia, normal * way, normal
+    return np.array(a), (torque - r * np.cross(n, normal * ahead)) / inertia, normal * ahead, normal
 
 
 def skew(n):

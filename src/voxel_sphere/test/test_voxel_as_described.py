@@ -20,12 +20,12 @@ def floor(height=10):
 
 def test_on_a_level_floor_it_is_exact():
     """In plan; its height is that of the nearest voxel's centre."""
-    told = []
+    counted = []
     path = roll_as_described(
         floor(), R, centre=(15, 25, 14.5), omega=(0, 1, 0), duration=4.0, samples=10,
-        done=told.append,
+        done=counted.append,
     )  # fmt: skip
-    assert sum(told) == 10
+    assert sum(counted) == 10
     assert path.status == "done"
     assert path.centre[-1] == pytest.approx([35, 25, 14.5], abs=0.2)
 

@@ -1,4 +1,4 @@
-"""The ball's energy book: in the bowl it closes, and a ball that is told its motion has none."""
+"""The ball's energy book: in the bowl it closes, and a ball whose motion is prescribed has none."""
 
 import numpy as np
 import pytest

@@ -86,13 +86,15 @@ def test_released_in_a_bowl_it_follows_the_rolling_pendulum(engine, bound):
 
 @pytest.mark.parametrize("engine", SIMULATORS)
 def test_down_an_incline_it_gains_five_sevenths_of_what_falls(engine):
-    way, slope = math.radians(30.0), math.radians(10.0)
+    heading, slope = math.radians(30.0), math.radians(10.0)
     terrain = "terrain={surface: incline, n: 100, parameters: {direction_deg: 30}}"
     path = motion(
         setup_of("bowl", terrain, "initial.position=[0.6, 0.6, 0]", "duration=0.5"), engine
     )
     way_down = 0.5 * (G / 1.4) * math.sin(slope) * 0.5**2
-    exact = -way_down * np.array([math.cos(slope) * math.cos(way), math.cos(slope) * math.sin(way)])
+    exact = -way_down * np.array(
+        [math.cos(slope) * math.cos(heading), math.cos(slope) * math.sin(heading)]
+    )
     moved = path.position[-1, :2] - path.position[0, :2]
     assert np.linalg.norm(moved - exact) < 0.02 * way_down
 
@@ -120,8 +122,8 @@ def test_a_wrench_moves_a_free_ball_by_newton_and_euler(engine):
     speeds = np.linalg.norm(state.twist[:3]), np.linalg.norm(state.twist[3:])
     assert speeds[0] == pytest.approx(np.linalg.norm(force) * 0.1, rel=1e-9)  # of 1 kg
     assert speeds[1] == pytest.approx(np.linalg.norm(torque) * 0.1 / 0.004, rel=1e-9)
-    way = state.position - start.position
-    assert way == pytest.approx(0.5 * force * 0.1**2, rel=0.011)  # Euler: half a step of 100
+    heading = state.position - start.position
+    assert heading == pytest.approx(0.5 * force * 0.1**2, rel=0.011)  # Euler: half a step of 100
     # Once it is no longer commanded it acts no longer.
     after = simulator.step(Command(NOTHING), 0.01)
     assert np.linalg.norm(after.twist[:3]) == pytest.approx(speeds[0], rel=1e-12)

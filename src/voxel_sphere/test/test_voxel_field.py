@@ -75,7 +75,7 @@ def curvature(field, point):
 
 
 def test_curvature(bowl, wave):
-    """Of a bowl 1 / (5 r) both ways; of a trough -a k^2 sin and 0, by the closed form."""
+    """Of a bowl 1 / (5 r) in both directions; of a trough -a k^2 sin and 0, by the closed form."""
     built, closed = bowl
     bottom = (N / 2, N / 2)
     assert curvature(closed, closed.place(*bottom)) * R == pytest.approx([0.2, 0.2])
@@ -144,7 +144,7 @@ def test_wrong_volumes():
 
 
 def test_each_stage_of_a_field_is_told_of():
-    told = []
+    counted = []
     solid = fill_below(make_surface("plane", 30, 3.0).height, 30)
-    distance_and_gradient(solid, 3.0, done=told.append)
-    assert sum(told) == STAGES
+    distance_and_gradient(solid, 3.0, done=counted.append)
+    assert sum(counted) == STAGES

@@ -125,7 +125,7 @@ def test_rolling_has_the_accelerations_of_newton_and_euler(states):
 
 
 def test_sliding_has_the_accelerations_of_newton_and_euler(states):
-    """The normal force carries what bends the way on curved ground; negative, it lifts off."""
+    """The normal force carries what bends the path on curved ground; negative, it lifts off."""
     for (rate, force), ball, (v, w, torque), _ in states(kernels.SLIDE, 0.3):
         a, turn, friction, normal = heavy_newton_euler.sliding(*ball, 0.3, v, w, torque)
         assert near(rate[:3], v) and near(rate[3:6], a) and near(rate[6:], turn)
@@ -247,7 +247,7 @@ def test_landing_on_an_incline_slips_on():
     """The impulse of friction at landing is mu of the normal one: g (sin a - mu cos a) t in all."""
     angle, friction = np.radians(30.0), 0.1
     normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
-    way = np.array([-np.cos(angle), 0.0, -np.sin(angle)])
+    along = np.array([-np.cos(angle), 0.0, -np.sin(angle)])
     field = Field.plane((50, 50, 30), normal, radius=R, size=N)
     roller = HeavyRoller(
         field, centre=field.place(80, 50), velocity=(0, 0, 0.05 * G),
@@ -259,7 +259,7 @@ def test_landing_on_an_incline_slips_on():
     assert (event.kind, event.time) == ("land", pytest.approx(0.1, rel=1e-6))
     fallen = 0.25 - 0.05  # s; thrown up first
     speed = G * (np.sin(angle) - friction * np.cos(angle)) * fallen
-    assert roller.velocity == pytest.approx(speed * way)
+    assert roller.velocity == pytest.approx(speed * along)
 
 
 def test_a_start_off_the_ground_is_put_on_it(flat):

@@ -1,4 +1,4 @@
-"""Terrain for the engines: closed, outward, and as wrong as it says."""
+"""Terrain for the engines: closed, outward, and as wrong as reported."""
 
 import xml.etree.ElementTree as ET
 
@@ -106,22 +106,22 @@ def test_slices_of_others_are_measured_against_themselves():
 
 
 def test_decimation_states_its_error():
-    """Points at random on the few triangles are no farther off than it says, but for its grid."""
+    """Points at random on the few triangles are no farther off than reported, but for its grid."""
     terrain = terrain_of("bowl", 100)
     full = terrain_mesh(terrain)
     fewer = decimate(full, 5000)
     assert len(fewer.faces) <= 5000
     assert as_trimesh(fewer).is_watertight
-    said, before = deviation(fewer, terrain), deviation(full, terrain)
-    assert before.mean_error < said.mean_error < 0.1
+    message, before = deviation(fewer, terrain), deviation(full, terrain)
+    assert before.mean_error < message.mean_error < 0.1
     points, _ = trimesh.sample.sample_surface(as_trimesh(fewer), 20_000, seed=1)
     points = points[(np.abs(points - 50) < 45).all(axis=1)]
     plan = np.hypot(*(points[:, :2] - 50).T)
     bowl = points[plan < 40]
     off = np.abs(np.linalg.norm(bowl - [50, 50, 60], axis=1) - 50)
-    assert off.max() < said.max_error
+    assert off.max() < message.max_error
     assert off.mean() < 0.1
-    with pytest.raises(AccordError, match="100 at least"):
+    with pytest.raises(AccordError, match="100 triangles at least"):
         decimate(full, 50)
 
 
@@ -170,7 +170,7 @@ def test_the_height_field(binary):
 
 
 def test_a_tunnel_is_no_height_field():
-    with pytest.raises(AccordError, match="no height field"):
+    with pytest.raises(AccordError, match="not a height field"):
         height_field(terrain_of("tunnel", 30))
 
 
@@ -219,11 +219,11 @@ def test_world_command(figures, tmp_path):
         ("mesh t --out a.stl --heights a.txt", "its name must end with .npy"),
         ("mesh t --out a.stl --surface hill", "no volume hill; there is"),
         ("mesh t --out a.stl --workspace tunnel --walls tunnel_walls", "name it alone"),
-        ("mesh t --out a.stl --decimate 4", "100 at least"),
-        ("mesh t --out a.stl --heights a.npy", "no height field"),
+        ("mesh t --out a.stl --decimate 4", "100 triangles at least"),
+        ("mesh t --out a.stl --heights a.npy", "not a height field"),
         ("mesh t --out t/Bitmaps_20/workspace.yaml/a.stl", "cannot write"),
         ("world t --out gz --detector fcl", "one of ode, bullet, not fcl"),
-        ("world t --out gz --name a/b", "no name for a world"),
+        ("world t --out gz --name a/b", "not a name for a world"),
         ("world t --out gz --friction -1", "friction is -1"),
         ("world t --out t/Bitmaps_20/workspace.yaml", "is a file, not a folder"),
     ],

@@ -106,8 +106,8 @@ def test_the_plan_has_the_path_where_its_axes_say(run, shown):
     for name, prefix in (("centre", ""), ("contact", "contact_")):
         wanted = np.column_stack([table[f"{prefix}x"], table[f"{prefix}y"]])
         assert lines[name] == pytest.approx(wanted, rel=1e-5)
-    said = {text.get_text() for text in axes.texts}
-    assert {f"{event['kind']}, {event['time']:.3g} s" for event in data["events"]} <= said
+    message = {text.get_text() for text in axes.texts}
+    assert {f"{event['kind']}, {event['time']:.3g} s" for event in data["events"]} <= message
 
 
 def test_heights_end_at_the_first_gap():

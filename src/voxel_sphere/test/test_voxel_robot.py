@@ -45,8 +45,8 @@ def motion(setup, engine="reference", target=None):
 def test_up_an_incline_it_rolls_straight_at_r_w_x_n():
     setup = setup_of("incline")
     path = motion(setup)
-    slope, way = math.radians(10.0), math.radians(30.0)
-    n = np.array([-math.sin(slope) * math.cos(way), -math.sin(slope) * math.sin(way), 0.0])
+    slope, heading = math.radians(10.0), math.radians(30.0)
+    n = np.array([-math.sin(slope) * math.cos(heading), -math.sin(slope) * math.sin(heading), 0.0])
     n[2] = math.cos(slope)
     w = np.array([-0.4, 1.0, 0.0])
     exact = path.position[0] + path.time[:, None] * (R * np.cross(w, n))
@@ -182,11 +182,11 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("says", WRONG)
-def test_a_wrong_scenario_is_refused_in_one_line(says):
-    with pytest.raises(AccordError, match=says) as told:
-        setup_of("bowl", "terrain.n=50", WRONG[says])
-    assert "\n" not in str(told.value)
+@pytest.mark.parametrize("message", WRONG)
+def test_a_wrong_scenario_is_refused_in_one_line(message):
+    with pytest.raises(AccordError, match=message) as raised:
+        setup_of("bowl", "terrain.n=50", WRONG[message])
+    assert "\n" not in str(raised.value)
 
 
 def test_each_ball_refuses_what_the_other_is_commanded():

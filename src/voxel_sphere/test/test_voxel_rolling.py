@@ -1,4 +1,4 @@
-"""Rolling against closed forms, quadrature, Montana's equations and what geometry says."""
+"""Rolling against closed forms, quadrature, Montana's equations and geometry."""
 
 import numpy as np
 import pytest
@@ -67,8 +67,8 @@ def test_holonomy():
     """A quarter of a turn each to +x, +y, -x, -y is a turn of 120 degrees about (1, 1, -1)."""
     field = Field.plane((50, 50, 20), (0, 0, 1), radius=R, size=N)
     roller = Roller(field, centre=field.place(30, 30))
-    for way in ((1, 0), (0, 1), (-1, 0), (0, -1)):
-        roller.advance((-way[1], way[0], 0.0), np.pi / 2)
+    for heading in ((1, 0), (0, 1), (-1, 0), (0, -1)):
+        roller.advance((-heading[1], heading[0], 0.0), np.pi / 2)
     assert roller.centre == pytest.approx([30, 30, 30])
     turn = Rotation.from_quat(roller.orientation).as_rotvec()
     assert turn == pytest.approx(np.radians(120.0) * np.array([1, 1, -1]) / np.sqrt(3))

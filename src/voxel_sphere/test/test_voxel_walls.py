@@ -1,4 +1,4 @@
-"""Walls: the law of reflection, the way off them and along them, corners, and what ends a run."""
+"""Walls: the law of reflection, the paths off them and along them, corners, and what ends a run."""
 
 import json
 
@@ -109,7 +109,7 @@ def test_a_corner(arena):
 
 
 def test_commanded_against_a_wall(arena):
-    """Told every millisecond to go on into the wall, it neither sinks in nor leaves the ground."""
+    """Commanded into the wall every millisecond, it neither sinks in nor leaves the ground."""
     *_, ground, walls = arena
     roller = Roller(ground, walls=walls, centre=ground.place(40, 30))
     for tick in range(1500):
@@ -183,7 +183,7 @@ def test_more_contacts_than_the_theory_allows(niche):
 
 
 def test_no_wall_normal():
-    """A ceiling parallel to a slope cannot turn the way in the plane of the slope."""
+    """A ceiling parallel to a slope cannot turn the path in the plane of the slope."""
     up = np.array([0.0, -0.2, 1.0]) / np.hypot(0.2, 1.0)
     ground = Field.plane((30, 30, FLOOR), up, radius=R, size=N)
     near = -up + np.array([-0.03, 0.0, 0.0])  # it comes down slowly towards +x
@@ -264,7 +264,7 @@ def test_a_failed_run_is_saved(arena, niche, accord_here, capsys, tmp_path):
     file = tmp_path / "ended.npz"
     words = f"voxel-sphere roll {folder} --omega -1 1 --time 6 --json --out {file}"
     assert accord_here(words.split()) == 1
-    said = capsys.readouterr()
-    assert json.loads(said.out)["status"] == "too_many_contacts"
-    assert len(said.err.splitlines()) == 1
+    message = capsys.readouterr()
+    assert json.loads(message.out)["status"] == "too_many_contacts"
+    assert len(message.err.splitlines()) == 1
     assert np.load(file)["status"] == "too_many_contacts"

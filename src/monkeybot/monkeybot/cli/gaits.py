@@ -190,10 +190,14 @@ def repeat_command(
     steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
     sample: Annotated[
         Seconds,
-        typer.Option(min=0.0, max=1.0, help="Period of the controller; 0: times are not rounded."),
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Period of the controller, to which times are rounded; 0: not rounded.",
+        ),
     ] = 0.001,
     clock: Annotated[
-        Clock, typer.Option(help="reset: it starts again at the vertical; pure: it never does.")
+        Clock, typer.Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
     ] = Clock.reset,
     changes: Changes = None,
 ) -> Result:
@@ -224,14 +228,17 @@ def figures_command(
     folder: Out = None,
     force: Force = False,
     count: Annotated[
-        int, typer.Option("--points", min=3, max=2001, help="Rates of each side of a landscape.")
+        int,
+        typer.Option(
+            "--points", min=3, max=2001, help="Grid points along each side of a landscape."
+        ),
     ] = 301,
     torque: Torque = 2.0,
     changes: Changes = None,
 ) -> Result:
     """Draw the report's figures 1 to 10 from this code, with the data beside them.
 
-    Also repeats its two searches the way it did them: events on samples of 1 ms, and MATLAB's
+    Also repeats its two searches by the report's methods: events on samples of 1 ms, and MATLAB's
     fminsearch with its usual tolerances.
 
     Examples:
@@ -302,8 +309,8 @@ def find_command(
         bool,
         typer.Option(
             "--anywhere",
-            help="Starts with the elbow on either side and rates up to 10 rad/s: also gaits that "
-            "do not pass through the vertical.",
+            help="Start with the elbow on either side and rates up to 10 rad/s, to find also "
+            "gaits that do not pass through the vertical.",
         ),
     ] = False,
     changes: Changes = None,
@@ -311,8 +318,8 @@ def find_command(
     """Find gaits of a kind that repeat, by Newton's method from random starts.
 
     The same seed gives the same gaits. The most stable is first; a gait that walks to the left is
-    the mirror image of one to the right. What a kind solves for (the torque, as a rule) starts
-    from half to one and a half of what is given.
+    the mirror image of one to the right. What a kind solves for (usually the torque) starts from
+    0.5 to 1.5 times the given value.
 
     Examples:
 
@@ -345,35 +352,41 @@ def find_command(
 
 def continue_command(
     along: Annotated[
-        str, typer.Option(help="A control of the gait, or mass, inertia, length, centre, mass_a...")
+        str,
+        typer.Option(
+            help="Parameter to vary: a control of the gait, or mass, inertia, length, centre, "
+            "mass_a..."
+        ),
     ],
-    low: Annotated[Of, typer.Option("--from", help="Least value, in SI units.")],
+    low: Annotated[Of, typer.Option("--from", help="Smallest value, in SI units.")],
     high: Annotated[Of, typer.Option("--to", help="Largest value.")],
     gait: Annotated[str, typer.Option(help="Shipped gait to begin at.")] = "clocked",
-    kind: Annotated[str | None, typer.Option(help="Of a gait that is not shipped.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Kind of a gait that is not shipped.")] = None,
     controls: Controls = None,
     start: Annotated[
         Start,
         Quantity("rad, rad/s"),
-        typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of its start, with --kind."),
+        typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of the gait's start, with --kind."),
     ] = (-0.95, -1.25, 0.4, 0.45),
     rise: Rise = 0.0,
     largest: Annotated[
         Ratio,
-        typer.Option("--step", min=1e-6, max=1.0, help="Largest one, as a part of the range."),
+        typer.Option("--step", min=1e-6, max=1.0, help="Largest step, as a fraction of the range."),
     ] = 0.02,
-    most: Annotated[int, typer.Option(min=1, help="Orbits each way, at most.")] = 500,
+    most: Annotated[
+        int, typer.Option(min=1, help="Largest number of orbits in each direction.")
+    ] = 500,
     file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.csv", help="For the table of orbits.")
+        Path | None, typer.Option("--out", metavar="FILE.csv", help="File for the table of orbits.")
     ] = None,
     changes: Changes = None,
 ) -> Result:
     """Follow a family of gaits, round its turning points, and report where it is stable.
 
-    It goes both ways from a gait, until the family leaves the range or ends. Multipliers cross the
-    unit circle at 1 (fold), at -1 (flip) or as a pair (Neimark-Sacker); crossings are located.
-    "mass", "inertia", "length" and "centre" (from the elbow to the centre of gravity) are of both
-    links alike.
+    It goes in both directions from a gait, until the family leaves the range or ends. Multipliers
+    cross the unit circle at 1 (fold), at -1 (flip) or as a pair (Neimark-Sacker); crossings are
+    located. "mass", "inertia", "length" and "centre" (from the elbow to the centre of gravity) are
+    of both links alike.
 
     Examples:
 
@@ -484,7 +497,7 @@ def stable_command(
 @in_pieces()
 def gaits_command(
     samples: Annotated[
-        int, typer.Option(min=0, help="Walks of each gait for its basin; 0 leaves it out.")
+        int, typer.Option(min=0, help="Walks of each gait to estimate its basin; 0: no basin.")
     ] = 200,
     changes: Changes = None,
 ) -> Result:

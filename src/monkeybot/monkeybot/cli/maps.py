@@ -85,18 +85,22 @@ def landscape_command(
     w1: Annotated[
         Span,
         Quantity("rad/s"),
-        typer.Option("--w1", metavar="A B N", help="Rates of th1, N from A to B."),
+        typer.Option(
+            "--w1", metavar="A B N", help="Grid of the rate of th1: N values from A to B."
+        ),
     ] = (0.0, 3.0, 301),
     w2: Annotated[
         Span,
         Quantity("rad/s"),
-        typer.Option("--w2", metavar="A B N", help="Rates of th2, likewise."),
+        typer.Option(
+            "--w2", metavar="A B N", help="Grid of the rate of th2: N values from A to B."
+        ),
     ] = (8.0, 14.0, 301),
     torque: Torque = 2.0,
     folder: Out = None,
     force: Force = False,
     limit: Annotated[
-        Seconds, typer.Option(help="A phase that takes longer has missed its event.")
+        Seconds, typer.Option(help="Time after which a phase has missed its event.")
     ] = LIMIT,
     changes: Changes = None,
     tolerance: Tolerance = TOLERANCE,
@@ -190,10 +194,16 @@ def write_all(
 @in_pieces()
 def stability_command(
     period: Annotated[
-        Span, Quantity("s"), typer.Option(metavar="A B N", help="Of a step, N from A to B.")
+        Span,
+        Quantity("s"),
+        typer.Option(metavar="A B N", help="Grid of the period of a step: N values from A to B."),
     ] = (0.88, 1.0, 49),
     torque: Annotated[
-        Span, Quantity("N m"), typer.Option(metavar="A B N", help="On the elbow, likewise.")
+        Span,
+        Quantity("N m"),
+        typer.Option(
+            metavar="A B N", help="Grid of the torque on the elbow: N values from A to B."
+        ),
     ] = (0.0, 1.0, 41),
     folder: Out = None,
     force: Force = False,
@@ -252,10 +262,15 @@ def design_command(
     centre: Annotated[
         Span,
         Quantity("L"),
-        typer.Option(metavar="A B N", help="From hand to centre of gravity; L: length of a link."),
+        typer.Option(
+            metavar="A B N",
+            help="Grid of the distance from hand to centre of gravity; L: length of a link.",
+        ),
     ] = (0.72, 0.96, 25),
     inertia: Annotated[
-        Span, Quantity("m L^2"), typer.Option(metavar="A B N", help="About the centre of gravity.")
+        Span,
+        Quantity("m L^2"),
+        typer.Option(metavar="A B N", help="Grid of the inertia about the centre of gravity."),
     ] = (0.004, 0.076, 25),
     largest: Annotated[
         Ratio,
@@ -263,7 +278,8 @@ def design_command(
             "--largest-radius",
             min=0.0,
             max=1.0,
-            help="Spectral radius up to which a gait counts as stable, in the ranges of periods.",
+            help="Largest spectral radius of a gait that counts as stable, for the ranges of "
+            "periods.",
         ),
     ] = 0.98,
     folder: Out = None,
@@ -342,7 +358,7 @@ class Walked:
 
 @dataclass(frozen=True)
 class Robust:
-    """Hold what was asked, and what each disturbance came to."""
+    """Hold the settings, and the result of each disturbance."""
 
     gait: str
     draws: Draws = field(metadata=INLINE)
@@ -353,9 +369,11 @@ class Robust:
 def basin_command(
     name: GaitName,
     sd_angle: Annotated[
-        Radians, typer.Option("--sd-angle", help="Standard deviation of the angles.")
+        Radians, typer.Option("--sd-angle", help="Standard deviation of the initial angles.")
     ],
-    sd_rate: Annotated[RadiansPerSecond, typer.Option("--sd-rate", help="Of the rates.")],
+    sd_rate: Annotated[
+        RadiansPerSecond, typer.Option("--sd-rate", help="Standard deviation of the initial rates.")
+    ],
     samples: Samples = 1000,
     steps: Steps = 100,
     seed: Seed = 0,
@@ -388,16 +406,21 @@ def robust_command(
     name: GaitName,
     jitter: Annotated[
         Seconds | None,
-        typer.Option(help="Of the time of every timed phase: at most this, or its deviation."),
+        typer.Option(
+            help="Jitter of the time of every timed phase: its bound, or its standard deviation."
+        ),
     ] = None,
     torque_error: Annotated[
-        Ratio | None, typer.Option(help="At most this share of the torque, the same all the way.")
+        Ratio | None,
+        typer.Option(help="Largest relative error of the torque, constant over the run."),
     ] = None,
     parameter_error: Annotated[
         Ratio | None,
-        typer.Option(help="At most this share of mass, inertia, length, centre of either link."),
+        typer.Option(
+            help="Largest relative error of mass, inertia, length and centre of either link."
+        ),
     ] = None,
-    spread: Annotated[Spread, typer.Option(help="Of the jitter.")] = Spread.uniform,
+    spread: Annotated[Spread, typer.Option(help="Distribution of the jitter.")] = Spread.uniform,
     steps: Steps = 500,
     samples: Samples = 100,
     seed: Seed = 0,

@@ -16,21 +16,25 @@ from monkeybot.model.parameters import MonkeyBotParameters
 Rates = Annotated[
     tuple[float, float],
     Quantity("rad/s"),
-    typer.Option(metavar="W1 W2", help="Rates of th1 and th2, both hanging straight."),
+    typer.Option(metavar="W1 W2", help="Rates of th1 and th2 where both links hang straight down."),
 ]
-Torque = Annotated[NewtonMetres, typer.Option(help="Of the motor, in the frame of the held hand.")]
+Torque = Annotated[
+    NewtonMetres, typer.Option(help="Torque of the motor, in the frame of the held hand.")
+]
 Changes = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Change a parameter of the robot, mass_a say."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a parameter of the robot, such as mass_a."
+    ),
 ]
 Tolerance = Annotated[
-    Ratio, typer.Option(min=1e-14, max=0.1, help="Of each step of the integrator.")
+    Ratio, typer.Option(min=1e-14, max=0.1, help="Error tolerance of each step of the integrator.")
 ]
 GaitName = Annotated[
     str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
 ]
 Samples = Annotated[int, typer.Option(min=1, help="Number of walks.")]
-Steps = Annotated[int, typer.Option(min=1, help="Changes of hands of every walk.")]
+Steps = Annotated[int, typer.Option(min=1, help="Number of changes of hands of every walk.")]
 Span = tuple[float, float, int]
 
 
@@ -68,10 +72,12 @@ TIMES = {*DEFAULTS} - {"torque", "more"}
 
 Controls = Annotated[
     list[str] | None,
-    typer.Option("--at", metavar="CONTROL=VALUE", help="A control of the gait, torque=0.7 say."),
+    typer.Option(
+        "--at", metavar="CONTROL=VALUE", help="A control of the gait, such as torque=0.7."
+    ),
 ]
-Rise = Annotated[Metres, typer.Option(help="Of a cycle; where a control can meet it.")]
-KindName = Annotated[str, typer.Option("--kind", help=f"Of gait: {', '.join(KINDS)}.")]
+Rise = Annotated[Metres, typer.Option(help="Rise of a cycle; where a control can meet it.")]
+KindName = Annotated[str, typer.Option("--kind", help=f"Kind of gait: {', '.join(KINDS)}.")]
 
 
 def kind_of(name: str) -> Kind:

@@ -220,7 +220,7 @@ def _steps(setting: Setting, torque: float, starts: Array) -> Array:
 
 
 PERIOD_STEP = 0.00115  # of a period: 1 ms for the report's robot, as fine as its range is sampled
-MOST = 80  # periods that are looked at, each way from the first
+MOST = 80  # periods that are tried in each direction from the first
 GIVE_UP = 1.6  # radius beyond which a branch is left
 
 
@@ -277,7 +277,7 @@ class Level:
 
 
 def level_gaits(parameters: MonkeyBotParameters, step: Step, largest: float = 1.0) -> Level:
-    """Return the horizontal gaits of a robot, followed over the period both ways from one.
+    """Return the horizontal gaits of a robot, continued from one to longer and shorter periods.
 
     Args:
         parameters: of the robot.
@@ -294,7 +294,7 @@ def shipped_level(parameters: MonkeyBotParameters, largest: float = 1.0) -> Leve
 
 
 def _walk(parameters: MonkeyBotParameters, step: Step, by: float) -> list[Step]:
-    """Return the gaits one way along the period, until far from stability."""
+    """Return the gaits in one direction along the period, until far from stability."""
     steps: list[Step] = []
     at = step
     for k in range(1, MOST + 1):

@@ -213,13 +213,13 @@ def follow(
     most: int = 500,
     done: Done | None = None,
 ) -> Branch:
-    """Follow a family both ways from an orbit, until it leaves the range.
+    """Follow a family in both directions from an orbit, until it leaves the range.
 
     Args:
         family: with the robot of the orbit.
         orbit: within the range.
         largest: step, as a part of the range, and of 1 rad, rad/s, s and N m.
-        most: orbits each way.
+        most: orbits in each direction.
         done: called with a text for every orbit.
 
     Raises:
@@ -234,15 +234,15 @@ def follow(
     y, _ = family.corrected(y, np.eye(len(y))[-1])
     first, tangent = family.point(y), family.tangent(y)
     tangent = tangent * (1.0 if tangent[-1] >= 0.0 else -1.0)
-    up, top = _one_way(family, first, tangent, largest, most, done)
-    down, bottom = _one_way(family, first, -tangent, largest, most, done)
+    up, top = _one_direction(family, first, tangent, largest, most, done)
+    down, bottom = _one_direction(family, first, -tangent, largest, most, done)
     return Branch([*reversed(down), first, *up], (bottom, top))
 
 
-def _one_way(
+def _one_direction(
     family: Family, first: Point, tangent: Array, largest: float, most: int, done: Done | None
 ) -> tuple[list[Point], str]:
-    """Return the orbits one way, and why there is no more."""
+    """Return the orbits in one direction, and why there are no more."""
     points: list[Point] = []
     y, length = first.y, FIRST * largest
     while len(points) < most:

@@ -74,7 +74,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """Hold what k starts of a gait came to; NaN for those that missed an event.
+    """Hold the results of k starts of a gait; NaN for those that missed an event.
 
     Args:
         error: (k,).

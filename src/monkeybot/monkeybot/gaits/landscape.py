@@ -80,8 +80,8 @@ class Landscape:
     def minima(self) -> Array:
         """The points below all of their eight neighbours: rows w1, w2, error, lowest first (m, 3).
 
-        A start that misses an event is no rival of its neighbours. A point at the edge of the grid
-        is no minimum: nobody knows what lies beyond.
+        A start that misses an event is not a rival of its neighbours. A point at the edge of the
+        grid is not a minimum: what lies beyond is unknown.
         """
         height = np.where(np.isfinite(self.error), self.error, np.inf)
         inner = height[1:-1, 1:-1]

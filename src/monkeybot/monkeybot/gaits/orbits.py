@@ -269,7 +269,8 @@ def level_triggered(torque: float) -> Gait:
     """Return the gait of constant torque whose hands change where the free one sinks to the line.
 
     It has risen above it before. Both hands are level then, so the gait keeps its height whatever
-    happens. The report changes hands on the way up, where a slow hand only grazes the line.
+    happens. The report changes hands in the upward crossing, where a slow hand only grazes the
+    line.
     """
     return Gait(
         "level-triggered",

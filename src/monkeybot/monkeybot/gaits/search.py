@@ -234,7 +234,7 @@ CLOCKS = ("reset", "pure")
 
 @dataclass(frozen=True)
 class Repetition:
-    """Hold what n gaits came to; NaN from the gait on that never hung straight down.
+    """Hold the results of n gaits; NaN from the gait on that never hung straight down.
 
     Args:
         error: of each gait, from the first start (n,).

@@ -1,4 +1,4 @@
-"""The report's figures 1 to 10, done again: pictures, and beside them the numbers they show.
+"""The report's figures 1 to 10, reproduced: pictures, and beside them their data.
 
 The report's search: events acted on at control samples, and early termination.
 
@@ -71,9 +71,9 @@ def write_model(parameters: MonkeyBotParameters, path: Path) -> None:
         _span(axes, hand, centres[0], -0.08, f"r1 = {p.centre_a:.3f} m")
         _span(axes, elbow, other, 0.3, f"L2 = {p.length_b:g} m")
         _span(axes, elbow, centres[1], 0.06, f"r2 = {p.centre_b:.3f} m")
-        _say(axes, hand, (12, 0), "hand A at (y, z): its magnet holds", "left")
-        _say(axes, other, (12, 0), "hand B: its magnet is off", "left")
-        _say(axes, elbow, (-14, -4), "elbow: motor,\ntorque on th2", "right")
+        _label(axes, hand, (12, 0), "hand A at (y, z): its magnet holds", "left")
+        _label(axes, other, (12, 0), "hand B: its magnet is off", "left")
+        _label(axes, elbow, (-14, -4), "elbow: motor,\ntorque on th2", "right")
         links = ("a", "b")
         words = "\n".join(
             f"link {k.upper()}: m{i} = {getattr(p, f'mass_{k}'):g} kg, "
@@ -107,7 +107,7 @@ def write_stages(parameters: MonkeyBotParameters, rates: Array, torque: float, p
 
 
 def stages(parameters: MonkeyBotParameters, rates: Array, torque: float) -> list[tuple[Array, int]]:
-    """Return for each stage hand A, elbow and hand B on the way to it (k, 3, 2) [m], and the hand.
+    """Return hand A, elbow and hand B along each stage (k, 3, 2) [m], and the hand.
 
     The hand is that which holds: 0 for A, 1 for B.
     """
@@ -165,7 +165,7 @@ def _span(axes: Axes, start: Array, end: Array, aside: float, words: str) -> Non
               bbox={"facecolor": PAGE, "edgecolor": "none", "pad": 1.5})  # fmt: skip
 
 
-def _say(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:
+def _label(axes: Axes, at: Array, place: tuple[float, float], words: str, side: str) -> None:
     axes.annotate(words, tuple(at), place, textcoords="offset points", ha=side, va="center")
 
 
@@ -287,7 +287,7 @@ class ReportSearch:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Figures:
+class FigureData:
     """Hold what the figures show, and their files."""
 
     torque: NewtonMetres
@@ -300,7 +300,7 @@ class Figures:
 
 def draw_all(
     parameters: MonkeyBotParameters, torque: float, count: int, folder: Path, done: Done
-) -> Figures:
+) -> FigureData:
     """Draw all figures, and repeat the report's two searches.
 
     Args:
@@ -315,7 +315,7 @@ def draw_all(
     files = write_diagrams(parameters, torque, folder)
     more, fields = write_landscapes(parameters, torque, count, folder, versions=versions, done=done)
     files += [*more, *write_repetitions(parameters, torque, folder)]
-    return Figures(
+    return FigureData(
         torque=torque,
         lowest={name: each.minimum for name, each in fields.items()},
         searches=[
@@ -405,7 +405,7 @@ def write_curves(plot: Curve, runs: Mapping[str, Repetition], path: Path) -> Non
 
 
 def write_table(runs: Mapping[str, Repetition], path: Path) -> None:
-    """Write what the gaits came to as CSV, a row a gait; empty where one never hung straight.
+    """Write the results of the gaits as CSV, a row a gait; empty where one never hung straight.
 
     Raises:
         AccordError: if the file cannot be written.

@@ -71,7 +71,7 @@ class Basin(Share):
         height_sd: standard deviation of the survivors' height over the orbit's path at the end;
             None without survivors.
         starts: (th1, th2, w1, w2) (samples, 4).
-        walks: what they came to.
+        walks: their results.
     """
 
     height_sd: Annotated[
@@ -155,7 +155,7 @@ class Disturbance:
     """Specify disturbances of a robot and its clock.
 
     Args:
-        jitter: of the time of every timed phase, drawn anew each time [s]: at most this with
+        jitter: of the time of every timed phase, drawn for each phase [s]: at most this with
             spread uniform, and with normal the standard deviation.
         torque_error: of the motor, as a share of its torque; drawn once for each walk, uniform.
         parameter_error: of mass, inertia, length and centre of gravity of both links, as a share

@@ -69,12 +69,12 @@ def flood(
     while ring:
         if done:
             done(len(ring))
-        ways = _ways(ring, shape, found)
+        neighbours = _neighbours(ring, shape, found)
         # The ring is finished before any of it is entered: `found` stands still meanwhile.
-        calls = ((go, cell, [found[way] for way in sides]) for cell, sides in ways.items())
+        calls = ((go, cell, [found[side] for side in sides]) for cell, sides in neighbours.items())
         values = run_pieces(_reach, calls, threads=True)
         ring = []
-        for cell, reached in zip(ways, values, strict=True):
+        for cell, reached in zip(neighbours, values, strict=True):
             if reached is not None:
                 found[cell] = reached
                 ring.append(cell)
@@ -87,15 +87,15 @@ def _reach(go: Callable[[T, Cell], T | None], cell: Cell, beside: list[T]) -> T 
     return next((reached for reached in tries if reached is not None), None)
 
 
-def _ways(ring: list[Cell], shape: Cell, found: dict[Cell, T]) -> dict[Cell, list[Cell]]:
+def _neighbours(ring: list[Cell], shape: Cell, found: dict[Cell, T]) -> dict[Cell, list[Cell]]:
     """Return the cells next to a ring that are not known, with those of the ring beside them."""
-    ways: dict[Cell, list[Cell]] = {}
+    neighbours: dict[Cell, list[Cell]] = {}
     for i, j in ring:
         for a, b in SIDES:
             cell = i + a, j + b
             if 0 <= cell[0] < shape[0] and 0 <= cell[1] < shape[1] and cell not in found:
-                ways.setdefault(cell, []).append((i, j))
-    return ways
+                neighbours.setdefault(cell, []).append((i, j))
+    return neighbours
 
 
 CONTROL_STEPS = 0.004, 0.04  # s, N m: done at once, if all goes well
@@ -338,7 +338,7 @@ def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robo
 def reshape(robot: Robot, after: Shape) -> Robot | None:
     """Follow a robot's gaits to another shape; None if they end, or no body has it.
 
-    The best gait is followed at its period, or one beside it if that ends on the way.
+    The best gait is followed at its period, or one beside it if that ends before.
     """
     if not after.possible:
         return None

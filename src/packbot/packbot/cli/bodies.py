@@ -49,9 +49,13 @@ SAMPLES = 601  # angles at which the error is measured
 
 
 def reduced_command(
-    joint: Annotated[str, typer.Option(metavar="NAME", help="That is frozen.")],
-    angle: Annotated[Radians, typer.Option(metavar="RAD", help="At which it is.")] = 0.0,
-    knots: Annotated[int, typer.Option(min=2, help="Angles of the interpolation.")] = KNOTS,
+    joint: Annotated[str, typer.Option(metavar="NAME", help="Joint that is frozen.")],
+    angle: Annotated[
+        Radians, typer.Option(metavar="RAD", help="Angle at which it is frozen.")
+    ] = 0.0,
+    knots: Annotated[
+        int, typer.Option(min=2, help="Number of angles of the interpolation.")
+    ] = KNOTS,
     changes: Changes = None,
     folder: Out = None,
     force: Force = False,
@@ -59,8 +63,8 @@ def reduced_command(
     """Print DH tables and merged inertia of the arm with a frozen joint, and draw their error.
 
     The two links at the joint are one. Beside its exact mass, centre and inertia, in the frame of
-    the first of them, is the report's interpolation over the angle of the joint, and what it is
-    off. Writes that over all angles as SVG and CSV.
+    the first of them, is the report's interpolation over the angle of the joint, and its error.
+    Writes the error over all angles as SVG and CSV.
 
     Examples:
 
@@ -153,13 +157,20 @@ def hulls_command(
     source: Annotated[Path, typer.Argument(help="URDF, or folder of meshes, each a link.")],
     folder: Out = None,
     force: Force = False,
-    density: Annotated[float, Quantity("kg/m^3"), typer.Option(help="Of all links.")] = 1000.0,
+    density: Annotated[
+        float, Quantity("kg/m^3"), typer.Option(help="Density of all links.")
+    ] = 1000.0,
     masses: Annotated[
         list[str] | None,
-        typer.Option("--mass", metavar="LINK=KG", help="Of a link instead; may be repeated."),
+        typer.Option(
+            "--mass",
+            metavar="LINK=KG",
+            help="Mass of a link, in place of the density; may be repeated.",
+        ),
     ] = None,
     whole: Annotated[
-        bool, typer.Option("--whole", help="One hull a mesh, not one a connected part of it.")
+        bool,
+        typer.Option("--whole", help="Make one hull of each mesh, not one of each connected part."),
     ] = False,
 ) -> Result:
     """Make the convex hulls of every link, with its box, volume, centre and inertia.
@@ -226,7 +237,9 @@ def _mass(words: str) -> tuple[str, float]:
 def shapes_command(
     folder: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Instead of the package's own folder."),
+        typer.Option(
+            "--out", metavar="DIR", help="Folder to write to instead of the package's own."
+        ),
     ] = None,
     force: Force = False,
 ) -> Result:

@@ -49,12 +49,14 @@ def collapse_command(
         str,
         typer.Option(
             metavar="LAW",
-            help="normal; joint_clamp, the report's, in the reference alone; or none.",
+            help="Contact model: normal; joint_clamp, the report's, in the reference alone; or "
+            "none.",
         ),
     ] = "normal",
-    duration: Annotated[Seconds, typer.Option(metavar="S", help="Of the fall.")] = 5.0,
+    duration: Annotated[Seconds, typer.Option(metavar="S", help="Duration of the fall.")] = 5.0,
     perturb: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Let N arms fall, with drawn parameters.")
+        int,
+        typer.Option(metavar="N", min=0, help="Let N arms with randomly drawn parameters fall."),
     ] = 0,
     seed: Seed = 0,
     changes: Changes = None,
@@ -96,7 +98,9 @@ def collapse_command(
 def figures_command(
     folder: Out = None,
     force: Force = False,
-    duration: Annotated[Seconds, typer.Option(metavar="S", help="Of the collapses.")] = 5.0,
+    duration: Annotated[
+        Seconds, typer.Option(metavar="S", help="Duration of the collapses.")
+    ] = 5.0,
 ) -> Result:
     """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
 

@@ -47,17 +47,24 @@ from packbot.source.detection import (
 
 @in_pieces(own=True)
 def detect_command(
-    bag: Annotated[Path | None, typer.Argument(metavar="BAG", help="Of a Packbot's run.")] = None,
-    payload: Annotated[Kilograms, typer.Option(min=0.0, help="At the finger tips.")] = 0.0,
+    bag: Annotated[
+        Path | None, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")
+    ] = None,
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
     study: Annotated[
-        int, typer.Option(metavar="N", min=0, help="Let N joints fail at random, and measure.")
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Let N joints fail at random, and measure the detection."
+        ),
     ] = 0,
     minutes: Annotated[
-        Minutes, typer.Option(min=0.0, help="Of motion without failure in the study.")
+        Minutes, typer.Option(min=0.0, help="Duration of the motion without failure in the study.")
     ] = 10.0,
     model_error: Annotated[
         Ratio,
-        typer.Option(metavar="SCALE", min=0.0, max=LARGEST, help="Of the stated uncertainties."),
+        typer.Option(
+            metavar="SCALE", min=0.0, max=LARGEST, help="Factor on the stated uncertainties."
+        ),
     ] = 1.0,
     engine: Engine = REFERENCE,
     seed: Seed = 0,
@@ -66,13 +73,13 @@ def detect_command(
 ) -> Result:
     """Find frozen and loose joints from joint states and commanded efforts alone.
 
-    Of a bag: which joints failed, how, when that was noticed, and how long after the failure: the
-    recorded one, or else as estimated. What cannot be told apart at the end is named, with the
-    small safe motion that would decide. With --study: failures of arms that are not their model,
-    drawn within the stated uncertainties; how many are named rightly, how late, and false alarms;
-    beside an observer of the momentum and an oracle that knows friction and payload. Counts are
-    of failures that move the finger tips by 50 mm within 3 s. A study that was ended goes on in the
-    same --out.
+    Of a bag: which joints failed, how, when that was detected, and how long after the failure: the
+    recorded one, or else as estimated. What cannot be distinguished at the end is named, with the
+    small safe motion that would decide. With --study: failures of arms that differ from their
+    model, drawn within the stated uncertainties; how many are named correctly, how late, and false
+    alarms; beside a momentum observer and an oracle that knows friction and payload. Counts are of
+    failures that move the finger tips by 50 mm within 3 s. An interrupted study resumes in the same
+    --out.
 
     Examples:
 
@@ -103,7 +110,7 @@ def detect_command(
 
 
 def identify_command(
-    bag: Annotated[Path, typer.Argument(metavar="BAG", help="Of a Packbot's run.")],
+    bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
 ) -> Result:
     """Identify the arm's base parameters, friction and payload from a recorded motion.
 

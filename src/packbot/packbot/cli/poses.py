@@ -41,18 +41,17 @@ from packbot.planning.sight import Sight
 Angles = Annotated[
     str | None,
     Quantity("rad"),
-    typer.Option(
-        "--q", metavar="Q1 ... Q7", help="Angles of the joints; else the scenario's start."
-    ),
+    typer.Option("--q", metavar="Q1 ... Q7", help="Joint angles. Default: the scenario's start."),
 ]
 ScenarioName = Annotated[
-    str, typer.Option("--scenario", metavar="NAME", help="By what stands around, and by the arm.")
+    str,
+    typer.Option("--scenario", metavar="NAME", help="Scenario with the terrain and the arm."),
 ]
 Target = Annotated[
-    str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="For the finger tips.")
+    str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="Target of the finger tips.")
 ]
 Pitch = Annotated[
-    Radians | None, typer.Option(help="Of the hand above the horizontal; any if not given.")
+    Radians | None, typer.Option(help="Pitch of the hand above the horizontal. Default: any.")
 ]
 
 
@@ -60,7 +59,7 @@ def angles_of(setup: Setup, words: str | None) -> Array:
     """Return joint angles (7,) [rad]: those in words, else those that the scenario starts from.
 
     Raises:
-        AccordError: if they are no seven numbers, or one is outside its joint's limits.
+        AccordError: if they are not seven numbers, or one is outside its joint's limits.
     """
     if words is None:
         return setup.initial.q
@@ -121,14 +120,14 @@ UNUSED = ("near", "margin", "scenario")  # where the names are listed
 
 @gathers("--q", "--target")
 def pose_command(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a pose.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a pose.")] = "",
     target: Target = "",
     q: Annotated[
-        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Angles.")
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
     ] = "",
     pitch: Pitch = None,
-    near: Annotated[str, typer.Option(metavar="NAME", help="Pose to be near to.")] = "drive",
-    margin: Annotated[Metres, typer.Option(min=0.0, help="Kept from touching.")] = 0.0,
+    near: Annotated[str, typer.Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
+    margin: Annotated[Metres, typer.Option(min=0.0, help="Clearance to keep.")] = 0.0,
     scenario: ScenarioName = "collapse",
     changes: Changes = None,
 ) -> Result:
@@ -206,7 +205,7 @@ def dynamics_command(
         str, Quantity("rad/s"), typer.Option("--qd", metavar="V1 .. V7", help="Joint rates.")
     ] = NONE,
     tau: Annotated[
-        str, Quantity("N m"), typer.Option("--tau", metavar="T1 .. T7", help="Efforts.")
+        str, Quantity("N m"), typer.Option("--tau", metavar="T1 .. T7", help="Joint efforts.")
     ] = NONE,
     changes: Changes = None,
 ) -> Result:
@@ -278,8 +277,8 @@ def distance_command(
 ) -> Result:
     """Measure the signed distances of all pairs of hulls that can touch.
 
-    In metres; minus the depth where hulls overlap. A link and its parent are no pair, nor are those
-    that config/packbot.srdf switches off.
+    In metres; minus the depth where hulls overlap. A link and its parent are not a pair, nor are
+    those that config/packbot.srdf switches off.
 
     Examples:
 
@@ -301,24 +300,24 @@ def distance_command(
 @gathers("--q", "--target")
 def sight_command(
     target: Annotated[
-        str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="In the world.")
+        str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="Point in the world.")
     ],
     q: Angles = None,
     scenario: ScenarioName = "collapse",
-    width: Annotated[Metres, typer.Option(min=0.0, help="Of the target.")] = 0.0,
+    width: Annotated[Metres, typer.Option(min=0.0, help="Width of the target.")] = 0.0,
     view: Annotated[
         Degrees,
         typer.Option(
             "--view-deg", min=0.0, max=180.0,
-            help="Angle of the cone that the camera sees; by default all that is ahead of it.",
+            help="Angle of the camera's field of view. Default: all that is ahead of it.",
         ),
     ] = 180.0,
     changes: Changes = None,
 ) -> Result:  # fmt: skip
-    """Report whether the camera sees a target, and if not, which hulls are in the way.
+    """Report whether the camera sees a target, and if not, which hulls block the view.
 
-    All of the lens, 10 mm wide, must see all of the target. Hulls in the way are named in order,
-    the nearest first. A target on a surface is not hidden by it.
+    All of the lens, 10 mm wide, must see all of the target. Hulls that block it are named in
+    order, the nearest first. A target on a surface is not hidden by it.
 
     Examples:
 

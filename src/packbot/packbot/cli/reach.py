@@ -72,11 +72,14 @@ def plan_command(
     target: Target = "",
     pitch: Pitch = None,
     start: Annotated[
-        str, typer.Option("--from", metavar="NAME", help="Pose to start at; else the scenario's.")
+        str,
+        typer.Option("--from", metavar="NAME", help="Pose to start at. Default: the scenario's."),
     ] = "",
     scenario: ScenarioName = "reach",
-    margin: Annotated[Metres, typer.Option(min=1e-4, help="Kept from touching.")] = MARGIN,
-    speed: Annotated[Ratio, typer.Option(min=0.01, max=1.0, help="Part of the limits.")] = 0.8,
+    margin: Annotated[Metres, typer.Option(min=1e-4, help="Clearance to keep.")] = MARGIN,
+    speed: Annotated[
+        Ratio, typer.Option(min=0.01, max=1.0, help="Fraction of the speed limits.")
+    ] = 0.8,
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
@@ -139,20 +142,20 @@ def reach_command(
         str,
         typer.Option(
             metavar="NAME",
-            help="recover; or ignore, the healthy arm's, which knows nothing of failures.",
+            help="Controller: recover; or ignore, the healthy arm's, which ignores failures.",
         ),
     ] = "recover",
     scenario: ScenarioName = "reach",
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
-    """Reach for a target, and when joints fail, with those that are left.
+    """Reach for a target, with the remaining joints when some fail.
 
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
     model and plans a new path: free of collision, within the limits of effort, loose joints hanging
     or lying on something. Where there is none it reports why, and goes to the nearest point that
-    has one. A start that a frozen joint brings into collision gives way to the nearest that is
-    clear.
+    has one. A start that a frozen joint brings into collision is replaced by the nearest
+    that is clear.
 
     Examples:
 
@@ -185,7 +188,8 @@ def recover_command(
             metavar="SCALE",
             min=0.0,
             max=LARGEST,
-            help="Draw the arms within so much of the stated uncertainties; else they are exact.",
+            help="Draw the arms within this multiple of the stated uncertainties. Default: exact "
+            "arms.",
         ),
     ] = None,
     plot: Annotated[Path | None, draws("the counts")] = None,
@@ -196,11 +200,12 @@ def recover_command(
     """Reach for random targets with failed joints, and count.
 
     The targets are finger tips of random clear poses of the healthy arm; with a failed turret, in
-    the plane that it leaves. Reachable are those to which there is a path: each is reached for in
-    the engine, also by the controller that ignores failures (baseline). Without --fault all of a
-    study: each joint loose and frozen at three angles, and five pairs. A study that was ended goes
-    on in the same --out. With --model-error each target has an arm of its own, not its model, and
-    the study healthy arms, too: how far from where the plain controller ends.
+    the plane of the arm that it leaves. A target is reachable if there is a path to it; each is
+    then reached for in the engine, also by the controller that ignores failures (baseline). Without
+    --fault a whole study runs: each joint loose and frozen at three angles, and five pairs; an
+    interrupted one resumes in the same --out. With --model-error each target has an arm that
+    differs from its model, and the study includes healthy arms: shown is the distance from where
+    the plain controller ends.
 
     Examples:
 
@@ -240,25 +245,32 @@ def recover_command(
 
 def equilibria_command(
     faults: Faults = None,
-    count: Annotated[int, typer.Option("--poses", min=1, help="Drawn.")] = 100,
+    count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,
     plot: Annotated[Path | None, draws("them")] = None,
     over: Annotated[
         str,
-        typer.Option(metavar="JOINT [JOINT]", help="Map those of one loose joint over these."),
+        typer.Option(
+            metavar="JOINT [JOINT]",
+            help="Active joints over which to map the equilibria of one loose joint.",
+        ),
     ] = "",
-    cells: Annotated[int, typer.Option(min=3, help="Of the map, for each of them.")] = 25,
-    bag: Annotated[Path | None, typer.Option("--bag", help="A run to draw in the map.")] = None,
+    cells: Annotated[
+        int, typer.Option(min=3, help="Grid points of the map for each of them.")
+    ] = 25,
+    bag: Annotated[
+        Path | None, typer.Option("--bag", help="Recorded run to draw in the map.")
+    ] = None,
     scenario: ScenarioName = "reach",
     seed: Seed = 0,
     changes: Changes = None,
 ) -> Result:
-    """Find equilibria of an arm with loose joints, and those that it can come to.
+    """Find equilibria of an arm with loose joints, and those that it can reach.
 
-    Of poses drawn at random: in how many loose joints hang stably, in how many they would be
-    balanced, and how many lean on something. Linked are those at rest to which the active joints
-    lead from the start, slowly. With --over all equilibria of one loose joint over a grid of the
-    angles of active ones, the folds at which pairs of them vanish, and the parts whose rests are
-    joined by quasi-static paths.
+    Counts, among random poses, the stable equilibria in which loose joints hang, the unstable ones,
+    and those in which they lean on something. Linked are those to which quasi-static motions of the
+    active joints lead from the start. With --over: all equilibria of one loose joint over a grid of
+    the angles of active ones, the folds at which pairs of them vanish, and the sets of stable
+    equilibria that quasi-static paths join.
 
     Examples:
 
@@ -306,6 +318,6 @@ def _map(
     words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
     lines = [
         f"equilibria: {words}; {len(found.folds)} folds",
-        *(f"part: well {p.well}, {p.rests} rests" for p in found.parts),
+        *(f"part: well {p.well}, {p.rests} stable equilibria" for p in found.parts),
     ]
     return Result(data, lines)

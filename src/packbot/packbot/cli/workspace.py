@@ -59,8 +59,8 @@ Keep = Annotated[
     typer.Option(
         min=0.0,
         max=1.0,
-        help="Find the limits of the joint within which, wherever it freezes, this share is "
-        "kept, and what they cost before.",
+        help="Find the joint limits within which this share is kept wherever it freezes, and "
+        "what they cost the healthy arm.",
     ),
 ]
 
@@ -68,12 +68,16 @@ Keep = Annotated[
 @pieces.in_pieces(own=True)
 def workspace_command(
     faults: Failing = None,
-    payload: Annotated[Kilograms, typer.Option(min=0.0, help="At the finger tips.")] = 0.0,
-    poses: Annotated[int, typer.Option(min=100, help="Drawn of a failed arm.")] = POSES,
-    angles: Annotated[int, typer.Option(min=1, help="At which a joint freezes.")] = ANGLES,
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+    poses: Annotated[
+        int, typer.Option(min=100, help="Number of random poses of a failed arm.")
+    ] = POSES,
+    angles: Annotated[
+        int, typer.Option(min=1, help="Number of angles at which a joint freezes.")
+    ] = ANGLES,
     keep: Keep = None,
     sight: Annotated[
-        bool, typer.Option("--sight", help="Find what the camera still sees.")
+        bool, typer.Option("--sight", help="Measure what the camera can still see.")
     ] = False,
     plot: Annotated[Path | None, draws("the cells")] = None,
     torques: Annotated[
@@ -94,10 +98,10 @@ def workspace_command(
 ) -> Result:
     """Measure the share of its workspace that an arm with failed joints keeps.
 
-    In the plane of the arm, in cells of 5 cm: those where a pose drawn at random has the finger
-    tips, touches nothing and can be held, over those of the healthy arm, of which four times as
-    many poses are drawn. Few poses miss cells: --poses 60000 hardly misses any. A study that was
-    ended goes on in the same --out.
+    In the plane of the arm, in cells of 5 cm: the number of cells with the finger tips of a random
+    pose that is clear and can be held, over that of the healthy arm, for which four times as many
+    poses are drawn. With few poses cells are missed; with --poses 60000 hardly any. An interrupted
+    study resumes in the same --out.
 
     Examples:
 

@@ -91,7 +91,7 @@ def read_collisions(
         source: its name, for messages.
 
     Raises:
-        AccordError: if it is no URDF, a mesh cannot be read, or a shape is unknown.
+        AccordError: if it is not a URDF, a mesh cannot be read, or a shape is unknown.
     """
     try:
         top = ET.fromstring(urdf)
@@ -114,7 +114,7 @@ def read_collisions(
 def mesh_shape(name: str, link: str, points: Array, faces: Index) -> Shape:
     """Return a mesh as a shape, with its volume if it is closed."""
     points, index = np.unique(points[faces.ravel()], axis=0, return_inverse=True)
-    faces = index.reshape(-1, 3)  # anew, for STL repeats corners
+    faces = index.reshape(-1, 3)  # new indices, for STL repeats corners
     sides = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     both = np.concatenate([sides, sides[:, ::-1]])
     closed = (np.unique(both, axis=0, return_counts=True)[1] % 2 == 0).all()
@@ -133,7 +133,7 @@ def split(shape: Shape) -> list[Shape]:
         scipy.sparse.coo_matrix(sides, shape=(size, size)), directed=False
     )
     own = [shape.faces[part[a] == number] for number in range(count)]
-    own = [faces for faces in own if len(faces)]  # a point that no face has is no part
+    own = [faces for faces in own if len(faces)]  # a point that no face has is not a part
     if len(own) == 1:
         return [shape]
     return [
@@ -155,7 +155,7 @@ def _shape(name: str, link: str, form: Geometry, find: Callable[[str], Path]) ->
     if form.form == "sphere":
         volume = 4.0 / 3.0 * np.pi * form.radius**3
         return Shape(name, link, form.radius * _sphere(SPHERE), volume)
-    raise ValueError(f"{form.form} is no box, cylinder, sphere or mesh")
+    raise ValueError(f"{form.form} is not a box, cylinder, sphere or mesh")
 
 
 def _sphere(count: int) -> Array:
@@ -196,13 +196,13 @@ def make_environment(
     """Make the fixed obstacles of a scenario's `terrain`, by which every simulator does contact.
 
     Raises:
-        AccordError: for keys that are missing or unknown, or a file that is no convex hull.
+        AccordError: for keys that are missing or unknown, or a file that is not a convex hull.
     """
     if not isinstance(ground, bool):
         raise AccordError(f"terrain.ground: {ground!r} is neither true nor false")
     for key, given in (("boxes", boxes), ("hulls", hulls)):
         if not isinstance(given, Mapping | None):
-            raise AccordError(f"terrain.{key}: {given!r} gives no names")
+            raise AccordError(f"terrain.{key}: {given!r} is not a list of names")
     fixtures: list[Fixture | MeshFixture] = [GROUND] if ground else []
     fixtures += [_box(name, given) for name, given in (boxes or {}).items()]
     fixtures += [_hull(name, given) for name, given in (hulls or {}).items()]

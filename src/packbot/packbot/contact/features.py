@@ -275,7 +275,7 @@ def measure(
 
     With `shifts` of `TURNING` also the change of the rows with time, times v, by a central
     difference along the motion, which has the turning normals in it. One kernel does both: another
-    that calls it would be compiled with all of it anew.
+    that calls it would be recompiled with all of it.
 
     Args:
         chain, shape: arrays of `Chain` and `Polyhedra`.

@@ -64,7 +64,7 @@ def vertices_of(shape: Mapping[str, Any], name: str) -> Array:
     elif "hull" in shape:
         corners = np.concatenate([vertices_of(part, name) for part in shape["hull"]])
     else:
-        raise AccordError(f"shape {name} is no box, prism or hull")
+        raise AccordError(f"shape {name} is not a box, prism or hull")
     return np.asarray(at + corners)
 
 
@@ -178,7 +178,7 @@ class Hull:
 
 
 def _fans(vertices: Array, triangles: Index, normals: Array) -> Index:
-    """Return flat faces triangulated anew, each as a fan from its first vertex (f, 3).
+    """Return flat faces retriangulated, each as a fan from its first vertex (f, 3).
 
     How qhull cuts them hangs on the last digits of the vertices.
 

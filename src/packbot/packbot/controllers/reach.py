@@ -197,7 +197,7 @@ class ReachController:
         target: where the finger tips shall be, x, y, z [m]; or
         pose: a named pose to go to.
         pitch: of the hand at the target above the horizontal [rad]; None for any.
-        look: whether the camera is turned to the target on the way.
+        look: whether the camera is turned to the target during the motion.
         speed: part of the speed limits that is used.
         bandwidth: of the control [rad/s].
         margin: that the path keeps from touching [m].

@@ -1,4 +1,4 @@
-"""Controller that reaches a target also with joints that fail on the way."""
+"""Controller that reaches a target also with joints that fail during the motion."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WAIT = 5.0  # s of wall time for which each state until then waits for the plan
 SERVO = 1.0  # 1/s, of the tips' error at the end of a path
 SERVED = 0.15  # rad that it adds at most
 SOFT = 1e-4  # m^2, of its damping
-LAST, LONGEST = 3.0, 50.0  # s for which the arm rests at the end of a path; s there at most
+LAST, LONGEST = 3.0, 50.0  # s for which the arm is at rest at the end of a path; s there at most
 LEAN = 3.0  # s over which is averaged how an arm that is not its model hangs
 CLOSE = 5e-3  # m from where the tips are to be: as long as they are farther,
 CREEP = 1e-4  # rad/s: joints as fast as that are waited for
@@ -54,12 +54,12 @@ class RecoveryController:
     """Reach a target, and when a joint fails, with the joints that are left (Controller).
 
     A detector sees each state and the commands; the faults of the scenario are not looked at. When
-    it names a joint and its kind, or takes a name back, the arm is held until it rests. A joint
-    that seems loose is held, too, and turned a little and back where that is safe, before it is
-    given up: one that is sound after all shows it. Then the model is swapped, a path is planned for
-    the joints that are left, and tracked. At its end the tips are drawn to the target by what is
-    measured: loose joints lie as they do. Where there is no path, the arm goes to the nearest point
-    that has one. As long as a kind is open the arm goes on, which decides it.
+    it names a joint and its kind, or takes a name back, the arm is held until it is at rest. A
+    joint that seems loose is held, too, and turned a little and back where that is safe, before it
+    is given up: one that is sound after all shows it. Then the model is swapped, a path is planned
+    for the joints that are left, and tracked. At its end the tips are drawn to the target by what
+    is measured: loose joints lie as they do. Where there is no path, the arm goes to the nearest
+    point that has one. As long as a kind is open the arm goes on, which decides it.
 
     Args:
         setup: robot and scenario; the path starts at its initial state.
@@ -241,7 +241,7 @@ class RecoveryController:
         return replace(command, effort=effort)
 
     def _replan(self, state: RobotState) -> None:
-        """Plan a path from where the arm rests, in a thread: a slow machine is waited for.
+        """Plan a path from the resting pose, in a thread: a slow machine is waited for.
 
         The path begins `THOUGHT` later, so that it does not depend on how fast the machine is.
         """

@@ -31,7 +31,7 @@ THRESHOLD = 40.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
 APART = 40.0  # and its one kind the other
 PATIENCE = 0.3  # s for which a failure stands whose kind stays open, or that nothing explains
-LOST = 200.0  # chi^2 of rates that no filter predicts: all begin anew,
+LOST = 200.0  # chi^2 of rates that no filter predicts: all restart,
 BLIND = 0.3  # s: and report nothing for so long, as at the start
 AFTER = 0.5  # s for which nothing is reported after a name: others are shaken, too
 PAST, SNAPSHOTS = 0.5, 5  # s by which unknowns lag that another kind begins with, and how many
@@ -130,7 +130,7 @@ class Noise:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew."""
+        """Restart."""
         self._variance = self._first**2
         self._seen: list[Array] = []
 
@@ -175,7 +175,7 @@ class Detector:
 
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
-        # Filters: of the arm as it is taken to be, with each other kind, and as it is, begun anew.
+        # Filters: of the arm as it is taken to be, with each other kind, and as it is, restarted.
         k = 2 + 2 * N
         size = N + len(self._balance.prior)
         self._touching.reset()
@@ -184,7 +184,7 @@ class Detector:
         self._time: float | None = None
         self._known = np.zeros(N, dtype=np.int64)
         self._left = np.zeros(N, dtype=np.bool_)  # joints whose effort is anything
-        self._told: dict[int, Verdict] = {}
+        self._reported: dict[int, Verdict] = {}
         self._states, self._spreads = np.zeros((k, size)), np.zeros((k, size, size))
         self._states[0, N:] = self._balance.expected
         self._spreads[0, N:, N:] = np.diag(self._balance.prior**2)
@@ -236,12 +236,12 @@ class Detector:
         if (self._fits[:, 1:] ** 2).sum(axis=1).min() > LOST:
             self._start(time, qd, noise[1])
         if time < self._blind:
-            if self._told:
+            if self._reported:
                 self._anew(slice(None), time)
             elif self._evidence[-1] > MARGIN:
                 self._take(len(self._evidence) - 1, time)
             return ()
-        return self._tell(time, period)
+        return self._report(time, period)
 
     @property
     def unknowns(self) -> Array:
@@ -273,16 +273,20 @@ class Detector:
         return np.array(self._states[0, N : 2 * N])
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what cannot be told apart by what was measured lately.
+        """Return, by joint, what recent measurements cannot distinguish.
 
         A joint that stood still may be frozen; one whose effort would not have moved it, loose.
         """
         found = dict[str, tuple[str, ...]]()
         first, second = self._against[1:-1].reshape(2, -1)
         for j, joint in enumerate(JOINTS):
-            if self._told.get(j, "undetermined") not in ("undetermined", "healthy", "unexplained"):
+            if self._reported.get(j, "undetermined") not in (
+                "undetermined",
+                "healthy",
+                "unexplained",
+            ):
                 continue
-            doubts = {"healthy": self._told.get(j) != "undetermined"}
+            doubts = {"healthy": self._reported.get(j) != "undetermined"}
             doubts |= {"frozen": second[j] > -CLEAR, "loose": first[j] > -CLEAR}
             if doubts["frozen"] or doubts["loose"]:
                 found[joint] = tuple(kind for kind, open_ in doubts.items() if open_)
@@ -329,7 +333,7 @@ class Detector:
         return faults
 
     def _weigh(self, time: float, period: float) -> None:
-        """Add to the evidence for each other kind, which begins anew where there is none."""
+        """Add to the evidence for each other kind, which restarts where there is none."""
         squares = self._fits[:, 1:] ** 2
         part = period / LASTING
         self._means += part * (self._fits[:, 1:] - self._means)
@@ -348,7 +352,7 @@ class Detector:
         self._errors += (period / SPELL) * (squares - self._errors)
         self._anew(self._evidence == 0.0, time)
 
-    def _tell(self, time: float, period: float) -> tuple[Detection, ...]:
+    def _report(self, time: float, period: float) -> tuple[Detection, ...]:
         """Return the joint whose other kind explains what nothing else does."""
         last = len(self._evidence) - 1
         if self._evidence[last] > MARGIN and self._evidence.argmax() == last:
@@ -356,7 +360,7 @@ class Detector:
             return ()
         fits = self._errors.mean(axis=1) <= LOOSELY
         both = np.where(fits, self._evidence, 0.0)[1:-1].reshape(2, -1)
-        # A loose joint that has turned since, and rests, lies on something.
+        # A loose joint that has turned since, and is at rest, lies on something.
         turned = np.abs(self._balance.angles - self._named) > TURNED
         both[0, (self._known == LOOSE) & turned] = 0.0
         each = both.max(axis=0)
@@ -377,11 +381,11 @@ class Detector:
         if open_ and self._known[joint] == HEALTHY:
             kind = "undetermined"
             self._doubtful[joint] += period
-            if self._doubtful[joint] < PATIENCE or self._told.get(joint) == kind:
+            if self._doubtful[joint] < PATIENCE or self._reported.get(joint) == kind:
                 return ()
         elif open_:
             return ()
-        self._told[joint] = kind
+        self._reported[joint] = kind
         since = float(self._since[found])
         missing = float(self._states[0, N + joint])
         if kind != "undetermined":
@@ -392,7 +396,7 @@ class Detector:
         return (Detection(JOINTS[joint], kind, time, time - since, missing),)
 
     def _take(self, which: int, time: float) -> None:
-        """Take a filter for the one of the arm as it is; the others begin anew."""
+        """Take a filter for the one of the arm as it is; the others restart."""
         self._states[0], self._spreads[0] = self._states[which], self._spreads[which]
         self._errors[0], self._means[0] = self._errors[which], 0.0
         self._past.clear()
@@ -406,9 +410,9 @@ class Detector:
         if self._strange < PATIENCE:
             return ()
         joint = int(self._errors[0].argmax())
-        if self._told.get(joint) == "unexplained":
+        if self._reported.get(joint) == "unexplained":
             return ()
-        self._told[joint] = "unexplained"
+        self._reported[joint] = "unexplained"
         missing = float(self._states[0, N + joint])
         return (Detection(JOINTS[joint], "unexplained", time, self._strange, missing),)
 
@@ -441,7 +445,7 @@ def detections(
 def _excess(squares: Array) -> Array:
     """Return by how much chi^2 of each filter (k, 7) is less than the first one's, in sum (k,).
 
-    What is below 1 is no evidence: errors of the model are allowed for, and mostly smaller.
+    What is below 1 is not evidence: errors of the model are allowed for, and mostly smaller.
     """
     floored = np.maximum(squares, 1.0).sum(axis=1)
     return np.asarray(floored[0] - floored)

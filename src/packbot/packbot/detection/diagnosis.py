@@ -1,4 +1,4 @@
-"""Partial failures, distinguished from whole ones: what a detector names is looked at again.
+"""Partial failures, distinguished from whole ones: what a detector names is reexamined.
 
 The detector's filters know joints that are healthy, loose or frozen. Once it has named one, the
 effort that the joint lacks by the arm as it was known before is compared, in means over `BLOCK`,
@@ -109,7 +109,7 @@ class Diagnosis:
         return found
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what cannot be told apart; see `Detector.open_explanations`."""
+        """Return, by joint, what cannot be distinguished; see `Detector.open_explanations`."""
         found = {} if self._blind else self.detector.open_explanations()
         partly = [JOINTS[j] for j, case in self._cases.items() if case.verdict]
         return {joint: kinds for joint, kinds in found.items() if joint not in partly}

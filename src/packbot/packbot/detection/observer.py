@@ -40,7 +40,7 @@ class MomentumObserver:
         self._time: float | None = None
         self._residual, self._effort, self._variance = np.zeros((3, N))
         self._over, self._still = np.zeros((2, N))
-        self._told = set[int]()
+        self._reported = set[int]()
 
     def update(self, time: float, q: Array, qd: Array, effort: Array) -> tuple[Detection, ...]:
         """Take what was measured, and the effort that was commanded up to then."""
@@ -81,9 +81,9 @@ class MomentumObserver:
         if time < self._begun + BLIND or not len(due):
             return ()
         joint = int(due[(np.abs(self._residual) / limit)[due].argmax()])
-        if joint in self._told:
+        if joint in self._reported:
             return ()
-        self._told.add(joint)
+        self._reported.add(joint)
         loose = bool(abs(self._residual[joint] + self._effort[joint]) < limit[joint])
         frozen = bool(self._still[joint] >= PATIENCE)
         kind: Verdict = "undetermined"

@@ -1,4 +1,4 @@
-"""Failures that cannot be told apart yet, and the small safe motion that would decide."""
+"""Failures that cannot be distinguished yet, and the small safe motion that would decide."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import MARGIN
 
 SIZES = (0.1, 0.2, 0.4, 0.8)  # rad that a joint is turned by
-WAIT = 1.0  # s in which a loose joint has to give way
+WAIT = 1.0  # s in which a loose joint has to yield
 GIVES = 0.05  # rad
 
 

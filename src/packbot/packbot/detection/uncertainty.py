@@ -1,4 +1,4 @@
-"""What is not known of the arm, and what that means for the efforts of its joints.
+"""Uncertainties of the arm, and those of the efforts of its joints that follow.
 
 Rigid-body efforts are linear in the inertial parameters of the links [Atkeson et al. 1986],
 
@@ -65,7 +65,7 @@ class Uncertainty:
     rate_noise: float = 1e-2
 
     def __post_init__(self) -> None:
-        """Refuse what is no size."""
+        """Refuse what is not a size."""
         for name, value in asdict(self).items():
             number = isinstance(value, int | float) and not isinstance(value, bool)
             if not number or not 0.0 <= value < np.inf:
@@ -76,11 +76,11 @@ class Uncertainty:
         """Return the uncertainties of a scenario's key `uncertainty`.
 
         Raises:
-            ValueError: for an unknown key, or what is no size.
+            ValueError: for an unknown key, or what is not a size.
         """
         known = [field.name for field in fields(cls)]
         if given is not None and not isinstance(given, Mapping):
-            raise ValueError(f"uncertainty: {given!r} is no mapping of keys to sizes")
+            raise ValueError(f"uncertainty: {given!r} is not a mapping of keys to sizes")
         data = dict(given or {})
         for name in data:
             if name not in known:

@@ -1,4 +1,4 @@
-"""Estimate of what is not known of the arm from its motion, and a motion that excites it.
+"""Estimate of the arm's unknowns from its motion, and a motion that excites them.
 
 The balance of the efforts,
 
@@ -110,7 +110,7 @@ def smooth(motion: Motion, noise: Array) -> State:
     return State(*(shape @ np.array(found).T for shape in shapes))
 
 
-class Balance:
+class MotionBalance:
     """Balance the efforts of a motion.
 
     Args:
@@ -181,7 +181,7 @@ class Balance:
 
 def estimate(setup: Setup, motion: Motion, prior: Prior) -> Estimate:
     """Estimate the unknowns of the arm from a motion, beside what is known before."""
-    balance, x = Balance(setup, motion), prior.mean.copy()
+    balance, x = MotionBalance(setup, motion), prior.mean.copy()
     known = np.diag(prior.deviation**-2)
     floor = UNMODELLED * setup.effort_limits / np.sqrt(2.0 * BAND)
     first = np.diag(1.0 / (FIRST * setup.effort_limits))

@@ -69,7 +69,7 @@ class KnownArm:
         except (KeyError, TypeError, ValueError):
             fits = False
         if not fits:
-            raise AccordError(f"{path} is no result of accord identify packbot BAG --json")
+            raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
         return found
 
     @classmethod
@@ -193,7 +193,7 @@ class KnownDiagnosis:
         return self._diagnosis.update(time, q - self._known.of("zero"), qd, self._efforts[0])
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
-        """Return, by joint, what cannot be told apart."""
+        """Return, by joint, what cannot be distinguished."""
         return self._diagnosis.open_explanations()
 
 

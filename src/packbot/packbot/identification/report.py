@@ -19,10 +19,10 @@ from packbot.model.parameters import JOINTS
 SIGMAS = float(norm.ppf(0.975))  # of a 95 % interval
 LEFT = 0.5  # part of the report's own interval that may be left
 SAMPLES, SEED = 100, 0  # of unknowns
-ALIKE = 0.9  # correlation of what cannot be told apart
+ALIKE = 0.9  # correlation of what cannot be distinguished
 LAW = 0.03  # of dry friction, where noise of the efforts turns a joint: its sign is smeared
 SCALE = "torque_constant_scale"
-NEVER = {SCALE: "cannot be told from the masses without a payload that is known"}
+NEVER = {SCALE: "not distinguishable from the masses without a known payload"}
 DRIVE = "shoulder"  # to whose torque constant those of the others are compared
 
 
@@ -187,4 +187,4 @@ def _why(names: list[str], correlation: Array, i: int) -> str:
     others = np.abs(correlation[i])
     others[i] = 0.0
     j = int(others.argmax())
-    return f"hardly told apart from {names[j]}" if others[j] > ALIKE else "excited too little"
+    return f"hardly distinguishable from {names[j]}" if others[j] > ALIKE else "excited too little"

@@ -172,7 +172,7 @@ class Unknowns:
             place = known.jointPlacements[j]
             arm.model.jointPlacements[j].translation = place.translation + lengths[j - 1]
         mass, *beside = x[PLACES["payload"]].tolist()
-        # By its moments: a payload below 0 is possible on the way to an estimate.
+        # By its moments: a payload below 0 is possible during the estimation.
         point = self._tip + np.array([0.0, *beside])
         load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
         hand = self.known.model.getJointId("wrist")

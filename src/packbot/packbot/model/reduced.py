@@ -5,9 +5,9 @@ connected by the frozen joint considered to be one link" (3.2): its DH parameter
 inertia is interpolated over the angle of the frozen joint. Both are exact here; the interpolation,
 piecewise linear, stands beside them.
 
-A rigid transform is Rot_z(theta) Trans_z(d) Trans_x(a) Rot_x(alpha) Rot_z(beta) Trans_z(c) in one
-way, but for parallel axes: a DH row, and a screw that commutes with the next joint's turn. So a
-frozen row is multiplied into the transform before it, and what is no row is handed on.
+A rigid transform is Rot_z(theta) Trans_z(d) Trans_x(a) Rot_x(alpha) Rot_z(beta) Trans_z(c)
+uniquely, but for parallel axes: a DH row, and a screw that commutes with the next joint's turn. So
+a frozen row is multiplied into the transform before it, and what is not a row is handed on.
 
 Denavit-Hartenberg tables of the arm, and forward kinematics from them.
 

@@ -1,9 +1,9 @@
 """The arm with failed joints: what is left to move, where loose joints come to rest, and goals.
 
-A frozen joint is a lock. A loose joint bears no torque: it rests where gravity leaves it none, on a
-contact, or at its stop. About a single joint gravity's torque is A sin(q - s) with s its stable
-zero, so that two torques a quarter turn apart give s in closed form; the joint falls towards it by
-less than half a turn.
+A frozen joint is a lock. A loose joint bears no torque: it is in equilibrium where gravity's is
+zero, on a contact, or at its stop. About a single joint gravity's torque is A sin(q - s) with s its
+stable zero, so that two torques a quarter turn apart give s in closed form; the joint falls towards
+it by less than half a turn.
 
 Poses are drawn at random, loose joints at rest, and those nearest to the target are refined by
 damped least squares [Nakamura, Hanafusa 1986], loose joints following. That serves every set of
@@ -72,7 +72,7 @@ class FailedArm:
         names = [fault.joint for fault in faults]
         for name in names:
             if name not in JOINTS or names.count(name) > 1:
-                raise AccordError(f"{name} is no joint of the arm, or fails twice")
+                raise AccordError(f"{name} is not a joint of the arm, or fails twice")
         self.setup, self.faults = setup, tuple(faults)
         self.kinematics = Kinematics(setup, watch)
         self.clearance = clearance or Clearance.of(setup)
@@ -144,7 +144,7 @@ class FailedArm:
         return float(np.clip(q[joint] - past, self.lower[joint], self.upper[joint]))
 
     def _fall(self, q: Array, joint: int) -> bool:
-        """Move a loose joint in `q` to where it rests; return whether it is clear there."""
+        """Move a loose joint in `q` to its equilibrium; return whether it is clear there."""
         bottom = self._bottom(q, joint)
         down = 1.0 if bottom > q[joint] else -1.0
 
@@ -156,7 +156,7 @@ class FailedArm:
         if touches(clear):
             steps = np.arange(FALL, LIFT, FALL)
             up = [clear - down * step for step in steps]
-            if abs(bottom - clear) < FALL:  # it may be pushed past its zero either way
+            if abs(bottom - clear) < FALL:  # it may be pushed past its zero in either direction
                 up = [clear + side * step for step in steps for side in (-down, down)]
             lifted = next((angle for angle in up if not touches(angle)), None)
             if lifted is None:

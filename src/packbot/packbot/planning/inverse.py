@@ -164,7 +164,7 @@ def looking(setup: Setup, clearance: Clearance, q: Array, target: Array, margin:
     Args:
         setup: robot and scenario.
         clearance: of the setup.
-        q: angles to begin with (7,) [rad]; of two ways to look the nearer is taken.
+        q: angles to begin with (7,) [rad]; of the two solutions the nearer is taken.
         target: the point in the world (3,) [m].
         margin: that the pose keeps from touching [m].
 

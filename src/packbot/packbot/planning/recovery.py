@@ -1,8 +1,8 @@
 """Reaching with failed joints: a path for the joints that are left, or why there is none.
 
-A path is followed as slowly as rests are: loose joints come after the others, at their zero torque
-or on what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints; where
-loose joints matter, a tree of the rests that it can come to grows from where it is.
+A path is followed quasi-statically: loose joints follow the others, at zero torque or in contact
+with what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints; where
+loose joints matter, a tree of the equilibria that can be reached grows from the present one.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class FailedPlanner(Planner):
         return super().plan(start, goal, seed)
 
     def explore(self, start: Array, seed: int) -> SearchTree:
-        """Return a tree of the rests to which a start leads, an RRT [LaValle 1998]."""
+        """Return a tree of the equilibria that a start leads to, an RRT [LaValle 1998]."""
         self._allow(start)
         rng, tree = np.random.default_rng(seed), SearchTree(start)
         fixed = np.setdiff1d(np.arange(len(start)), self.arm.active[self.arm.active < ARM])
@@ -163,7 +163,7 @@ class Recoverer:
 
     Args:
         arm: with its failures.
-        present: angles (7,) [rad] at which it rests.
+        present: angles (7,) [rad] of its resting pose.
         seed: of everything drawn.
         margin: kept from touching [m].
     """

@@ -1,9 +1,9 @@
-"""Second opinion on what a failed arm can reach: rests, contacts, statics and paths by MuJoCo.
+"""Second opinion on what a failed arm can reach: equilibria, contacts, statics and paths by MuJoCo.
 
 `recovery` is judged by it, and shares nothing with it but limits and the pose at the start. Angles
-are Halton points; a tree of rests grows from the start through `NODES` of them; poses at a target
-are found by Gauss-Newton steps on finite differences, and joined to the nearest nodes by straight
-lines of the active joints.
+are Halton points; a tree of equilibria grows from the start through `NODES` of them; poses at a
+target are found by Gauss-Newton steps on finite differences, and joined to the nearest nodes by
+straight lines of the active joints.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Roadmap:
 
     Args:
         arm: with its failures, of which names, limits and indices are taken.
-        start: angles (7,) [rad] at which it rests.
+        start: angles (7,) [rad] of its resting pose.
         nodes: samples of the tree.
     """
 
@@ -213,8 +213,8 @@ class Roadmap:
         drawn[:, ARM:] = self._start[ARM:]
         still = [i for i in range(ARM) if i not in self._moving and i not in self._loose]
         drawn[:, still] = self._start[still]
-        rests = [self._settle(q) for q in drawn] if self._loose else list(drawn)
-        poses = [*self.nodes, *(q for q in rests if q is not None)]
+        settled = [self._settle(q) for q in drawn] if self._loose else list(drawn)
+        poses = [*self.nodes, *(q for q in settled if q is not None)]
         self._bank, self._tips = np.array(poses), np.array([self._tip(q) for q in poses])
 
     def _motion(self, a: Array, b: Array) -> float:

@@ -111,7 +111,7 @@ class Planner:
         """
         count = int(np.ceil(self.motion(a, b) / self.margin))
         parts = np.arange(1, count) / max(count, 1)
-        # The middle first: what lies in the way is found soonest furthest from both ends.
+        # The middle first: an obstacle is found soonest furthest from both ends.
         order = np.argsort(np.abs(parts - 0.5), kind="stable")
         touches, margin = self.clearance.touches, self.margin
         return not any(touches(a + part * (b - a), margin) for part in parts[order])

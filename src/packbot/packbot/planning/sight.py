@@ -42,8 +42,8 @@ class View:
     """Hold the visibility of a target.
 
     Args:
-        visible: whether it is ahead of the lens and nothing is in the way.
-        blocked_by: names of the hulls in the way, that nearest to the lens first.
+        visible: whether it is ahead of the lens and nothing blocks the view.
+        blocked_by: names of the hulls that block it, that nearest to the lens first.
         off_axis: angle between the camera's axis and the line to the target [rad].
         distance: from the lens to the target [m].
     """

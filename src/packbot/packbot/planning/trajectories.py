@@ -117,7 +117,7 @@ def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: f
         if (still > limits).any():
             i = int((still / limits).argmax())
             raise AccordError(
-                f"holding still on the way takes {still[i]:.1f} N m of {JOINTS[i]}, and "
+                f"holding still along the path takes {still[i]:.1f} N m of {JOINTS[i]}, and "
                 f"{limits[i]:g} N m are for that"
             )
         effort = arm.efforts(q, qd, change * line) + viscous * qd + coulomb * np.sign(qd)

@@ -41,7 +41,7 @@ class EnergyBook:
         self._q: Array = np.zeros(0)
 
     def start(self, q: Array, v: Array) -> None:
-        """Begin anew at a state."""
+        """Restart at a state."""
         self.rise = self.largest = 0.0
         self._q, self._last = q, self._arm.energy(q, v)
 

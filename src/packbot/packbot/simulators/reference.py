@@ -84,7 +84,7 @@ class ReferenceSettings:
     """Hold the settings of the reference, all of them above 0.
 
     Raises:
-        AccordError: for one that is no positive number.
+        AccordError: for one that is not a positive number.
     """
 
     tolerance: float = 1e-8  # of a step: rad, rad/s
@@ -98,7 +98,7 @@ class ReferenceSettings:
         for name, value in asdict(self).items():
             if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
                 raise AccordError(
-                    f"engine_options.reference.{name}: {value!r} is no positive number"
+                    f"engine_options.reference.{name}: {value!r} is not a positive number"
                 )
 
 

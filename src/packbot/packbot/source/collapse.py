@@ -1,4 +1,4 @@
-"""The report's experiment: all joints without torque, the arm falls until it rests (section 4)."""
+"""The report's experiment: without torque in any joint, the arm falls until at rest (section 4)."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def collapse_setup(contact: str, duration: float, changes: Sequence[str] = ()) -
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", every))
     law = setup.scenario.friction.get("law")
     if law != contact:
-        raise AccordError(f"--contact says {contact}, and friction.law {law}: leave one out")
+        raise AccordError(f"--contact is {contact}, and friction.law {law}: leave one out")
     return setup
 
 
@@ -131,7 +131,7 @@ def energy_rise(setup: Setup, simulator: Simulator, trajectory: Trajectory) -> f
 
 
 @dataclass(frozen=True)
-class Draw:
+class CollapseSample:
     """Hold one collapse with drawn parameters: its angles [degrees], or why it did not start."""
 
     angles: tuple[float, ...]
@@ -156,13 +156,13 @@ def draw_changes(count: int, seed: int) -> list[list[str]]:
     ]
 
 
-def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float) -> Draw:
+def run_draw(changes: Sequence[str], engine: str, contact: str, duration: float) -> CollapseSample:
     """Let the arm of a changed scenario fall."""
     try:
         found = run_collapse(collapse_setup(contact, duration, changes), engine)
     except AccordError as error:
-        return Draw((), None, str(error))
-    return Draw(tuple(found.absolute_deg[link] for link in LINKS), found.settle_time)
+        return CollapseSample((), None, str(error))
+    return CollapseSample(tuple(found.absolute_deg[link] for link in LINKS), found.settle_time)
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Drawn:
         return len(self.refused)
 
     @classmethod
-    def of(cls, draws: Sequence[Draw], seed: int) -> Drawn:
+    def of(cls, draws: Sequence[CollapseSample], seed: int) -> Drawn:
         """Count them.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Failures of arms that are not their model, and what detectors make of them.
+"""Failures of arms that differ from their model, and how detectors perform on them.
 
 Each arm is drawn within what is not known of it (`drawn`). It goes from pose to pose, a new one
 every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails: what is
@@ -230,7 +230,7 @@ def judge(watcher: Watcher, fault: Fault | None, tips: bool, rows: Array) -> Out
 
 
 @dataclass(frozen=True)
-class Counts:
+class DetectionCounts:
     """Count the failures by what was made of them, and give the delay of their names."""
 
     right: Annotated[int, Quantity("")]
@@ -255,11 +255,11 @@ class Alarms:
     per_hour_95: Annotated[float, Quantity("1/h", "upper bound, 95 %", form=".2f")]
 
 
-def counts_of(outcomes: Sequence[Outcome]) -> Counts:
+def counts_of(outcomes: Sequence[Outcome]) -> DetectionCounts:
     """Return the counts of failures."""
     counts = {r: sum(o.result == r for o in outcomes) for r in RESULTS}
     delays = [o.delay for o in outcomes if not math.isnan(o.delay)]
-    return Counts(**counts, delay=float(np.median(delays)) if delays else math.nan)
+    return DetectionCounts(**counts, delay=float(np.median(delays)) if delays else math.nan)
 
 
 def alarms_of(outcomes: Sequence[Outcome]) -> Alarms:
@@ -271,7 +271,7 @@ def alarms_of(outcomes: Sequence[Outcome]) -> Alarms:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found(Counts, Alarms):
+class Found(DetectionCounts, Alarms):
     """Hold counts of a watcher: of failures that move the tips, and false alarms.
 
     Args:
@@ -279,8 +279,8 @@ class Found(Counts, Alarms):
         kinds: of all failures, by kind.
     """
 
-    all: Counts
-    kinds: dict[str, Counts]
+    all: DetectionCounts
+    kinds: dict[str, DetectionCounts]
 
     @classmethod
     def of_all(cls, outcomes: Sequence[Outcome]) -> Found:
@@ -357,10 +357,10 @@ def draw_delays(outcomes: Mapping[str, Sequence[Outcome]], path: Path) -> None:
 
 @dataclass(frozen=True)
 class Findings:
-    """Hold the failed joints of a motion, and what cannot be told apart."""
+    """Hold the failed joints of a motion, and what cannot be distinguished."""
 
     faults: Annotated[list[Detection], Quantity("", "failed joints")]
-    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be told apart")]
+    undetermined: Annotated[list[Doubt], Quantity("", "joints that cannot be distinguished")]
 
 
 def findings(run: BagRun, payload: float) -> Findings:

@@ -1,4 +1,4 @@
-"""Arms that are not their model: drawn from what is not known of them, for every simulator.
+"""Arms that differ from their model, drawn from its uncertainties, for every simulator.
 
 Masses, centres, lengths and the payload go into the description that every simulator reads, and
 friction into the parameters; torque constants and latency between the command and the arm, zeros,

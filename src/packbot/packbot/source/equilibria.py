@@ -1,9 +1,9 @@
 """Equilibria of an arm with loose joints, and the paths between them.
 
 With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
-one, and could be balanced at the other, half a turn away. It also rests on a contact or a stop that
-it is pressed against. Those that it is at rest in are linked where the active joints lead from one
-to the other, slowly.
+one, and could be balanced at the other, half a turn away. It is also in equilibrium on
+a contact or a stop that it is pressed against. Two stable ones are linked where a quasi-static
+motion of the active joints leads from one to the other.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class Equilibria:
     Args:
         stable: poses (7,) [rad] in which loose joints hang.
         unstable: in which they would be balanced.
-        propped: in which they rest on a contact.
-        linked: number of stable and propped ones to which there is a path from the present rest.
-        tree: of the rests that can be come to from there; None if gravity moves no loose joint.
+        propped: in which they lie on a contact.
+        linked: number of stable and propped ones to which there is a path from the present one.
+        tree: of those that can be reached from there; None if gravity moves no loose joint.
     """
 
     stable: list[Array]
@@ -66,9 +66,9 @@ def find_equilibria(arm: FailedArm, present: Array, count: int, seed: int = 0) -
     propped = [
         q for q in planner.goals.q if len(arm.propping(q)) and planner.stands(q) and arm.bears(q)
     ]
-    rests = [*stable, *propped[:count]]
+    ends = [*stable, *propped[:count]]
     tree = planner.tree
-    linked = sum(tree is not None and planner.planner.branch(tree, q) is not None for q in rests)
+    linked = sum(tree is not None and planner.planner.branch(tree, q) is not None for q in ends)
     return Equilibria(stable, unstable, propped[:count], linked, tree)
 
 
@@ -87,7 +87,7 @@ def _balanced(arm: FailedArm, q: Array) -> Array | None:
 
 
 def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
-    """Draw the finger tips of equilibria from the side, and the paths from rest to rest."""
+    """Draw the finger tips of equilibria from the side, and the paths between them."""
     tip, axis = arm.kinematics.tip, arm.setup.parameters.base_x
 
     def side(q: Array) -> tuple[float, float]:
@@ -110,7 +110,7 @@ def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
 PLANE = ("shoulder", "elbow1", "elbow2")
 LOOK = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}
 HALVINGS = 14  # of the bisection for a fold
-SLACK = 0.05  # rad by which a rest may move from cell to cell, beyond thrice the cell's width
+SLACK = 0.05  # rad that an equilibrium may move by between cells, beyond thrice their width
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Equilibrium:
         kind: stable or unstable, without contact; propped on a contact, or at a stop.
         well: number k of the stable zero that it is within half a turn of; see above.
         stiffness: second derivative of the potential energy [N m/rad].
-        part: number of the set of rests that quasi-static paths join, -1 of unstable ones.
+        part: number of the set of equilibria that quasi-static paths join, -1 of unstable ones.
     """
 
     q: Array
@@ -134,14 +134,14 @@ class Equilibrium:
 
 @dataclass(frozen=True)
 class Fold:
-    """Hold the angles [rad] at which a rest and the unstable equilibrium meet, by joint."""
+    """Hold the angles [rad] at which a stable and the unstable equilibrium meet, by joint."""
 
     angles: Annotated[dict[str, float], Quantity("rad", form=".4f")]
 
 
 @dataclass(frozen=True)
 class Part:
-    """Hold a set of rests that quasi-static paths join: their well and number, by kind."""
+    """Hold a set of equilibria that quasi-static paths join: their well and number, by kind."""
 
     well: int
     rests: int
@@ -168,9 +168,9 @@ class EquilibriumMap:
 
     @property
     def parts(self) -> list[Part]:
-        """The sets of rests that are joined, the largest first."""
-        rests = [each for cell in self.found for each in cell if each.part >= 0]
-        sets = [[r for r in rests if r.part == part] for part in sorted({r.part for r in rests})]
+        """The sets of equilibria that are joined, the largest first."""
+        joined = [each for cell in self.found for each in cell if each.part >= 0]
+        sets = [[r for r in joined if r.part == part] for part in sorted({r.part for r in joined})]
         sets.sort(key=len, reverse=True)
         return [Part(s[0].well, len(s), dict(Counter(r.kind for r in s))) for s in sets]
 
@@ -271,7 +271,7 @@ def _joined(
 ) -> tuple[list[list[Equilibrium]], list[Fold]]:
     """Return equilibria with their parts, and the folds between cells next to each other.
 
-    Rests of cells next to each other are joined if they are in the same well and close. Where one
+    Equilibria of adjacent cells are joined if they are in the same well and close. Where one
     is joined to none, and is close to half a turn from its stable zero, there is a fold.
     """
     (joint,) = arm.loose.tolist()
@@ -301,23 +301,23 @@ def _joined(
     return [[replace(each, part=of.get(id(each), -1)) for each in c] for c in found], folds
 
 
-def _fold(arm: FailedArm, rest: Equilibrium, beyond: Array) -> Fold | None:
-    """Return where a rest vanishes on the way to the next cell, by bisection; None if at no fold.
+def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:
+    """Return where an equilibrium vanishes before the next cell, by bisection; None if at no fold.
 
     Args:
         arm: with its failures.
-        rest: that is lost.
+        last: equilibrium that is lost.
         beyond: angles (7,) [rad] of the next cell.
     """
-    if rest.kind == "unstable":
+    if last.kind == "unstable":
         return None
     (joint,) = arm.loose.tolist()
-    here, there = rest.q.copy(), beyond.copy()
+    here, there = last.q.copy(), beyond.copy()
     there[joint] = here[joint]
     for _ in range(HALVINGS):
         middle = 0.5 * (here + there)
-        near = [e for e in equilibria_at(arm, middle) if e.well == rest.well]
-        kept = [e for e in near if e.kind == rest.kind and abs(e.q[joint] - here[joint]) < SLACK]
+        near = [e for e in equilibria_at(arm, middle) if e.well == last.well]
+        kept = [e for e in near if e.kind == last.kind and abs(e.q[joint] - here[joint]) < SLACK]
         if kept:
             here = kept[0].q
         else:
@@ -331,7 +331,7 @@ def _fold(arm: FailedArm, rest: Equilibrium, beyond: Array) -> Fold | None:
 def draw_map(found: EquilibriumMap, path: Path, run: Array | None = None) -> None:
     """Draw equilibria over the pitch of the link that carries the loose joint.
 
-    Over two active joints the number of rests by cell is drawn, too.
+    Over two active joints the number of stable ones by cell is drawn, too.
 
     Args:
         found: equilibria.
@@ -358,9 +358,9 @@ def draw_map(found: EquilibriumMap, path: Path, run: Array | None = None) -> Non
         axes.set(ylabel=f"{found.joint} [rad]")
         legend(axes, 6)
         if two:
-            rests = [sum(e.kind != "unstable" for e in cell) for cell in found.found]
-            counts = np.array(rests, dtype=float).reshape([len(axis) for axis in found.axes])
-            heat_map(panels["b"], found.axes[0], found.axes[1], counts, "rests")
+            stable = [sum(e.kind != "unstable" for e in cell) for cell in found.found]
+            counts = np.array(stable, dtype=float).reshape([len(axis) for axis in found.axes])
+            heat_map(panels["b"], found.axes[0], found.axes[1], counts, "stable equilibria")
             panels["b"].set(**dict(zip(("xlabel", "ylabel"), (f"{n} [rad]" for n in found.over))))
             if run is not None:
                 x, y = (run[:, JOINTS.index(name)] for name in found.over)

@@ -1,4 +1,4 @@
-"""The report's figures done again: the arm, its joints, hulls, the collapse, and figure 5."""
+"""The report's figures reproduced: the arm, its joints, hulls, the collapse, and figure 5."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ class Reach:
 
     Args:
         reached: whether the finger tips ended within 10 mm of the target, and what is displaced
-            by what nobody knows of the arm; nothing was touched but what loose joints rest on,
+            by what the model lacks; nothing was touched but what loose joints rest on,
             and no effort was at its limit.
         error: of the finger tips in the end [m].
         measured: the same by the readings, without their noise, and the model [m].
@@ -243,9 +243,9 @@ def _judged(
     recovery = failed.recovery if failed else None
     since = failed.started or 0.0 if failed and recovery else 0.0
     first = int(np.searchsorted(run.time, since))
-    rests = _rests(failed.arm, recovery) if failed and recovery else set()
+    props = _rests(failed.arm, recovery) if failed and recovery else set()
     clearance = Clearance.of(arm.plant.setup if arm else setup)
-    touched = tuple(sorted(_touched(clearance, run.q[first:]) - rests))
+    touched = tuple(sorted(_touched(clearance, run.q[first:]) - props))
     load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
     error, measured, displaced = _errors(setup, target, run, arm)
     off = error >= REACHED + displaced

@@ -134,8 +134,8 @@ class Case:
     Args:
         setup: robot, scenario and faults; its start is clear.
         engine: name.
-        first: target (3,) [m] for which the arm starts when a failure shows at once, so that it
-            rests alike whichever targets a process reaches for.
+        first: target (3,) [m] for which the arm starts when a failure shows at once, so that its
+            resting pose is the same whichever targets a process reaches for.
     """
 
     def __init__(self, setup: Setup, engine: str, first: Array) -> None:
@@ -145,12 +145,12 @@ class Case:
 
     def attempt(self, index: int, target: Array) -> Attempt:
         """Return what comes of a target (3,) [m]."""
-        if self._planner is None or self._later:  # it depends on when an arm on its way fails
+        if self._planner is None or self._later:  # it depends on when a moving arm fails
             self._planner = self._rested(target if self._later else self._first)
             if self._planner:
                 self._roadmap = Roadmap(self._planner.arm, self._planner.present)
         judged = refused = ""
-        if self._planner:  # else a failure that nothing shows on the way, and all is reachable
+        if self._planner:  # else a failure that the motion does not show, and all is reachable
             judged, (refused, _) = self._roadmap.verdict(target), self._planner.find(target)
         if refused:
             return Attempt(index, judged, refused)
@@ -227,7 +227,7 @@ class DrawnCase:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counts:
+class RecoveryCounts:
     """Hold how many targets are reachable with faults, recovered, reached by the baseline."""
 
     faults: Annotated[list[str], Quantity("", name="failed")]
@@ -245,14 +245,14 @@ class Counts:
     failed: Mapping[str, int]
 
 
-def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> Counts:
+def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> RecoveryCounts:
     """Return the counts of attempts with faults."""
     reachable = [attempt for attempt in attempts if not attempt.judged]
     refused = Counter(attempt.refused for attempt in attempts if attempt.refused)
     tried = [attempt for attempt in attempts if not attempt.refused]
     there = [attempt for attempt in tried if attempt.recovered]
     failed = list(map(str, faults))
-    return Counts(
+    return RecoveryCounts(
         faults=failed,
         targets=len(attempts),
         reachable=len(reachable),
@@ -305,7 +305,7 @@ def calls(
         yield from ((data, engine, first, scale, i, target) for i, target in enumerate(targets))
 
 
-def draw_recovery(found: Sequence[Counts], path: Path) -> None:
+def draw_recovery(found: Sequence[RecoveryCounts], path: Path) -> None:
     """Draw how many targets of each case are reachable, recovered, and reached by the baseline."""
     with picture(path, (7.5, 1.5 + 0.24 * len(found))) as axes:
         places = np.arange(len(found))[::-1]

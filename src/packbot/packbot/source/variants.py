@@ -1,12 +1,12 @@
 """The report's own contact (its section 3.4 and appendix C), kept for comparison.
 
 When hulls intersect, the run goes back to the step before, the joints between the two bodies are
-stopped, and until the two are apart again each of these joints may not accelerate the way it was
-turning. That is neither along the normal nor orthogonal in the metric of the mass matrix: stopping
-some joints can add kinetic energy, and a joint that was not to blame is held in the wrong
-direction. What the report calls a broken case is counted: a pair that intersects while it is held.
-Where that comes again and again and no time passes, the pair is let go on into each other, which
-the report does not state: its code would stop there for good.
+stopped, and until the two are apart again each of these joints may not accelerate in the direction
+in which it was turning. That is neither along the normal nor orthogonal in the metric of the mass
+matrix: stopping some joints can add kinetic energy, and a joint that was not to blame is held in
+the wrong direction. What the report calls a broken case is counted: a pair that intersects while it
+is held. Where that comes again and again and no time passes, the pair is let go on into each other,
+which the report does not state: its code would stop there for good.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from packbot.model.arm import Chain, place_bodies
 from packbot.simulators.engines import check_start
 from packbot.simulators.reference import ArmSimulator, read_reference_options
 
-FIRST_STEP = 1e-4  # s: after a stop, as a solver begins anew
+FIRST_STEP = 1e-4  # s: after a stop, as a solver restarts
 STUCK = 20  # stops in a row without PROGRESS between them: no motion comes of it
 PROGRESS = 1e-3  # s
 PARALLEL = 1e-9  # part of their length by which parallel axes may differ
@@ -117,7 +117,7 @@ class JointClampReference(ArmSimulator):
             x[n + joints] = 0.0
             self.resets += 1
             self.secondary += again
-            self._tell_pair("secondary_intersection" if again else "joint_clamp", pair)
+            self._record_pair("secondary_intersection" if again else "joint_clamp", pair)
         self._x = x
         self._size = FIRST_STEP
         self.energy.note(x[:n], x[n:], self._effort)
@@ -128,9 +128,9 @@ class JointClampReference(ArmSimulator):
             self._idle = 0
             self.broken.update(met.tolist())
             for pair in met.tolist():
-                self._tell_pair("broken", pair)
+                self._record_pair("broken", pair)
 
-    def _tell_pair(self, kind: str, pair: int) -> None:
+    def _record_pair(self, kind: str, pair: int) -> None:
         subject = " ".join(map(self.clearance.full_name, self.clearance.pairs[pair]))
         self._events.append(Event(float(self._reached), kind, subject))
 

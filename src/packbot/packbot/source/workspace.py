@@ -98,8 +98,8 @@ def _drawn(arm: FailedArm, poses: int, rng: np.random.Generator) -> Iterator[Arr
     yield np.array([arm.hang(pose) for pose in q])
     fallen = q[: count // FALLEN]
     fallen[:, heavy] = rng.uniform(arm.lower[heavy], arm.upper[heavy], (len(fallen), len(heavy)))
-    rests = (arm.rest(pose) for pose in fallen if not arm.clearance.touches(pose))
-    yield np.array([pose for pose in rests if pose is not None]).reshape(-1, len(JOINTS))
+    settled = (arm.rest(pose) for pose in fallen if not arm.clearance.touches(pose))
+    yield np.array([pose for pose in settled if pose is not None]).reshape(-1, len(JOINTS))
 
 
 def angles_of(setup: Setup, fault: Fault, count: int = ANGLES) -> list[Fault]:
@@ -124,8 +124,8 @@ def seen(arm: FailedArm, seed: int = 0) -> float:
     rng, sight = np.random.default_rng(seed), Sight(arm.clearance, VIEW)
     targets, drawn = rng.uniform(*ROOM, (TARGETS, 3)), rng.uniform(size=(LOOKS, len(JOINTS)))
     clear = arm.lower + drawn * (arm.upper - arm.lower)
-    rests = (arm.rest(q) for q in clear if not arm.clearance.touches(q))
-    poses = [q for q in rests if q is not None and arm.bears(q)]
+    settled = (arm.rest(q) for q in clear if not arm.clearance.touches(q))
+    poses = [q for q in settled if q is not None and arm.bears(q)]
     eyes, axes = np.array([sight.eye(q) for q in poses]).reshape(-1, 2, 3).swapaxes(0, 1)
     best = list[float]()
     for target in targets:

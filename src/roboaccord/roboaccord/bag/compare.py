@@ -32,7 +32,7 @@ _HELD = ("effort/", "switch/")
 _RATE = "qd/"
 SLACK = 1e-9  # s; the resolution of a time stamp
 JUMP = 3.0  # times as steep as the intervals beside: more than any rate that is sampled finely
-FLAT = 1e-6  # of the largest rate: smaller changes are no jumps
+FLAT = 1e-6  # of the largest rate: smaller changes are not jumps
 BEND = 0.125  # of a rate's change in an interval: by how much its mean may miss the chord's
 LEAST = 1e-4  # of the largest rate: a miss that is none
 Known = NDArray[np.bool_]
@@ -58,7 +58,7 @@ class Pair:
         interpolated: number of time stamps compared at which only one of the two has a sample.
         stamps_left: number of those left out, because the one has all of the other's too.
         left_out: by signal, of how many times nothing was compared, because one of the two has no
-            sample there, and its value cannot be told from those beside.
+            sample there, and its value cannot be interpolated.
         skipped: signals that only one of the two bags has, or that the two never know at once.
     """
 
@@ -117,7 +117,7 @@ def compare(
     switches, which count as 0 and 1, are those of its next sample: that is in force until then. If
     that is more than a control period away, they are left out. Positions and turns of the base are
     interpolated by cubics that have the recorded rates at both ends; linearly, and on the shortest
-    way, where the rates do not fit. Rates are interpolated linearly, but left out between samples
+    path, where the rates do not fit. Rates are interpolated linearly, but left out between samples
     with an event of either run between them, or a jump.
 
     Args:

@@ -73,8 +73,8 @@ class Content:
                 schema = scan.schemas.get(channel.schema_id)
                 kinds[channel.topic] = schema.name if schema else ""
             custom.update(custom_data(scan.of_rosbag2))
-        told = custom_data(read_metadata(bag)) if bag.is_dir() else {}
-        hashes = frozenset(d["sha256"] for d in (custom, told) if "sha256" in d)
+        beside = custom_data(read_metadata(bag)) if bag.is_dir() else {}
+        hashes = frozenset(d["sha256"] for d in (custom, beside) if "sha256" in d)
         return cls(bag, messages, places, kinds, custom, hashes, tuple(scans))
 
     @property
@@ -89,7 +89,7 @@ class Content:
 
     @cached_property
     def namespace(self) -> str:
-        """What the robot's topics begin with, `/snake` say, by the bag's own word where it has one.
+        """Prefix of the robot's topics, such as `/snake`, as the bag states it where it does.
 
         Of several robots that is the first which has a scenario, or else the first. Gazebo's own
         joint states are not looked at: the adapter publishes them again. Nor are those of the
@@ -144,7 +144,7 @@ class Content:
         return self.messages.get(topic, [])
 
     def facts(self) -> dict[str, Any]:
-        """Return what the scenario topic says; nothing for a foreign bag."""
+        """Return the content of the scenario topic; nothing for a foreign bag."""
         texts = self.raw(f"{self.namespace}/{names.SCENARIO}")
         try:
             data = json.loads(decode_string(texts[-1])) if texts else {}

@@ -82,7 +82,7 @@ def export(
     wanted = ((_write_csv, csv, ".csv"), (_write_npz, npz, ".npz"), (_write_mat, mat, ".mat"))
     targets = [(write, path, kind) for write, path, kind in wanted if path is not None]
     if not targets:
-        raise AccordError("say what to write: --csv FILE, --npz FILE or --mat FILE")
+        raise AccordError("nothing to write: give --csv FILE, --npz FILE or --mat FILE")
     for _, path, kind in targets:
         check_target(path, kind)
     run = read_run(bag)
@@ -121,5 +121,5 @@ def _sliding_joints(urdf: str) -> set[str]:
         return set()
     try:
         return {j.name for j in Tree.parse(urdf).moving if j.kind == "prismatic"}
-    except AccordError:  # a foreign description without base_link, say
+    except AccordError:  # as of a foreign description without base_link
         return set()

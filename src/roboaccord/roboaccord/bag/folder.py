@@ -115,7 +115,7 @@ class _SqliteScan(McapScan):
                         self.channels[number] = Channel(number, topic, "cdr", {}, number)
                     for channel, time_ns, data in base.execute(_MESSAGES):
                         if channel not in self.channels or type(data) is not bytes:
-                            raise AccordError(f"{self.path} is damaged: a message is none")
+                            raise AccordError(f"{self.path} is damaged: a message is invalid")
                         self.counts[channel] += 1
                         self.unchecked += 1
                         yield Message(channel, time_ns, data)
@@ -176,7 +176,7 @@ def _in_order(path: Path) -> list[tuple[int, str]]:
 
 
 def read_metadata(bag: Path) -> dict[str, Any]:
-    """Return what metadata.yaml of a bag folder says, or nothing where there is none."""
+    """Return the content of a bag folder's metadata.yaml, or nothing where there is none."""
     try:
         text = read_text(bag / "metadata.yaml")
     except AccordError:
@@ -221,15 +221,15 @@ def _doubts_of_file(scan: McapScan) -> Iterator[str]:
 def doubt_of_metadata(bag: Path, scans: Sequence[McapScan]) -> str:
     """Return what is wrong with the metadata.yaml of files that were read, or ""."""
     file = bag / "metadata.yaml"
-    said = read_metadata(bag)
-    if not said:
+    metadata = read_metadata(bag)
+    if not metadata:
         return f"{file} is missing or damaged; {scans[0].path.name} is read without it"
     complete = all(scan.complete for scan in scans)
     inside = scans[0].of_rosbag2 if len(scans) == 1 and scans[0].own and complete else {}
-    if inside and said != inside:
-        names = [name for name in {**inside, **said} if inside.get(name) != said.get(name)]
-        return f"{file} differs from {scans[0].path.name}, which is believed, in {names[0]}"
-    count, there = said.get("message_count"), sum(scan.counts.total() for scan in scans)
+    if inside and metadata != inside:
+        names = [n for n in {**inside, **metadata} if inside.get(n) != metadata.get(n)]
+        return f"{file} differs from {scans[0].path.name}, which is used, in {names[0]}"
+    count, there = metadata.get("message_count"), sum(scan.counts.total() for scan in scans)
     if count != there and (complete or count):
         return f"{file} counts {count} messages, {there} are there"
     return ""

@@ -1,4 +1,4 @@
-"""Logs of somebody's own simulator or robot: CSV, NPZ or a bag, their columns guessed."""
+"""Logs of foreign simulators or robots: CSV, NPZ or a bag, their columns recognised by name."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ APART = 0.1  # of the rates: more is noted
 
 
 class Column(NamedTuple):
-    """Name a column, its unit, and whether it counts the other way."""
+    """Name a column, its unit, and whether its sign is reversed."""
 
     name: str
     unit: str = ""
@@ -130,12 +130,14 @@ def in_stretches(
     Raises:
         AccordError: if they are too few.
     """
-    said = list(notes)
+    remarks = list(notes)
     good = np.asarray(np.isfinite(np.column_stack([time, q, effort])).all(axis=1))
     latest = np.maximum.accumulate(np.where(good, time, -np.inf))
     good[1:] &= time[1:] > latest[:-1]
     if not good.all():
-        said.append(f"{(~good).sum()} rows left out: no number, or not later than the row before")
+        remarks.append(
+            f"{(~good).sum()} rows left out: no number, or not later than the row before"
+        )
     time, q, effort = time[good], q[good], effort[good]
     if len(time) < FEWEST:
         raise AccordError(f"the log is too short: {len(time)} samples, {FEWEST} are needed")
@@ -146,19 +148,19 @@ def in_stretches(
     count = sum(part.stop - part.start for part in parts)
     if count < FEWEST:
         raise AccordError(f"between gaps there are {count} samples, {FEWEST} are needed")
-    said.append(
+    remarks.append(
         f"{len(time)} samples every {1e3 * period:.4g} ms from {time[0]:g} to {time[-1]:g} s"
     )
     if len(ends) > 2:
-        said.append(
+        remarks.append(
             f"{len(ends) - 2} gaps longer than {GAP:g} periods; {len(parts)} stretches kept"
         )
     inner = np.concatenate([np.diff(time[part]) for part in parts])
     if (uneven := np.mean(np.abs(inner - period) > EVEN * period)) > 0.0:
-        said.append(
+        remarks.append(
             f"{100 * uneven:.2g} % of the periods are uneven: stamps as they are, no resampling"
         )
-    return Log(joints, time, q, effort, period, parts, columns, said)
+    return Log(joints, time, q, effort, period, parts, columns, remarks)
 
 
 def _rate_notes(

@@ -95,7 +95,7 @@ class BagRun(Drawn):
 def read_run(bag: Path) -> BagRun:
     """Read a run from a bag folder or one of its files, MCAP or sqlite3, finished or not.
 
-    What is unfinished, or carries no checksums, is read, and the log says so.
+    What is unfinished, or carries no checksums, is read, and logged.
 
     Raises:
         AccordError: if it is not a bag, is damaged, or holds no joint states.
@@ -161,7 +161,7 @@ def run_of(content: Content) -> BagRun:
 
 
 def _in_force(rows: Sequence[tuple[float, Array]], time: Array) -> Array | None:
-    """Return the wrench in force up to each time (k, 6), None where nobody commanded any."""
+    """Return the wrench in force up to each time (k, 6), None where none was commanded."""
     if not rows:
         return None
     found = np.zeros((len(time), 6))

@@ -1,7 +1,7 @@
 """MCAP records in the order of the file, checked, up to where the file ends or is damaged.
 
 A run that was killed leaves a file without footer and index, its last record perhaps cut. Reading
-record by record needs neither, so that complete and unfinished files are read in the same way.
+record by record needs neither, so that complete and unfinished files are read alike.
 
 The outermost layer of an MCAP file is records one behind the other, and a running checksum.
 """
@@ -89,9 +89,9 @@ class McapScan:
     counts: Counter[int] = field(default_factory=Counter)
     """Messages by channel."""
     own: bool = False
-    """Whether the file says that our recorder wrote it, whose checksums are all there."""
+    """Whether the file states that our recorder wrote it, whose checksums are all there."""
     whole: bool = False
-    """Whether the data section was read to its end, and held what its checksum says."""
+    """Whether the data section was read to its end, and matched its checksum."""
     complete: bool = False
     """Whether the footer was reached, and nothing is damaged."""
     damage: str = ""
@@ -218,11 +218,11 @@ class McapScan:
             raise DamageError(f"a chunk cannot be decompressed ({error})") from None
         checksum = chunk.uncompressed_crc
         if len(raw) != size or ((checksum or self.own) and crc32(raw) != checksum):
-            raise DamageError("a chunk is not what its checksum says")
+            raise DamageError("a chunk does not match its checksum")
         return raw, bool(checksum)
 
     def _unpack(self, chunk: Chunk) -> bytes:
-        """Return the records of a chunk, one byte more at most than it says."""
+        """Return the records of a chunk, one byte more at most than it states."""
         if not chunk.compression:
             return chunk.data
         size = chunk.uncompressed_size
@@ -238,7 +238,7 @@ class McapScan:
         """Yield the whole messages of a chunk that was cut; zstd gives its whole blocks.
 
         Raises:
-            DamageError: if the chunk is not even as long as it says.
+            DamageError: if the chunk is shorter than it states.
         """
         try:
             _, _, size, _, letters = _CHUNK_HEAD.unpack_from(content)
@@ -260,7 +260,7 @@ class McapScan:
 
     def _end_data(self, checksum: int, records: Frames) -> None:
         if (checksum or self.own) and checksum != records.checksum:
-            raise DamageError("the data are not what their checksum says")
+            raise DamageError("the data do not match their checksum")
         self.whole, self.unchecked_whole = True, not checksum
         if checksum:
             self.unchecked = 0
@@ -270,7 +270,7 @@ class McapScan:
             raise DamageError("the file ends before its data do")
         expected = records.checksum_with(content[:-_CHECKSUM])
         if (footer.summary_crc or self.own) and footer.summary_crc != expected:
-            raise DamageError("the index is not what its checksum says")
+            raise DamageError("the index does not match its checksum")
 
     def _compare_count(self, count: int) -> None:
         if self.unchecked_whole and count != self.counts.total():
@@ -279,7 +279,7 @@ class McapScan:
 
 
 def _check_cut_index(content: bytes, length: int) -> None:
-    """Refuse an index that was not cut, but says of itself that it is longer than it is.
+    """Refuse an index that was not cut, but states a larger length than it has.
 
     Raises:
         DamageError: if it does.
@@ -290,7 +290,7 @@ def _check_cut_index(content: bytes, length: int) -> None:
 
 
 class DamageError(Exception):
-    """Say what is wrong with a file."""
+    """State what is wrong with a file."""
 
 
 class Frames:
@@ -309,11 +309,11 @@ class Frames:
         self.at = stream.seek(len(MAGIC))
         """Where the present record starts."""
         self.checksum = crc32(MAGIC)
-        """Of everything before the present record; begins anew behind the end of the data."""
+        """Of everything before the present record; restarts behind the end of the data."""
         self.cut = False
         """Whether the present record is the last of a file that was cut, and short of its end."""
         self.length = 0
-        """Of the content of the present record, as it says itself."""
+        """Of the content of the present record, as its header states it."""
         self.ended = False
         """Whether the footer was the last record, and the magic stood behind it."""
 
@@ -352,5 +352,5 @@ class Frames:
         self.ended = behind == MAGIC and rest == len(MAGIC)
         if not self.ended:
             if rest >= len(MAGIC) or not MAGIC.startswith(behind):
-                raise DamageError("the file does not end where its footer says")
+                raise DamageError("the file does not end where its footer states")
             self.cut = True

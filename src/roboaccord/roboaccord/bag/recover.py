@@ -60,8 +60,8 @@ def recover(bag: Path) -> Recovered:
     if damaged.suffix in (".db3", PACKED):
         raise AccordError(f"{damaged}: only plain MCAP files can be recovered")
     folder = bag if bag.is_dir() else damaged.parent
-    told = read_metadata(folder) if bag.is_dir() else {}
-    custom = {**custom_data(told), **content.custom, "roboaccord": "recovered"}
+    metadata = read_metadata(folder) if bag.is_dir() else {}
+    custom = {**custom_data(metadata), **content.custom, "roboaccord": "recovered"}
     custom.pop("sha256", None)
     if content.hashes and intact:
         custom["sha256"] = motion
@@ -75,7 +75,7 @@ def recover(bag: Path) -> Recovered:
                 (aside / "metadata.yaml").replace(folder / "metadata.yaml")
     except OSError as error:
         raise AccordError(f"cannot write {folder}: {error.strerror}") from None
-    for line in _losses(content, told.get("message_count"), intact=intact):
+    for line in _losses(content, metadata.get("message_count"), intact=intact):
         _log.warning("%s", line)
     return Recovered(count, changed=True)
 
@@ -86,7 +86,7 @@ def _is_complete(content: Content) -> bool:
 
 
 def _motion_hash(content: Content) -> str:
-    """Return the hash of what can be read, "" where that is no motion."""
+    """Return the hash of what can be read, "" where that is not a motion."""
     try:
         return run_of(content).trajectory.sha256()
     except AccordError:

@@ -23,7 +23,7 @@ class Look:
     Args:
         time: [s].
         opacity: 0 to 1; it falls as the horizon of the motion comes nearer.
-        anew: how often it was set anew past that.
+        anew: how often it was reset past that.
         link: that is red; "" for none.
         since: when its error began to count [s].
         line: the cause, in one line.
@@ -59,7 +59,7 @@ class SecondRun:
     Args:
         trajectory, urdf: motion and description.
         looks: in order of time.
-        name: of what made the motion, an engine say.
+        name: of what made the motion, such as an engine.
         colour: red, green and blue, 0 to 1.
     """
 
@@ -128,7 +128,7 @@ def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
 
 
 def names_of(runs: Sequence[BagRun]) -> list[str]:
-    """Return what runs are told apart by: their engines, or else their controllers."""
+    """Return names that distinguish runs: their engines, or else their controllers."""
     engines = [run.engine or f"run {i + 1}" for i, run in enumerate(runs)]
     controllers = [run.scenario.get("controller", {}).get("name", "") for run in runs]
     apart = len(set(engines)) == 1 and len(set(controllers)) == len(runs)

@@ -144,7 +144,7 @@ def _times_axis(quaternions: Array, axes: Array) -> Array:
 def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
     """Return a function that finds the contacts of a state.
 
-    They are the simulator's own. Where there is no simulator, but Gazebo that tells of none, they
+    They are the simulator's own. Where there is no simulator, but Gazebo that reports none, they
     are those that the robot's geometry shows.
 
     Args:
@@ -152,7 +152,7 @@ def contact_finder(setup: Setup, simulator: Simulator | None) -> Find | None:
         simulator: that is in the state, or None.
 
     Returns:
-        None where nothing touches, or nobody can tell.
+        None where nothing touches, or contacts are unknown.
     """
     if setup.contact is None:
         return None

@@ -1,7 +1,7 @@
 """Fast codecs between the core's types and the bytes of ROS messages.
 
-Generic conversion of a JointState costs about 25 us each way in Python, which bounds lockstep to
-some 1,100 ticks a second; these take 1 to 3 us, and write the same bytes.
+Generic conversion of a JointState costs about 25 us in each direction in Python, which bounds
+lockstep to some 1,100 ticks a second; these take 1 to 3 us, and write the same bytes.
 """
 
 from __future__ import annotations

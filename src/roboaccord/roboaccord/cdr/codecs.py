@@ -106,7 +106,7 @@ class JointStateCodec:
     def decode(self, data: bytes) -> tuple[float, Array, Array, Array]:
         """Return time [s], q, qd and effort (n,) of a message, by name in any order.
 
-        Joints are where they truly are, as far as the message says so.
+        Joints have their true angles, where the message states them.
 
         Raises:
             AccordError: naming the joint that is missing, or has no value.
@@ -130,7 +130,7 @@ class JointStateCodec:
         return time, q[order], qd[order], effort[order]
 
     def _decode_own(self, data: bytes) -> tuple[float, Array, Array, Array] | None:
-        """Return what a message of this codec's layout says, or None for another."""
+        """Return the content of a message of this codec's layout, or None for another."""
         if self._fixed.begins(data):
             _, sec, nanosec, *counts = self._head.unpack_from(data)
             if (counts[0], counts[1]) == self._expected:

@@ -42,7 +42,7 @@ class CdrWriter:
 
     @classmethod
     def without_stamp(cls) -> Self:
-        """Begin a message that has no header of its own, an array say."""
+        """Begin a message that has no header of its own, such as an array."""
         writer = cls()
         del writer.data[len(HEADER) :]
         return writer

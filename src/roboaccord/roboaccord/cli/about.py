@@ -1,4 +1,4 @@
-"""`accord list`, `scenario`, `doctor`, `new-robot`: what there is, and a robot more."""
+"""`accord list`, `scenario`, `doctor`, `new-robot`: what is available, and a template."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SUFFIX = ".jinja"
 
 
 def doctor_command() -> Result:
-    """Say what this machine has, and what to install for what it lacks.
+    """Report which software this machine has, and how to install what is missing.
 
     Example:
 
@@ -95,7 +95,7 @@ def found(module: str) -> bool:
 
 def list_command(
     robot: Annotated[
-        str, typer.Argument(help="List its scenarios.", autocompletion=complete_robot)
+        str, typer.Argument(help="Robot whose scenarios are listed.", autocompletion=complete_robot)
     ] = "",
 ) -> Result:
     """List the robots, or the scenarios of one.
@@ -155,10 +155,10 @@ def _words(key: Key) -> str:
 
 
 def new_robot_command(
-    name: Annotated[str, typer.Argument(help="Of the robot and of its package.")],
-    folder: Annotated[Path, typer.Option("--dir", help="Where the package goes.")] = Path("src"),
+    name: Annotated[str, typer.Argument(help="Name of the robot and of its package.")],
+    folder: Annotated[Path, typer.Option("--dir", help="Folder for the package.")] = Path("src"),
 ) -> Result:
-    """Make the package of a new robot: a pendulum, to be made into what you want.
+    """Make the package of a new robot: a pendulum, as a starting point.
 
     It has a description, parameters, equations of its own, a scenario, a launch file and tests.
 
@@ -185,7 +185,7 @@ def check_name(name: str) -> None:
     """Refuse what is not a name of a ROS package [REP-144], or is one already.
 
     Raises:
-        AccordError: one line that says why.
+        AccordError: one line that states why.
     """
     if not re.fullmatch(r"[a-z](_?[a-z0-9])+", name) or keyword.iskeyword(name):
         raise AccordError(

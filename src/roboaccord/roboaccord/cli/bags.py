@@ -55,10 +55,11 @@ def compare_command(
     ] = None,
     start: Annotated[
         Seconds | None,
-        typer.Option("--from", metavar="S", help="Start.", show_default=False),
+        typer.Option("--from", metavar="S", help="Start of the interval.", show_default=False),
     ] = None,
     stop: Annotated[
-        Seconds | None, typer.Option("--to", metavar="S", help="End.", show_default=False)
+        Seconds | None,
+        typer.Option("--to", metavar="S", help="End of the interval.", show_default=False),
     ] = None,
     tolerance: Annotated[
         Annotated[float, Quantity("", "each signal's")] | None,
@@ -300,8 +301,8 @@ def export_command(
 def recover_command(bag: Bag) -> Result:
     """Make a bag that was cut or damaged valid for `ros2 bag`, in place.
 
-    It keeps everything before the damage, and says what is lost. Not for a bag that is still being
-    recorded.
+    It keeps everything before the damage, and reports what is lost. Not for a bag that is still
+    being recorded.
 
     Example:
 

@@ -20,7 +20,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
-from roboaccord.description.findings import Finding
+from roboaccord.description.findings import RuleFinding
 from roboaccord.description.resources import share
 from roboaccord.description.rules import RULES, explain, findings
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
@@ -47,7 +47,7 @@ class Check:
 
     files: Mapping[str, Sequence[Problem]]
     missing: tuple[str, ...]
-    findings: Sequence[Finding] = ()
+    findings: Sequence[RuleFinding] = ()
 
     @property
     def verdict(self) -> Verdict:
@@ -80,17 +80,18 @@ def check_command(
         typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
     ] = None,
     report: Annotated[
-        Path | None, typer.Option("--sarif", metavar="FILE.sarif", help="Write it as SARIF.")
+        Path | None,
+        typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF."),
     ] = None,
     rule: Annotated[
-        str, typer.Option("--explain", metavar="RULE", help="Say what a rule finds, and why.")
+        str, typer.Option("--explain", metavar="RULE", help="Explain what a rule finds, and why.")
     ] = "",
 ) -> Result:
     """Check a robot's description, or what is given to Gazebo, without any engine.
 
     A robot's file: masses, units, limits, axes, names, meshes and references, each with its
     line and cure. Worlds, models and bridges: unknown elements, missing systems and unbridged
-    topics, which Gazebo takes in silence; sdformat's own checker is asked where it is installed.
+    topics, which Gazebo accepts silently; sdformat's own checker runs where it is installed.
     Exit status 1 if something is wrong, or undecided because the checker did not answer.
 
     Examples:
@@ -104,8 +105,8 @@ def check_command(
       accord check worlds/mine.sdf --models models
     """
     if rule:
-        told = explain(rule)
-        return Result({"rule": rule, **RULES[rule]._asdict()}, [Text(told)])
+        explained = explain(rule)
+        return Result({"rule": rule, **RULES[rule]._asdict()}, [Text(explained)])
     shipped = _shipped_folder()
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
     named, arguments = split_arguments(words or [])
@@ -116,7 +117,7 @@ def check_command(
     packages = read_packages(package or [])
     paths = files or sorted([*shipped.glob("worlds/*.sdf"), *shipped.glob("models/*/model.*df")])  # type: ignore[union-attr]
     tool = sdformat_tool()
-    found, of_urdfs = dict[str, list[Problem]](), list[Finding]()
+    found, of_urdfs = dict[str, list[Problem]](), list[RuleFinding]()
     for path in paths:
         if is_robot(path):
             of_urdfs += findings(_read(path, packages, arguments))
@@ -159,7 +160,7 @@ def _read(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, str]
     return file
 
 
-def finding_text(each: Finding) -> Text:
+def finding_text(each: RuleFinding) -> Text:
     """Return a finding as compilers print one, and its cure."""
     return Text.assemble(
         f"{each.file}:{each.line}: ",

@@ -67,7 +67,7 @@ class Result:
         used: what the figures depend on beside the options, such as keys of the scenario; None
             for an option that played no part.
         ok: whether all is as it is to be; if not, the exit status is 1.
-        after: called when all is printed: a page that stays, say.
+        after: called when all is printed, for a page that stays.
         names: what links are called in what is printed, by our names, where a user has others.
     """
 
@@ -304,7 +304,7 @@ def filled(start: str, words: Iterable[str]) -> str:
 
 
 def used_by(setup: Setup, *names: str) -> dict[str, Value]:
-    """Return the keys of a scenario that figures depend on most, to be told with them."""
+    """Return the keys of a scenario that figures depend on most, to be printed with them."""
     scenario = setup.scenario
     keys = names or ("duration", "control_period", "physics_step", "seed")
     controller = {"controller": scenario.controller.get("name", "none")} if not names else {}

@@ -71,13 +71,13 @@ def command_line() -> str:
 
 
 def note(line: str) -> None:
-    """Say on stderr what a person may want to know; `--json` hides it."""
+    """Print a line on stderr that a person may want to see; `--json` hides it."""
     if not call.get().quiet:
         log.print(line, soft_wrap=True)
 
 
 def warn(line: str) -> None:
-    """Say on stderr what everybody must know."""
+    """Print a warning on stderr, with `--json` too."""
     log.print(f"accord: warning: {line}", soft_wrap=True)
 
 

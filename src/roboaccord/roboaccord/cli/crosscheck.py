@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -17,7 +19,7 @@ from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.levels import log_lines
+from roboaccord.cli.levels import log_lines, shown_of
 from roboaccord.cli.options import (
     Base,
     Changes,
@@ -38,7 +40,9 @@ from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import quantities, to_json
 from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured, check_manufactured
-from roboaccord.description.findings import Finding
+from roboaccord.crosscheck.report import Report
+from roboaccord.crosscheck.runs import Progress
+from roboaccord.description.findings import RuleFinding
 from roboaccord.description.rules import findings
 from roboaccord.door.checks import (
     check_own_log,
@@ -115,9 +119,7 @@ def crosscheck_command(
             "or both side by side.",
         ),
     ] = Profile.DEFAULT,
-    of: Annotated[
-        str, typer.Option("--robot", metavar="FILE", help="The robot's file of a LOG.")
-    ] = "",
+    of: Annotated[str, typer.Option("--robot", metavar="FILE", help="Robot file for a LOG.")] = "",
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -135,20 +137,20 @@ def crosscheck_command(
 ) -> Result:
     """Check engines against the analytical reference, level by level.
 
-    Accelerations at random states; every recorded control period against our equations under the
-    engine's own scheme, and against the reference; the same run again, and in a world that is
-    turned, mirrored or shifted; events; the energy book; whole trajectories at dt, dt/2, dt/4 with
-    their order of convergence, in place of which a scenario that calls its motion chaotic has
-    medians over seeds. Each level of each engine is within, outside, not judged or excused, or does
-    not apply. Exit status 1 if one is outside (fail) or not judged (undecided). With no engine
-    there is no verdict, and the status is 0.
+    Accelerations at random states; every recorded control period against the equations of motion
+    under the engine's own scheme, and against the reference; the same run again, and in a world
+    that is turned, mirrored or shifted; events; the energy book; whole trajectories at dt, dt/2,
+    dt/4 with their order of convergence, or, for a scenario that is marked as chaotic, medians over
+    seeds. Each level of each engine is within, outside, not judged or excused, or does not apply.
+    Exit status 1 if one is outside (fail) or not judged (undecided). With no engine there is no
+    verdict, and the status is 0.
 
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
-    while it runs. One that holds no scenario needs its name behind it.
+    during a run. A BAG without a scenario needs its name as second argument.
 
     Of a LOG with joint positions and efforts, of your own simulator or robot, windows of samples
-    are compared with the equations of the robot's file: what differs (mass, friction, gear,
-    delay, sign, ...), where, and by how much. Columns and units are guessed by their names.
+    are compared with the equations of the robot's file: what differs (mass, friction, gear, delay,
+    sign, ...), where, and by how much. Columns and units are recognised by their names.
 
     Examples:
 
@@ -174,38 +176,23 @@ def crosscheck_command(
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
     if is_log(robot, of, scenario):
-        folders = read_packages(packages or [])
         own = check_own_log(
             robot, of or None, changes or (), mapped(columns), folder,
-            packages=folders, arguments=arguments, base=base,
+            packages=read_packages(packages or []), arguments=arguments, base=base,
         )  # fmt: skip
-        return Result(
-            own,
-            log_lines(own),
-            used=dict.fromkeys(("engines", "refine", "profile")),
-            ok=own.ok,
-        )
+        used = dict.fromkeys(("engines", "refine", "profile"))
+        return Result(own, log_lines(own), used=used, ok=own.ok)
     if is_recording(robot) and not manufactured:
-        run = read_bag(robot)
-        recorded = check_recording(run, "", scenario, changes or ())
-        return Result(
-            recorded.to_json(), [recorded.line()], used={"engines": run.engine}, ok=recorded.ok
-        )
+        return recording_result(robot, scenario, changes or ())
     refuse_missing_bag(robot)
     setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
     found = checked(setup)
     chosen = choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     if manufactured:
-        from roboaccord.cli.crosscheck import manufactured_result
-
         return manufactured_result(setup, falsified, refine, folder)
-    from roboaccord.cli.levels import shown_of
-    from roboaccord.crosscheck.runs import Progress
-
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
-    with results(folder, default, force=force) as place, progress() as bar:
-        task = bar.add_task(COMPILING, total=None)
+    with results(folder, default, force=force) as place, watched() as watch:
         report = crosscheck(
             setup,
             engines=falsified,
@@ -214,23 +201,48 @@ def crosscheck_command(
             command=command_line(),
             refused=leave_out if found is not None or not engines else None,
             changed=bool(changes or faults),
-            progress=Progress(
-                lambda jobs: bar.update(task, total=jobs),
-                lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
-            ),
+            progress=watch,
         )
-    page = place / "report.html"
+    result = report_result(setup, report, place, chosen, found)
+    wanted = {name_of(engine) for engine in falsified} if found is not None and engines else set()
+    return replace(result, ok=report.ok and wanted <= set(report.engines))
+
+
+def recording_result(bag: str, scenario: str, changes: Sequence[str]) -> Result:
+    """Check a recorded run, and return what a command shows of it."""
+    run = read_bag(bag)
+    found = check_recording(run, "", scenario, changes)
+    return Result(found.to_json(), [found.line()], used={"engines": run.engine}, ok=found.ok)
+
+
+@contextmanager
+def watched() -> Iterator[Progress]:
+    """Show a bar of the jobs of a check."""
+    with progress() as bar:
+        task = bar.add_task(COMPILING, total=None)
+        yield Progress(
+            lambda jobs: bar.update(task, total=jobs),
+            lambda engine, dt: bar.update(task, advance=1, description=f"{engine} {dt:g} s"),
+        )
+
+
+def report_result(
+    setup: Setup,
+    report: Report,
+    folder: Path,
+    engines: Sequence[str],
+    found: Sequence[RuleFinding] | None,
+) -> Result:
+    """Return what a command shows of a report in a folder, and of what the rules find."""
+    page = folder / "report.html"
     if lacking := missing("report"):
-        note(f"no report.html beside {place / 'summary.json'}: it needs {lacking}")
-    used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": chosen}
+        note(f"no report.html beside {folder / 'summary.json'}: it needs {lacking}")
     data = {**report.to_json(), "report": "" if lacking else str(page), **model_of(setup)}
-    ok = report.ok
     if found is not None:
         data["findings"] = to_json(found)
-        wanted = {name_of(engine) for engine in falsified} if engines else set()
-        ok &= wanted <= set(report.engines)
-    names = setup.robot.own_names(setup)
-    return Result(data, shown_of(report, None if lacking else page), used=used, ok=ok, names=names)
+    used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": engines}
+    shown = shown_of(report, None if lacking else page)
+    return Result(data, shown, used=used, ok=report.ok, names=setup.robot.own_names(setup))
 
 
 def mapped(texts: list[str] | None) -> dict[str, str]:
@@ -248,7 +260,7 @@ def mapped(texts: list[str] | None) -> dict[str, str]:
     return found
 
 
-def checked(setup: Setup) -> list[Finding] | None:
+def checked(setup: Setup) -> list[RuleFinding] | None:
     """Return what the rules find in a robot's file, and print it on stderr; None of others."""
     if not isinstance(setup.robot, FileRobot):
         return None
@@ -262,7 +274,7 @@ def checked(setup: Setup) -> list[Finding] | None:
 
 
 def leave_out(name: str, error: AccordError) -> None:
-    """Say on stderr that an engine does not take the scenario."""
+    """Report on stderr that an engine does not take the scenario."""
     reason = str(error).removeprefix(f"{name}: ")
     log.print(f"left out: {name}: {reason}", soft_wrap=True)
 
@@ -312,10 +324,10 @@ def manufactured_result(
     assert isinstance(data, dict)
     used = used_by(setup, "physics_step") | {"engines": [*{m.engine: 0 for m in found.models}]}
     ok = found.verdict in ("pass", None)
-    return Result({**data, **model_of(setup)}, shown_of(found), used=used, ok=ok)
+    return Result({**data, **model_of(setup)}, manufactured_shown(found), used=used, ok=ok)
 
 
-def shown_of(found: Manufactured) -> list[RenderableType]:
+def manufactured_shown(found: Manufactured) -> list[RenderableType]:
     """Return a table with a row for each model, what is not within, and the verdict."""
     shown: list[RenderableType] = []
     judged = [model for model in found.models if model.dt]

@@ -1,4 +1,4 @@
-"""Folders of results: each says which command wrote it, so that no other one writes into it."""
+"""Folders of results: each names the command that wrote it, so that no other writes into it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MARKER = ".roboaccord.json"
 
 @dataclass(frozen=True)
 class Marker:
-    """What a folder's marker says: the command, and the files that it wrote, relative."""
+    """A folder's marker: the command, and the files that it wrote, relative."""
 
     command: str
     files: tuple[str, ...] = ()

@@ -82,7 +82,7 @@ def read_key_map(path: Path | None = None) -> KeyMap:
 
 
 class Keyboard(LiveInputs):
-    """Inputs of a run from keys: a held key asks for what the key map says, until a silence.
+    """Inputs of a run from keys: a held key gives the target of the key map, until a silence.
 
     At the end of the input the run ends with the next silence.
 
@@ -181,13 +181,13 @@ def terminal_keys() -> Iterator[Read]:
     The terminal is as before at the end, whatever ends it. A signal to end is the key q; a second
     one that comes before that is read is an interrupt. The last key is `END`.
     """
-    told: list[str] = []
+    pending: list[str] = []
     ended: list[int] = []
     is_open = sys.stdin is not None  # else the next file that is opened has its number
 
     def read() -> list[str]:
         nonlocal is_open
-        keys, told[:] = list(told), []
+        keys, pending[:] = list(pending), []
         while is_open and (data := _typed()) is not None:
             is_open = bool(data)
             text = data.decode(errors="ignore")
@@ -195,9 +195,9 @@ def terminal_keys() -> Iterator[Read]:
         return keys if is_open else [*keys, END]
 
     def end(number: int, _: FrameType | None) -> None:
-        if told:  # nobody reads any more
+        if pending:  # nobody reads any more
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-        told.append("q")
+        pending.append("q")
         ended.append(number)
         if number == signal.SIGINT:
             go_on()

@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from roboaccord.cli.signals import GRACE, TOLD, WORDS
+from roboaccord.cli.signals import GRACE, RECEIVED, WORDS
 from roboaccord.contract.errors import (
     AccordError,
     Terminated,
@@ -159,7 +159,7 @@ def robot_commands(name: str) -> Command:
             except ImportError as error:
                 raise AccordError(
                     f"the commands of {robot_name} need {error.name}{place_of(error)}: "
-                    "accord doctor says what to do"
+                    "accord doctor reports what to do"
                 ) from error
             if command:
                 command.hidden = name in robot.hidden
@@ -242,14 +242,14 @@ def minded() -> Iterator[list[signal.Signals]]:
     """Let SIGTERM end a command as Ctrl-C does; yield the list that it is then in.
 
     The first signal counts: a second SIGTERM does not disturb what closes files. What a library
-    makes of the exception, whose threads it stops, is not told.
+    makes of the exception, whose threads it stops, is not reported.
     """
-    TOLD.clear()
-    last = threading.Timer(LAST, lambda: leave(complain(WORDS[TOLD[0]], 128 + TOLD[0])))
+    RECEIVED.clear()
+    last = threading.Timer(LAST, lambda: leave(complain(WORDS[RECEIVED[0]], 128 + RECEIVED[0])))
     last.daemon = True  # a library may lose the exception
 
     def end(number: int, _: FrameType | None) -> None:
-        TOLD.append(signal.Signals(number))
+        RECEIVED.append(signal.Signals(number))
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)
@@ -263,7 +263,7 @@ def minded() -> Iterator[list[signal.Signals]]:
     before = sys.unraisablehook, threading.excepthook
     sys.unraisablehook, threading.excepthook = _in_a_callback, _in_a_thread
     try:
-        yield TOLD
+        yield RECEIVED
     finally:
         last.cancel()
         sys.unraisablehook, threading.excepthook = before
@@ -276,7 +276,7 @@ def _in_a_callback(lost: sys.UnraisableHookArgs) -> None:
     if isinstance(lost.exc_value, KeyboardInterrupt):
         signal.signal(signal.SIGALRM, partial(_raise, lost.exc_type))
         signal.setitimer(signal.ITIMER_REAL, AGAIN)
-    elif not TOLD:
+    elif not RECEIVED:
         sys.__unraisablehook__(lost)
 
 
@@ -285,7 +285,7 @@ def _raise(kind: type[BaseException], *_: int | FrameType | None) -> NoReturn:
 
 
 def _in_a_thread(error: threading.ExceptHookArgs) -> None:
-    if not TOLD:
+    if not RECEIVED:
         threading.__excepthook__(error)
 
 
@@ -318,7 +318,7 @@ def _run(words: list[str]) -> int:
     except BrokenPipeError:
         return 0
     except (Exception, SystemExit) as error:
-        if TOLD:
+        if RECEIVED:
             return INTERRUPTED
         message = lack(error) or hint_for_option(error, words) or line_of(error)
         if message is None:

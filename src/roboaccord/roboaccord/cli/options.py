@@ -147,7 +147,7 @@ Stay = Annotated[
     Seconds,
     typer.Option(metavar="S", min=0.0, help="How long the page stays; default: until Ctrl-C."),
 ]
-Seed = Annotated[int, typer.Option(min=0, help="Of the random numbers.")]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")]
 Out = Annotated[
     Path | None,
     typer.Option(

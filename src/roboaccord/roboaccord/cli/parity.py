@@ -18,7 +18,7 @@ from roboaccord.cli.pieces import in_pieces
 from roboaccord.contract.errors import AccordError, need
 from roboaccord.contract.files import check_target
 from roboaccord.contract.results import unit_of
-from roboaccord.crosscheck.parity.result import Parity, RobotParity, Status, errors_of
+from roboaccord.crosscheck.parity.result import Parity, ReadingStatus, RobotParity, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names
 from roboaccord.door.reading import choose_readers, files_of, parity, targets_of
 from roboaccord.engines.reading import Base
@@ -38,13 +38,13 @@ T = TypeVar("T", bound=str)
 
 BASES: tuple[Base, ...] = ("fixed", "free")
 COLOURS = {
-    Status.SAME: "green",
-    Status.DIFFER: "red",
-    Status.REFUSED: "yellow",
-    Status.UNDECIDED: "magenta",
+    ReadingStatus.SAME: "green",
+    ReadingStatus.DIFFER: "red",
+    ReadingStatus.REFUSED: "yellow",
+    ReadingStatus.UNDECIDED: "magenta",
 }
 NAMED = 3  # links or joints of a cause that the table names
-SAID = 3  # lines that an engine printed
+MESSAGES = 3  # lines that an engine printed
 
 
 @in_pieces()
@@ -69,7 +69,8 @@ def parity_command(
         ),
     ] = "",
     settings: Annotated[
-        str, typer.Option(metavar="default|accord", help="The engines' own, or ours.")
+        str,
+        typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours."),
     ] = "default",
     base: Annotated[
         str,
@@ -91,7 +92,7 @@ def parity_command(
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")] = None,
     report: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write it as JUnit.")
+        Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
     ] = None,
     annotations: Annotated[
         Path | None,
@@ -103,10 +104,10 @@ def parity_command(
 
     Each engine's own reader gets the file without geometry, and once as shipped. Joints, axes,
     limits, masses, centres, inertias, mass matrix, gravity forces and the accelerations at 100
-    random states are held against an own articulated-body algorithm. Each difference is named
-    with its link and cause, and proven: with that cause alone, and without it. Damping, dry
-    friction, effort limits and mimic are told apart. The rules of `accord check` are asked
-    first. A repair invents no number: it asks for it. Exit status 1 if an engine differs or
+    random states are compared with an independent articulated-body algorithm. Each difference is
+    named with its link and cause, and confirmed: with that cause alone, and without it. Damping,
+    dry friction, effort limits and mimic are listed apart. The rules of `accord check` run first. A
+    repair invents no number: it lists those that it needs. Exit status 1 if an engine differs or
     refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
     repair needs a number.
 
@@ -127,10 +128,7 @@ def parity_command(
     root = one_of("--base", base, BASES) if base else None
     whose = one_of("--settings", settings, SETTINGS)
     chosen = choose_readers(listed(engines), note)
-    more, arguments = split_arguments(words or [])
-    if more:
-        raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
-    files = files_of(what, read_packages(package or []), arguments, note)
+    files = files_of(what, read_packages(package or []), xacro_arguments(words or []), note)
     for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
         check_target(path, kind)
     targets = targets_of(repair, files, Path(what)) if repair else []
@@ -140,8 +138,7 @@ def parity_command(
         def done(robot: RobotParity) -> None:
             step(robot.name)
             if not alone:
-                statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
-                note(f"{robot.name}: {robot.unread or statuses}")
+                note(status_line(robot))
 
         result = parity(
             files,
@@ -166,6 +163,24 @@ def parity_command(
     return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
 
 
+def xacro_arguments(words: list[str]) -> dict[str, str]:
+    """Return the arguments of a xacro file by name.
+
+    Raises:
+        AccordError: for a word that is not NAME:=VALUE.
+    """
+    more, arguments = split_arguments(words)
+    if more:
+        raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
+    return arguments
+
+
+def status_line(robot: RobotParity) -> str:
+    """Return the status of each engine in a line, or why the robot cannot be read."""
+    statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
+    return f"{robot.name}: {robot.unread or statuses}"
+
+
 def one_of(option: str, value: str, known: Sequence[T]) -> T:
     """Return a value that an option takes.
 
@@ -186,7 +201,7 @@ def shown_of(result: Parity) -> list[RenderableType]:
     return [*shown, *(line for robot in robots for line in repair_lines(robot, alone))]
 
 
-def status_text(status: Status) -> Text:
+def status_text(status: ReadingStatus) -> Text:
     """Return a status in its colour."""
     return Text(status, COLOURS[status])
 
@@ -217,7 +232,7 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     more = len(robot.findings) - len(rules)
     if more:
         rules.append(Text(f"{more} more: accord check {robot.file}"))
-    words = [Text(line, "dim") for line in message_lines(robot, SAID)]
+    words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
     return [
         table,
         Text(versions),
@@ -267,7 +282,7 @@ def fleet_shown(result: Parity) -> list[RenderableType]:
 
 
 def repair_lines(robot: RobotParity, alone: bool) -> Iterator[str]:
-    """Yield what was repaired, what is needed, and the engines' say; of one robot the diff, too."""
+    """Yield repairs, what they need, and the engines' verdicts; of one robot the diff, too."""
     if robot.repair is None:
         return
     for flaw in robot.repair.repairs:

@@ -50,7 +50,7 @@ _study: ContextVar[tuple[str, Mapping[str, Value]]] = ContextVar("study")
 
 @dataclass(frozen=True)
 class Pieces:
-    """Say how a command's work may be cut.
+    """Describe how a command's work may be cut.
 
     Args:
         own: whether it keeps pieces in its own folder, by `kept`; if not, it takes --resume.
@@ -71,7 +71,7 @@ class Pieces:
 
     @contextmanager
     def running(self, command: str, given: Mapping[str, Value]) -> Iterator[None]:
-        """Do the work of a command that was given these values as its options say."""
+        """Do the work of a command that was given these values by its options."""
         parameters = {
             name: _content(value)
             for name, value in given.items()

@@ -112,59 +112,76 @@ def rendered(found: DataclassInstance) -> list[RenderableType]:
     is shown below its name as a result is. Parts that are left out of the JSON are not shown, nor
     is what is left out as there is none. A mapping of mappings is a table, too.
     """
-    kind = type(found)
-    known, parts = quantities(kind), inline(kind)
     values = {
         each.name: value for each in fields(found)
         if (value := getattr(found, each.name)) is not None or "if_any" not in each.metadata
     }  # fmt: skip
-    missing = {each.name for each in fields(found)} - values.keys()
-    hidden = {each.name for each in fields(found) if "left_out" in each.metadata}
-    apart = {n for n, each in values.items() if _rows(each) or _cells(each) or is_dataclass(each)}
-    own = [
-        name for name in known if (first := name.partition(".")[0]) not in missing
-        and (first in parts or not ("." in name or name in apart))
-    ]  # fmt: skip
+    own = _own(found, values)
     shown: list[RenderableType] = [*lines_of(found, *own)] if own else []
-    alone: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
-    for name, part in values.items():
-        if not is_dataclass(part) or isinstance(part, type) or name in parts or name in hidden:
-            continue
-        if _chosen(type(part), ()):
-            heading = heading_of(name, known.get(name, Quantity("")))
-            alone.setdefault(type(part), {})[heading] = part
-    for group in alone.values():
+    for group in _parts(found, values):
         if len(group) > 1:
             shown += tables_of([*group.values()], labels=group)
         else:
             ((title, part),) = group.items()
             shown += [title, *rendered(part)]
+    known = quantities(type(found))
     for name, value in values.items():
-        quantity = known.get(name, Quantity(""))
-        title = quantity.meaning or heading_of(name, quantity)
-        if rows := _rows(value):
-            shown += tables_of(
-                rows, title=title, labels=value if isinstance(value, Mapping) else ()
-            )
-        elif isinstance(value, list) and value and isinstance(value[0], Path):
-            shown.append(file_line(value))
-        elif cells := _cells(value):
-            unit = quantity.shown or quantity.unit
-            title += f" [{unit}]" if unit not in ("", "1") else ""
-            headings = ["", *next(iter(cells.values()))]
-            values_of = {label: row.values() for label, row in cells.items()}
-            shown.append(grid_of(headings, values_of, quantity, title))
+        shown += _tabled(value, name, known.get(name, Quantity("")))
     return shown
 
 
+def _own(found: DataclassInstance, values: Mapping[str, object]) -> list[str]:
+    """Return the names of the quantities that are shown in lines: those in no part or table."""
+    beside = inline(type(found))
+    missing = {each.name for each in fields(found)} - values.keys()
+    apart = {n for n, each in values.items() if _rows(each) or _cells(each) or is_dataclass(each)}
+    return [
+        name for name in quantities(type(found))
+        if (first := name.partition(".")[0]) not in missing
+        and (first in beside or not ("." in name or name in apart))
+    ]  # fmt: skip
+
+
+def _parts(
+    found: DataclassInstance, values: Mapping[str, object]
+) -> Iterable[Mapping[str, DataclassInstance]]:
+    """Return the parts that are shown by themselves, by heading; those of one class together."""
+    known = quantities(type(found))
+    hidden = {each.name for each in fields(found) if "left_out" in each.metadata}
+    groups: dict[type[DataclassInstance], dict[str, DataclassInstance]] = {}
+    for name, part in values.items():
+        if not is_dataclass(part) or isinstance(part, type) or name in hidden | inline(type(found)):
+            continue
+        if _chosen(type(part), ()):
+            heading = heading_of(name, known.get(name, Quantity("")))
+            groups.setdefault(type(part), {})[heading] = part
+    return groups.values()
+
+
+def _tabled(value: object, name: str, quantity: Quantity) -> Iterable[RenderableType]:
+    """Return a field's rows or grid as a table, its files as a line; nothing of other values."""
+    title = quantity.meaning or heading_of(name, quantity)
+    if rows := _rows(value):
+        return tables_of(rows, title=title, labels=value if isinstance(value, Mapping) else ())
+    if isinstance(value, list) and value and isinstance(value[0], Path):
+        return [file_line(value)]
+    if cells := _cells(value):
+        unit = quantity.shown or quantity.unit
+        title += f" [{unit}]" if unit not in ("", "1") else ""
+        headings = ["", *next(iter(cells.values()))]
+        values_of = {label: row.values() for label, row in cells.items()}
+        return [grid_of(headings, values_of, quantity, title)]
+    return []
+
+
 def _rows(value: object) -> list[DataclassInstance]:
-    """Return a field's value as the rows of a table; none where it is no list of parts."""
+    """Return a field's value as the rows of a table; none where it is not a list of parts."""
     items = [*value.values()] if isinstance(value, Mapping) else value
     return items if isinstance(items, list) and items and is_dataclass(items[0]) else []
 
 
 def _cells(value: object) -> Mapping[str, Mapping[str, Value]]:
-    """Return a field's value as the rows of a grid; none where it is no mapping of mappings."""
+    """Return a field's value as the rows of a grid; none where it is not a mapping of mappings."""
     rows = value if isinstance(value, Mapping) else {}
     return rows if all(isinstance(row, Mapping) for row in rows.values()) else {}
 

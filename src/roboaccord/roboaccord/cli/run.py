@@ -88,7 +88,8 @@ def run_command(
     base: Base = "",
     packages: Packages = None,
     controller: Annotated[
-        str, typer.Option(metavar="MODULE:CLASS", help="A controller of your own.")
+        str,
+        typer.Option(metavar="MODULE:CLASS", help="Class of your own controller."),
     ] = "",
     inputs: Annotated[
         Path | None,
@@ -100,8 +101,8 @@ def run_command(
 ) -> Result:
     """Run a scenario, and record it.
 
-    Of a robot that is a URDF or xacro FILE the scenario may be left out: it is then released at
-    rest. Its controllers are none, pd, sine and random.
+    For a URDF or xacro FILE the scenario may be omitted: the robot is then released at rest. Its
+    controllers are none, pd, sine and random.
 
     Examples:
 
@@ -123,7 +124,7 @@ def run_command(
         raise AccordError(f"--timeout must be more than 0 s, not {watch.timeout:g}")
     check_engine(engine)
     recorded = RecordedInputs(inputs) if inputs else None
-    if recorded:  # the length of the recorded run, unless --set says another
+    if recorded:  # the length of the recorded run, unless --set changes it
         changes = [f"duration={recorded.duration!r}", *(changes or [])]
         faults = faults or list(recorded.fault_texts)
     setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)

@@ -39,7 +39,7 @@ def sensitivity_command(
         str, typer.Option(metavar="LIST", help="Kinds of error, separated by commas. Default: all.")
     ] = "",
     duration: Annotated[
-        Seconds, typer.Option(min=1e-3, help="Of the runs of levels 2 and 3.")
+        Seconds, typer.Option(min=1e-3, help="Duration of the runs of levels 2 and 3.")
     ] = 1.0,
     changes: Changes = None,
     faults: Faults = None,
@@ -48,17 +48,17 @@ def sensitivity_command(
         typer.Option(
             "--out",
             metavar="DIR",
-            help="Goes on from what the command left there; a folder with something else in it is "
-            "refused. Default: in runs/.",
+            help="Folder for the results, from which an interrupted study resumes; one with "
+            "other content is refused. Default: in runs/.",
         ),
     ] = None,
     force: Force = False,
 ) -> Result:
-    """Find the smallest error of each kind that the cross-check tells, by which level and name.
+    """Find the smallest error of each kind that the cross-check detects, by which level and name.
 
-    Falsifies one link or joint of an engine as `accord crosscheck --perturb` does, and bisects over
-    the size: levels 1 and 2 first, whole trajectories where these are silent. What is done is kept
-    in the folder, so that the command may be stopped and run again.
+    Perturbs one link or joint of an engine as `accord crosscheck --perturb` does, and bisects over
+    the size: levels 1 and 2 first, whole trajectories where these detect nothing. Finished results
+    are kept in the folder, from which an interrupted command resumes.
 
     Examples:
 
@@ -110,7 +110,7 @@ def tables_of(setup: Setup, rows: list[Sensitivity]) -> list[RenderableType]:
         size = "–" if row.size is None else f"{row.size:.1e}"
         named = " ".join((row.quantity, row.place)).strip()
         if not named:
-            named = row.reason if row.size is None else "not told apart"
+            named = row.reason if row.size is None else "not distinguished"
         unit = "" if row.size is None else kind.unit
         level = row.level.replace("_", " ")
         first = "" if row.named_from is None else f"{row.named_from:.1e}"

@@ -1,4 +1,4 @@
-"""How a command ends by a signal, and how it tells the process that minds it."""
+"""How a command ends by a signal, and how it notifies the process that watches over it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ WORDS = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
 MINDED = "ROBOACCORD_MINDED"  # environment variable: the process that minds, and the one that works
 GRACE = 2.0  # s from a signal until a process is killed
 TAKEN = signal.SIGUSR1
-TOLD = list[signal.Signals]()  # the signals that are to end this process, in their order
+RECEIVED = list[signal.Signals]()  # the signals that are to end this process, in their order
 
 
 def go_on() -> None:
-    """Say that Ctrl-C was a regular end, after which there is work to do."""
-    TOLD.clear()
+    """Signal that Ctrl-C was a regular end, after which there is work to do."""
+    RECEIVED.clear()
     if os.environ.get(MINDED) == f"{os.getppid()} {os.getpid()}":
         os.kill(os.getppid(), TAKEN)

@@ -1,7 +1,7 @@
-"""Start of the command `accord`: a process that minds the one that works.
+"""Start of the command `accord`: a process that supervises the one that works.
 
-Native code that hangs or crashes can neither end nor say a line, so another process does: whatever
-happens, the command ends soon after SIGTERM, in one line, and its processes with it.
+Native code that hangs or crashes can neither end nor print a line, so another process does:
+whatever happens, the command ends soon after SIGTERM, in one line, and its processes with it.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ def main() -> NoReturn:
 
 def mind(child: int) -> int:
     """Pass signals on to a process until it ends; return the exit status for it."""
-    told, until = 0, math.inf
+    received, until = 0, math.inf
     while (ended := _reap(child)) is None:
         info = signal.sigtimedwait(WAITED_FOR, max(0.0, min(until - time.monotonic(), 3600.0)))
         if info and info.si_signo == TAKEN:
-            told, until = 0, math.inf
+            received, until = 0, math.inf
         elif info and info.si_signo != signal.SIGCHLD:
             if info.si_code != SI_KERNEL:
                 os.kill(child, info.si_signo)
-            told, until = told or info.si_signo, min(until, time.monotonic() + GRACE)
+            received, until = received or info.si_signo, min(until, time.monotonic() + GRACE)
         elif time.monotonic() >= until:
             os.kill(child, signal.SIGKILL)
-    if told or ended < 0:
+    if received or ended < 0:
         now = time.monotonic()
         end_orphans(max(now + SOON, min(until, now + GRACE)))
     if ended >= 0:
         return ended
-    number = signal.Signals(told or -ended)
+    number = signal.Signals(received or -ended)
     if number in WORDS:
         return _complain(WORDS[number], 128 + number)
-    return _complain(f"ended by {number.name}; is there memory enough, and room in /dev/shm?", 2)
+    return _complain(f"ended by {number.name}; is there enough memory, and room in /dev/shm?", 2)
 
 
 def end_orphans(until: float) -> None:

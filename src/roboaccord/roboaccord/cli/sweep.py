@@ -49,10 +49,12 @@ def sweep_command(
     physics_steps: Annotated[
         str,
         Quantity("s"),
-        typer.Option(metavar="LIST", help="Separated by commas; default: the scenario's."),
+        typer.Option(
+            metavar="LIST", help="Physics steps, separated by commas. Default: the scenario's."
+        ),
     ] = "",
     figure: Annotated[
-        str, typer.Option(metavar="NAME", help="A figure that `accord run` prints.")
+        str, typer.Option(metavar="NAME", help="Figure to summarise, as `accord run` prints it.")
     ] = "speed",
     changes: Changes = None,
     faults: Faults = None,

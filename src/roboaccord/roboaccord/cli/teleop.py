@@ -34,7 +34,7 @@ from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 
 GROUP = "roboaccord.teleop"
-LONGEST = 600.0  # s that a drive lasts unless --duration says more: a motion is kept in memory
+LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
 
 
@@ -65,26 +65,28 @@ class RosLink(Protocol):
 def teleop_command(
     robot: RobotName,
     engine: Engine = "reference",
-    scenario: Annotated[str, typer.Option(metavar="NAME", help="What is driven.")] = "teleop",
+    scenario: Annotated[str, typer.Option(metavar="NAME", help="Scenario to drive.")] = "teleop",
     changes: Changes = None,
     faults: Faults = None,
     duration: Annotated[
-        Seconds, typer.Option(metavar="S", min=0.0, help="Ends it after so long.")
+        Seconds, typer.Option(metavar="S", min=0.0, help="Duration of the drive.")
     ] = LONGEST,
-    keys: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="A key map of your own, in YAML.")
-    ] = None,
+    keys: Annotated[Path | None, typer.Option(metavar="FILE", help="Key map, in YAML.")] = None,
     ros: Annotated[
-        bool, typer.Option("--ros", help="Drive what `ros2 launch` started, over its topics.")
+        bool,
+        typer.Option("--ros", help="Drive a robot that `ros2 launch` started, over its topics."),
     ] = False,
-    namespace: Annotated[str, typer.Option(metavar="NAME", help="Of the launch, for --ros.")] = "",
+    namespace: Annotated[
+        str, typer.Option(metavar="NAME", help="Namespace of the launch, for --ros.")
+    ] = "",
     folder: Out = None,
     force: Force = False,
 ) -> Result:
     """Drive a robot by keys, in real time, and record it.
 
-    A held key asks for a velocity or an effort; 0.5 s without a key stops. Keys are shown as it
-    runs, and can come through a pipe. `accord run ROBOT SCENARIO --inputs BAG` repeats the drive.
+    A held key commands a velocity or an effort; after 0.5 s without a key the robot stops. The keys
+    are printed at the start, and can also come through a pipe. `accord run ROBOT SCENARIO --inputs
+    BAG` repeats the drive.
 
     Examples:
 

@@ -1,4 +1,4 @@
-"""`accord view`: a recorded run or a robot, in the browser or as a moving picture."""
+"""`accord view`: a recorded run or a robot, in the browser or as an animation."""
 
 from __future__ import annotations
 
@@ -66,20 +66,23 @@ class FilmOptions:
     """Options of films of a run: their files, and what these are to be like."""
 
     gif: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a moving picture instead.")
+        Path | None, typer.Option(metavar="FILE", help="Write an animated GIF instead.")
     ] = None
     mp4: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a film instead; needs ffmpeg.")
+        Path | None, typer.Option(metavar="FILE", help="Write an MP4 instead; needs ffmpeg.")
     ] = None
     fps: Annotated[
         Annotated[float, Quantity("1/s")] | None,
-        typer.Option(min=0.1, max=240.0, help="Pictures of film [25]; of a GIF, 50 at most."),
+        typer.Option(
+            min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most."
+        ),
     ] = None
     size: Annotated[
-        str | None, typer.Option(metavar="WIDTH[xHEIGHT]", help="Of the pictures [720x404 pixels].")
+        str | None,
+        typer.Option(metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels]."),
     ] = None
     uncut: Annotated[
-        bool, typer.Option("--uncut", help="Show also the time in which nothing moves.")
+        bool, typer.Option("--uncut", help="Include the time in which nothing moves.")
     ] = False
 
 
@@ -88,11 +91,12 @@ class Page:
     """Options of a page in the browser: how long it stays [s], and where it is."""
 
     stay: Stay = math.inf
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Of the browser view.")] = 8080
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the browser view.")] = 8080
     host: Annotated[
         str,
         typer.Option(
-            metavar="ADDRESS", help="To listen on; 0.0.0.0 lets other machines look and steer."
+            metavar="ADDRESS",
+            help="Address to listen on; 0.0.0.0 lets other machines watch and steer.",
         ),
     ] = HOST
 
@@ -103,7 +107,7 @@ class Page:
 
     @contextmanager
     def shown(self, stage: Stage) -> Iterator[None]:
-        """Say where a page is, do what lasts until interrupted, and close it."""
+        """Report where a page is, do what lasts until interrupted, and close it."""
         tell(stage.url, self.host, self.stay)
         with until_interrupted():
             yield
@@ -213,7 +217,7 @@ def log_line(line: str) -> None:
 
 
 def tell(url: str, host: str = HOST, stay: float = math.inf) -> None:
-    """Say where the view is, how to leave it, and who else can have it."""
+    """Report where the view is, how to leave it, and who else can open it."""
     if not _is_local(host):
         log.print(
             f"warning: whoever reaches {host} on port {url.rpartition(':')[2]} can watch and steer",

@@ -316,7 +316,7 @@ class EllipseFriction:
         The arrays are used again by the next call.
 
         Raises:
-            AccordError: for friction that sticks, which is no function of the motion.
+            AccordError: for friction that sticks, which is not a function of the motion.
         """
         if not self.slip_speed:
             raise AccordError(

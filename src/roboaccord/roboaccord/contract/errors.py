@@ -1,4 +1,4 @@
-"""Errors that commands turn into one line and exit status 2, and text that steers no terminal."""
+"""Errors that commands turn into one line and exit status 2, and text free of terminal controls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CONTROLS = re.compile(
 
 
 class AccordError(Exception):
-    """Tell the user in one line what is wrong and, where it can be said, what to do."""
+    """State in one line what is wrong and, where that is known, what to do."""
 
 
 class DivergedError(AccordError):
@@ -46,14 +46,14 @@ class LockstepError(AccordError):
 
 
 class Terminated(KeyboardInterrupt):
-    """End the program because of SIGTERM, in the same way as Ctrl-C does."""
+    """End the program because of SIGTERM, as Ctrl-C does."""
 
 
 def check_known(what: str, names: str | Iterable[str], known: Collection[str]) -> None:
     """Refuse the first of some names that is not known.
 
     Args:
-        what: begins the message, "unknown engine " say.
+        what: begins the message, such as "unknown engine ".
         names: to be checked, one or several.
         known: what there is.
 
@@ -91,11 +91,11 @@ def need(what: str, *extras: str) -> None:
     """Refuse to go on where libraries of extras are missing.
 
     Args:
-        what: begins the message, "reports need" say.
+        what: begins the message, such as "reports need".
         extras: their names.
 
     Raises:
-        AccordError: one line that says what to install.
+        AccordError: one line that states what to install.
     """
     if line := missing(*extras):
         raise AccordError(f"{what} {line}")

@@ -85,7 +85,7 @@ def parse_fault(text: str) -> Fault:
 
 
 def fault_of(event: Event) -> Fault | None:
-    """Return the fault that an event tells of, None where it tells of something else."""
+    """Return the fault that an event reports, None where it reports something else."""
     kind = EVENTS.get(event.kind)
     return Fault(event.subject, kind, event.time, size=event.size) if kind else None
 

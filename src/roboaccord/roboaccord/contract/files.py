@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError
 
 LARGEST = 256_000_000  # bytes of a file that is read as a whole
 LARGEST_TEXT = 10_000_000  # bytes of a file that a person wrote
-HEAD = 512  # bytes that tell the kind of a file
+HEAD = 512  # bytes by which the kind of a file is recognised
 STL_HEAD, STL_TRIANGLE = 84, 50  # bytes
 written = set[Path]()  # files that this process has written, absolute
 
@@ -94,7 +94,7 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
 
     Args:
         path: of the file.
-        kind: ending that files of this kind have, `.csv` say; the ending of `path` if left out.
+        kind: ending that files of this kind have, such as `.csv`; the ending of `path` if left out.
 
     Raises:
         AccordError: if there is something else than a file of this kind, or the file cannot be
@@ -112,7 +112,7 @@ def writing(path: Path, kind: str = "") -> Iterator[Path]:
 def drafting(path: Path, kind: str = "") -> Iterator[Path]:
     """Do what `writing` does, in the place of whatever file or link is there.
 
-    The draft exists before anybody can know its name, so that it is no link of somebody else's.
+    The draft exists before anybody can know its name, so that it is not a link of somebody else's.
 
     Raises:
         OSError: if the file cannot be written.

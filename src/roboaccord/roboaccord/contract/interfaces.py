@@ -35,7 +35,7 @@ class Inputs(Protocol):
         """Return the target in force at the tick of a state, the same object until it changes."""
 
     def switches(self, state: RobotState) -> Mapping[str, bool]:
-        """Return switches to set at the tick of a state, whatever the controller says of them."""
+        """Return switches to set at the tick of a state, whatever the controller commands."""
 
     def faults(self, state: RobotState) -> Sequence[Fault]:
         """Return what is to fail at the tick of a state; nothing, unless it is overridden."""

@@ -26,10 +26,10 @@ class Finding:
         level, engine: which.
         outcome: of the level.
         reason: why it is not simply within; "" where it is.
-        quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it cannot be told.
+        quantity: what is off: mass, axis, friction, ...; "" where nothing is, or it is unknown.
         where: the link, joint or time where it is off; "" likewise.
         stands_in: whether it is the outcome of another level, which stands in for this one.
-        smaller: whether a smaller physics step would tell.
+        smaller: whether a smaller physics step would decide.
     """
 
     level: Level

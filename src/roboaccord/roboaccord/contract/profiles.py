@@ -7,7 +7,7 @@ T = TypeVar("T")
 EXPERT = " (expert)"
 """Behind the name of an engine that is held to its expert settings."""
 DEFAULT = " (default)"
-"""Behind the name of an engine in a scenario, for what is not said of its expert settings."""
+"""Behind the name of an engine in a scenario, for what does not hold for its expert settings."""
 
 
 def plain(engine: str) -> str:

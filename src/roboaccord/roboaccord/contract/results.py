@@ -20,14 +20,14 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 """What JSON can hold."""
 
 IF_ANY = {"if_any": True}  # metadata of a field that is left out of the JSON where it is None
-LEFT_OUT = {"left_out": True}  # metadata of a field that is no part of the JSON
+LEFT_OUT = {"left_out": True}  # metadata of a field that is not part of the JSON
 INLINE = {"inline": True}  # metadata of a field whose keys stand among those beside it
 BESIDE = {"beside": True}  # metadata of a field whose quantities are shown among those beside it
 
 
 @dataclass(frozen=True)
 class Quantity:
-    """Say of a field of a result what it is: `speed: Annotated[float, Quantity("m/s", "...")]`.
+    """Describe a field of a result: `speed: Annotated[float, Quantity("m/s", "...")]`.
 
     Args:
         unit: SI symbol, products with blanks as `N m`; 1 for a ratio, "" for what has none.

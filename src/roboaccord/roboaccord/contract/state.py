@@ -67,7 +67,7 @@ class RobotState:
         orientation: of `base_link` in the world, quaternion x y z w (4,).
         twist: linear then angular velocity of `base_link`, in its own axes (6,)
             [m/s, rad/s], as nav_msgs/Odometry has it (REP-105).
-        switches: state of each switch (a magnet, say) by name.
+        switches: state of each switch (such as a magnet) by name.
         encoders: index, angle and rate of each joint whose encoder has failed, as it has them.
     """
 
@@ -168,8 +168,8 @@ class Target:
 
     Args:
         twist: desired linear and angular velocity of the base (6,) [m/s, rad/s].
-        effort: desired joint efforts (n,) [N m], or None where nobody has asked for any.
-        velocity: desired joint velocities (n,) [rad/s], or None where nobody has asked for any.
+        effort: desired joint efforts (n,) [N m], or None where none are commanded.
+        velocity: desired joint velocities (n,) [rad/s], or None where none are commanded.
         position: desired joint positions (n,) [rad], NaN where `velocity` counts; or None.
     """
 
@@ -187,7 +187,7 @@ class Aim:
     """Hold a point of a robot whose speed and path are shown, and where it is to be.
 
     Args:
-        name: of the point, `tips` say.
+        name: of the point, such as `tips`.
         link: to which it is fixed.
         offset: from the link's origin, in its frame (3,) [m].
         target: where it is to be (3,) [m]; None for nowhere.

@@ -39,7 +39,7 @@ class Trajectory(Drawn):
         events: in order of time.
         switches: state of each switch by name (k,); no part of `rows`, and so of the hash.
         wrench: on `base_link` in the world (k, 6) [N, N m], in force as `effort` was; None where
-            nobody commanded any. No part of `rows` either.
+            none was commanded. No part of `rows` either.
     """
 
     joints: tuple[str, ...]

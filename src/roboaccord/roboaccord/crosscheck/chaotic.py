@@ -1,4 +1,4 @@
-"""Level 3 of a chaotic motion: statistics over seeds; and what round-off makes of any motion.
+"""Level 3 of a chaotic motion: statistics over seeds; and the growth of round-off in any motion.
 
 Every simulator runs the scenario again from the same start, from a start of which one value has its
 last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of
@@ -39,11 +39,11 @@ from roboaccord.scenario.setup import Setup
 
 WHY = (
     "The motion is chaotic: trajectories part whatever the step, and impacts on stops end in "
-    "different velocities wherever stops differ. So level 3 gives way to statistics over seeds."
+    "different velocities wherever stops differ. So level 3 is replaced by statistics over seeds."
 )
 
 # A difference must be known to this part of the reference's median: then most runs of an engine
-# that passes go the same way, and at least half as far.
+# that passes go in the same direction, and at least half as far.
 KNOWN = 0.5
 PROBED = 5  # ticks at which the loop is linearised
 PROBE = 1e-6  # rad and rad/s

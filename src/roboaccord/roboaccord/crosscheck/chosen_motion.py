@@ -336,8 +336,8 @@ class Follower:
     def missing_at(self, first: Array, last: Array, step: float) -> tuple[list[str], bool]:
         """Return the outermost joints at which forces are missing, and whether at one alone.
 
-        Or `base_link`, where they are missing at no joint; nothing where that cannot be told, from
-        few samples say.
+        Or `base_link`, where they are missing at no joint; nothing where that is unknown, as from
+        few samples.
 
         A link that is wrong asks for forces at its joint and those between that and the base, not
         beyond: of a serial robot one joint is outermost, the one that carries the link.

@@ -30,7 +30,7 @@ STOPS = ("joint_stop", "impact")  # which no scheme steps
 GRID_SAFETY, GRID_UNSURE = 1.25, 3.0  # grid convergence index, with an order that fits or not
 GRID_LEAST = 0.5  # order; no power law holds below it [Eca and Hoekstra 2014]
 GRID_ORDER = 0.9  # of the scheme's, from which on it fits
-ORDER_FLOOR = 10.0  # floors: an error below is no pure power of the step
+ORDER_FLOOR = 10.0  # floors: an error below is not a pure power of the step
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Name:
     """Hold what is off: a quantity as of `Difference` or a cause, where, and in words.
 
     Args:
-        quantity: "" where it cannot be told.
+        quantity: "" where it is unknown.
         where: link, joint or parameter; "" likewise.
         text: in words; of a description, what to do about it.
     """

@@ -4,7 +4,7 @@
 
 Work, kinetic and potential energy follow from the recorded motion and the description alone. What
 stops, impacts and friction took is measured by the simulator itself, which repeats the run; so the
-rest is no item made to fit: it is what time stepping adds or takes, or what nobody measured.
+rest is not an item made to fit: it is what time stepping adds or takes, or what was not measured.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower, 
 _ROUND_OFF = 1e-7  # s, far below any control period
 SAMPLES = 1000  # enough for a plot
 UNMEASURED = "not measured"
-UNREPEATED = "the run could not be repeated exactly: what nobody measured is in the rest"
+UNREPEATED = "the run could not be repeated exactly: the rest holds what was not measured"
 
 Taken = dict[str, Array]
 """By channel, the energy taken since the start (k,) [J]."""
@@ -68,7 +68,7 @@ class NoBook:
 
 
 def law_of(setup: Setup) -> ForceLaw | None:
-    """Return the force law of a setup; None where its forces are no function of the motion."""
+    """Return the force law of a setup; None where its forces are not a function of the motion."""
     law = setup.force_law
     return None if isinstance(law, EllipseFriction) and not law.slip_speed else law
 

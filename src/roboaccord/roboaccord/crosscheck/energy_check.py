@@ -101,7 +101,7 @@ def check_energy(
         return NoBook(book.reason or "")
     simulators = engines_of(setup, engine)
     if reason := no_restart(simulators[0]):
-        return NoBook(f"{reason}, so nobody knows the energy")
+        return NoBook(f"{reason}, so the energy is not known")
     rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
     ends = np.searchsorted(run.time, book.time - ROUND_OFF)
     free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0
@@ -130,18 +130,18 @@ def _compare_parts(
         the twin does not (p,).
     """
     twin, *shaken = (make_simulator(setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
-    rests, stopped = _rests(setup, twin, run, book, parts)
-    chosen, rests = parts[~stopped], rests[~stopped]
+    residuals, stopped = _residuals(setup, twin, run, book, parts)
+    chosen, residuals = parts[~stopped], residuals[~stopped]
     if not len(chosen):
         return [], stopped
     few = slice(None, None, FEW)
-    others = (_rests(setup, each, run, book, chosen[few])[0] for each in shaken)
-    apart = np.diff(book.rest)[chosen] - rests
+    others = (_residuals(setup, each, run, book, chosen[few])[0] for each in shaken)
+    apart = np.diff(book.rest)[chosen] - residuals
     at = int(np.argmax(np.abs(apart)))
     time, length = _part(book, int(chosen[at]))
     found = EnergyCheck(
         left=_rms(apart),
-        bound=MANY * max(_rms(each - rests[few]) for each in others) + _floor(setup, run, book),
+        bound=MANY * max(_rms(each - residuals[few]) for each in others) + _floor(setup, run, book),
         worst=float(apart[at]),
         time=time,
         length=length,
@@ -165,7 +165,7 @@ def _check_parts(
     Parts in which something happens have no order (None): steps explain what they change there.
     """
     chosen = _choose(book, parts)
-    found = np.array([_rests(setup, each, run, book, chosen)[0] for each in simulators])
+    found = np.array([_residuals(setup, each, run, book, chosen)[0] for each in simulators])
     errors = found - found[0] + np.diff(book.rest)[chosen]
     unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
     if unmeasured:
@@ -188,13 +188,13 @@ def _check_parts(
 
 
 def _choose(book: EnergyBook, parts: Index) -> Index:
-    """Return the parts with the largest rests, and others evenly."""
+    """Return the parts with the largest residuals, and others evenly."""
     worst = parts[np.argsort(-np.abs(np.diff(book.rest)[parts]))[: SAMPLED // 2]]
     even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
     return np.unique(np.array([*worst, *even], int))
 
 
-def _rests(
+def _residuals(
     setup: Setup, simulator: Simulator, run: Trajectory, book: EnergyBook, parts: Index
 ) -> tuple[Array, NDArray[np.bool_]]:
     """Return the rest of each part as a simulator goes through it [J], and whether a twin stops."""
@@ -250,7 +250,7 @@ def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
         return Finding("energy", engine, "does_not_apply", check.reason)
     if check.left <= check.bound:
         names = " and ".join(check.unmeasured)
-        reason = f"only gains are judged: nobody measures {names}" if names else ""
+        reason = f"only gains are judged: {names} not measured" if names else ""
         return Finding("energy", engine, "within", reason)
     what = "gains" if check.worst < 0.0 else "loses"
     if check.twin:
@@ -267,6 +267,6 @@ def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
         f"t = {check.time:g} s on it {what} {abs(check.worst):.2g} J that no channel has"
     )
     if not check.sure:
-        text += f": a physics step of {1e3 * check.step:g} ms is too large to tell why"
+        text += f": a physics step of {1e3 * check.step:g} ms is too large to find out why"
         return Finding("energy", engine, "not_judged", text)
     return outside("energy", engine, text, "energy", f"t = {check.time:g} s")

@@ -3,7 +3,7 @@
 From the recorded state in which such a tick begins the engine goes through it at its physics step
 and at smaller and smaller ones, and so does the reference at a smaller one still. Over a single
 tick from one state nothing is chaotic; a stop is met within a step, so that errors fall with the
-step, if not by the order of the scheme. What they come to is no time stepping. Ticks that the
+step, if not by the order of the scheme. What they come to is not time stepping. Ticks that the
 reference itself does not resolve, in which joints are thrown from stop to stop, are left out.
 """
 

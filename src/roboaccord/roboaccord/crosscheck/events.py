@@ -1,9 +1,9 @@
-"""Level `events`: what an engine's log says of stops, contacts, magnets and failing joints.
+"""Level `events`: the stops, contacts, magnets and failing joints in an engine's log.
 
 From the recorded state two control periods before an event the reference goes on as it was
 commanded, and so does the engine, at its physics step, a half and a quarter of it. Time, impulse
 and energy of the event must come to the reference's as the step falls. No motion is chaotic over so
-short a path, and what the log says beside the engine's own motion stays at every step.
+short a path, and what the log has beside the engine's own motion stays at every step.
 
 An engine's impulse of a contact is that from the first touch to the end of the control period, so
 the reference's has what presses after the impact, too.
@@ -186,7 +186,7 @@ def compare_event(
     for what in ("time", "impulse", "energy"):
         value, expected = getattr(event, what), getattr(other, what)
         if what == "impulse" and event.kind == STOP:
-            continue  # an engine's stops push through many steps, and nobody adds that up
+            continue  # an engine's stops push through many steps, and are not added up
         steps = [getattr(each, what) for each in again]
         errors = [step - steps[0] + value - expected for step in steps]
         left, moved = abs(2.0 * errors[2] - errors[1]), abs(np.diff(errors)).sum()

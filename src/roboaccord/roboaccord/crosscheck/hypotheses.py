@@ -1,4 +1,4 @@
-"""Hypotheses on what an engine has otherwise than our equations: parameters, and the path of data.
+"""Hypotheses on how an engine deviates from our equations: in parameters, or in its data path.
 
 A parameter p that an engine has off by s makes a tick end off by s g, where g is how our own end of
 the tick moves with p. So the slopes of all hypotheses on a few ticks name what is off, by

@@ -6,8 +6,8 @@ of the state by roundings, which grow from there as those of a start do. So the 
 what becomes of pairs of starts, all of whose numbers are changed, with opposite signs, by SAFETY
 roundings of the largest of their kind for each step, and by what the engine loses of a state that
 is set and read back: DART cuts off the turn of a base by less than 1e-3 rad. Where a rounding
-decides, whether two things touch say, they lie on both sides; and they have the errors of a solver
-that iterates, at stops say, which are drawn anew in each run.
+decides, such as whether two things touch, they lie on both sides; and they have the errors of an
+iterative solver, as at stops, which are drawn anew in each run.
 """
 
 from __future__ import annotations

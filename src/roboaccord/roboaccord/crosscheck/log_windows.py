@@ -40,7 +40,7 @@ MEDIAN = 0.4549  # of the square of a normal variable
 
 
 @dataclass(frozen=True)
-class Body:
+class DynamicParameters:
     """Hold what the equations know of a robot.
 
     Args:
@@ -86,7 +86,7 @@ class Windows:
         size: k, the steps of a window; w windows of k + 1 samples.
     """
 
-    def __init__(self, log: Log, body: Body, size: int) -> None:
+    def __init__(self, log: Log, body: DynamicParameters, size: int) -> None:
         self.log, self.size = log, size
         starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
         few = max(MOST // size, 1)
@@ -243,7 +243,7 @@ class Windows:
         """Return the columns (w, (k + 1) n, c) of efforts (w, k, n, c) that are held over steps."""
         return self._propagate(self._held(efforts))
 
-    def needed(self, body: Body) -> Array:
+    def needed(self, body: DynamicParameters) -> Array:
         """Return the efforts (w (2 k + 1), n) that the motion needs of a body.
 
         Motions of links are computed again only where joints, gravity, zeros or clock are others.

@@ -40,7 +40,7 @@ ENOUGH = 0.9  # of the expected order
 SETTLED = 0.1  # difference of orders at two steps from which on they are one
 NEAR = 0.3  # rad or m: an error up to which all are judged
 EARLIEST = 3  # samples to be judged
-FAR_OFF = "it takes a far smaller physics step, or the model is far off, by a sign say"
+FAR_OFF = "it takes a far smaller physics step, or the model is far off, as by a sign"
 NO_STEP = "it grows as the step falls, as noise does, or steps that are lost"
 SMALLER = "halve the physics step, by --set physics_step or one more --refine"
 
@@ -177,7 +177,7 @@ def _of_engine(
     try:
         models = models_of(setup, engine)
     except AccordError as error:
-        if engine.changes:  # an error that cannot be built in is no finding
+        if engine.changes:  # an error that cannot be built in is not a finding
             raise
         reason = str(error).removeprefix(f"{engine.name}: ")
         yield FollowedMotion(engine=engine.name, outcome="does_not_apply", reason=reason)
@@ -332,7 +332,7 @@ def orders_of(errors: Sequence[Array], floor: Array) -> Array:
 def judged(about: FollowedMotion, orders: Array, named: Coordinate) -> tuple[Outcome, str]:
     """Return the outcome of what is found, and its reason.
 
-    The order is looked at first: only in the asymptotic range does extrapolation say anything. A
+    The order is looked at first: only in the asymptotic range is extrapolation meaningful. A
     lower order than expected is an error of the engine where two more steps confirm it.
     """
     expected = about.expected_order

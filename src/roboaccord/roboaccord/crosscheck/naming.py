@@ -1,4 +1,4 @@
-"""Names of what an engine has otherwise, by its twin or by the reference; what that resolves."""
+"""Names of an engine's deviations, by its twin or by the reference, and their resolution."""
 
 from __future__ import annotations
 

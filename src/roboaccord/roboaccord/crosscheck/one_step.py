@@ -260,7 +260,7 @@ def check_one_steps(
     """Check one-step errors at the largest physics step, their order, and the remainder at 0.
 
     Over a fixed control period an engine of order p errs by O(dt^p) in the velocities; an error
-    that does not fall is no matter of time stepping.
+    that does not fall is not a matter of time stepping.
 
     Args:
         references: at the smallest physics step of the runs, and at twice that.

@@ -1,4 +1,4 @@
-"""A log of a simulator or robot that is not ours against its robot's file: what differs.
+"""A log of a foreign simulator or robot against its robot's file: what differs.
 
 What the file's equations leave in windows of a log (log_windows.py) is regressed on the hypotheses
 of the cross-check. Time step and scheme of the log are unknown. To first order a scheme takes q,
@@ -30,7 +30,14 @@ from roboaccord.crosscheck.hypotheses import (
     signed,
     swapped,
 )
-from roboaccord.crosscheck.log_windows import FLOOR, PROBE, SPEEDS, Body, Windows, noise_of
+from roboaccord.crosscheck.log_windows import (
+    FLOOR,
+    PROBE,
+    SPEEDS,
+    DynamicParameters,
+    Windows,
+    noise_of,
+)
 from roboaccord.crosscheck.regression import LEFT, LEFT_BY_TWO, SMALL
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.twin import OF_JOINTS, OF_LINKS
@@ -110,12 +117,13 @@ class LogReport(Shown):
     Args:
         verdict, levels: of `one_step`, in windows.
         causes: what explains the residuals together.
-        instead: of each other hypothesis that cannot be told from the first cause, its causes.
+        instead: of each other hypothesis that cannot be distinguished from the first cause, its
+            causes.
         most: what explains most where nothing explains enough.
         window: steps of a window.
         noise, share, left: of what the efforts do in a window, where it is most: noise, residuals
             beside the scheme's, and what the causes leave of them.
-        scheme: that fits, "" where it cannot be told.
+        scheme: that fits, "" where it is unknown.
         columns, notes: what was read, and how.
     """
 
@@ -192,7 +200,7 @@ class LogRegression:
             self._driven[shift] = columns[self.kept]
         return self._driven[shift]
 
-    def slope(self, one: Hypothesis, shift: int, body: Body | None = None) -> Array:
+    def slope(self, one: Hypothesis, shift: int, body: DynamicParameters | None = None) -> Array:
         """Return how residuals change with a parameter (w, (k + 1) n)."""
         if one.quantity == "gear":
             return -self.driven(shift)[..., self.windows.log.joints.index(one.where)]
@@ -323,7 +331,7 @@ def bounded(slopes: Array, now: Array, sizes: Array) -> tuple[Array, Array]:
             return change, inverse
 
 
-def varied(body: Body, sizes: Mapping[Hypothesis, float]) -> Body:
+def varied(body: DynamicParameters, sizes: Mapping[Hypothesis, float]) -> DynamicParameters:
     """Return a robot whose parameters are off."""
     for one, size in sizes.items():
         unit = np.array([size if joint == one.where else 0.0 for joint in body.joints])
@@ -390,7 +398,7 @@ def long_run(scores: Array) -> Array:
     return np.asarray(found)
 
 
-def check_log(log: Log, body: Body) -> LogReport:
+def check_log(log: Log, body: DynamicParameters) -> LogReport:
     """Check a log by the equations of a robot's file, and name what differs."""
     windows = chosen(log, body)
     noise = float(windows.share.max())
@@ -477,12 +485,14 @@ def reported(
 
 
 def reversed_effort(fit: Fit) -> bool:
-    """Return whether an effort seems to count the other way."""
+    """Return whether the sign of an effort seems to be reversed."""
     pairs = zip(fit.ones, fit.sizes)
     return any(one.quantity == "gear" and abs(size + 2.0) < 0.2 for one, size in pairs)
 
 
-def mistakes(log: Log, body: Body, size: int, dry: Iterable[str]) -> Iterator[tuple[LogCause, Fit]]:
+def mistakes(
+    log: Log, body: DynamicParameters, size: int, dry: Iterable[str]
+) -> Iterator[tuple[LogCause, Fit]]:
     """Yield the signs and orders of columns that leave little, were they others, and the fits."""
     pairs = [*combinations(range(len(log.joints)), 2)]
     for names, quantity, _ in ORDERS:
@@ -501,7 +511,7 @@ def mistakes(log: Log, body: Body, size: int, dry: Iterable[str]) -> Iterator[tu
                 yield LogCause(name, where, -1.0, -1.0, -1.0, "times"), left
 
 
-def chosen(log: Log, body: Body) -> Windows:
+def chosen(log: Log, body: DynamicParameters) -> Windows:
     """Return the shortest windows in which noise is below the bound, or the longest."""
     lengths = np.array([s.stop - s.start - 1 for s in log.segments])
     sizes = np.arange(SHORTEST, max(SHORTEST, lengths.sum() // FEWEST) + 1)
@@ -624,11 +634,11 @@ def scheme_of(fit: Fit) -> str:
 
 def body_of(
     tree: Tree, joints: tuple[str, ...], gravity: float, damping: float = 1.0, dry: float = 1.0
-) -> Body:
+) -> DynamicParameters:
     """Return what the equations know of a robot.
 
     Args:
-        tree, joints: as of `Body`.
+        tree, joints: as of `DynamicParameters`.
         gravity: downwards [m/s^2].
         damping, dry: factors on the friction of the file.
     """
@@ -636,4 +646,6 @@ def body_of(
     sliding, zero = np.zeros((len(SPEEDS), n)), np.zeros(n)
     sliding[0] = [dry * inner[name].friction for name in joints]
     viscous = damping * np.array([inner[name].damping for name in joints])
-    return Body(tree, joints, np.array([0.0, 0.0, -gravity]), viscous, sliding, zero, zero, zero)
+    return DynamicParameters(
+        tree, joints, np.array([0.0, 0.0, -gravity]), viscous, sliding, zero, zero, zero
+    )

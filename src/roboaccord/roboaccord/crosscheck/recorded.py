@@ -5,10 +5,10 @@ Those of a bag are compared with the engine's twin, too (scheme.py).
 One run has one physics step, so no order of convergence shows what time stepping explains. Instead
 it follows from the reference, in the very states of the run. With accelerations a before and b
 after a control period, under the same command, the forward Euler step at the physics step h misses
-the rates by -(b - a) h / 2, the backward one by as much the other way, to first order, and whatever
-treats some forces so and others so lies between [Hairer, Norsett and Wanner 1993, II.1]. All else
-is judged as in a fresh run, by `judge_one_step`. Where the engine has a twin, that has made the
-error of the scheme itself, and what is left beside it is judged.
+the rates by -(b - a) h / 2, the backward one by as much in the opposite direction, to first order,
+and whatever treats some forces so and others so lies between [Hairer, Norsett and Wanner 1993,
+II.1]. All else is judged as in a fresh run, by `judge_one_step`. Where the engine has a twin, that
+has made the error of the scheme itself, and what is left beside it is judged.
 """
 
 from __future__ import annotations
@@ -126,11 +126,11 @@ class _Step(NamedTuple):
     Args:
         before, after, command: what is compared.
         error: of the reference.
-        left: of that, beside the twin's where it says anything.
+        left: of that, beside the twin's where that is known.
         change, recorded: of the rates, in the reference and in the run.
         euler, friction: what makes of the rest what time stepping explains.
         position: error (n,).
-        apart: difference from the twin (2 n + 12,), None where it says nothing.
+        apart: difference from the twin (2 n + 12,), None where that is unknown.
     """
 
     before: RobotState
@@ -151,10 +151,10 @@ class StepCheck:
 
     Args:
         setup: robot and scenario.
-        engine, version: of the run, as a bag or `/R/scenario` says.
+        engine, version: of the run, as a bag or `/R/scenario` states.
         tolerance: relative error allowed beside what time stepping explains; the scenario's
             number or allowance where 0.
-        transport: of the run; in Gazebo it says with what the robot touches the ground.
+        transport: of the run; in Gazebo it states with what the robot touches the ground.
     """
 
     def __init__(
@@ -350,13 +350,13 @@ class StepCheck:
         return step, events
 
     def _meets(self) -> bool:
-        """Return whether something touches in the reference; a twin says nothing from then on."""
+        """Return whether something touches in the reference; the twin is not used from then on."""
         if self._setup.contact is None:
             return False
         found = self._reference.contacts()
         if self._twin and (found is None or found):
             self._twin.stop(
-                f"nobody tells what touches in {self._engine}" if found is None else TOUCHES
+                f"{self._engine} does not report its contacts" if found is None else TOUCHES
             )
         return not self._twin
 
@@ -487,7 +487,7 @@ def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:
 
 
 def contacts_of(setup: Setup, transport: str) -> str:
-    """Return with what a robot touches the ground in Gazebo, as a run's transport says, if it does.
+    """Return with what a robot touches the ground in Gazebo, if a run's transport states it.
 
     Else it is what the scenario asks of the engine, or the robot's first choice.
     """

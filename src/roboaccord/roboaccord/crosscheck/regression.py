@@ -32,15 +32,15 @@ from roboaccord.engines.twin import EVERY
 LEFT = 0.1  # share of the squared residuals that an error may leave to be named
 LEFT_BY_TWO = 1e-2
 BETTER = 1e-3  # times what one error leaves: two are named
-ALIKE = 4.0  # times what the best leaves: such hypotheses cannot be told from it
+ALIKE = 4.0  # times what the best leaves: such hypotheses cannot be distinguished from it
 ROUND_OFF = 1e-14  # of the squared residuals, which nothing explains
-MOST = 6  # hypotheses that cannot be told apart
+MOST = 6  # hypotheses that cannot be distinguished
 TRIED = 8  # hypotheses by regression that are then tried
 FIRST = 3  # ticks at which errors without a size are tried first
 ROUNDS = 8  # of the regression, for what is not linear
 STALLED = 0.9  # of what the round before left
 PROBABLE = 1e-3  # what is left by what is named alone
-SMALL = 0.05  # of the largest component: such others are not told
+SMALL = 0.05  # of the largest component: such others are not reported
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Regression:
         self._known = dict[Mix | None, dict[Hypothesis, Array]]()
 
     def name(self) -> Name:
-        """Name the error or the two errors that explain the residuals, or say that none does."""
+        """Name the error or the two errors that explain the residuals, or report that none does."""
         ones = self._ones()
         best = ones[0] if ones else Trial(1.0)
         least = len(self._target) / self._total  # what the floor makes
@@ -115,7 +115,7 @@ class Regression:
         text = str(alike[0])
         if len(alike) > 1:
             more = f"; and {len(alike) - MOST} more" if len(alike) > MOST else ""
-            text = f"cannot be told apart: {'; '.join(map(str, alike[:MOST]))}{more}"
+            text = f"cannot be distinguished: {'; '.join(map(str, alike[:MOST]))}{more}"
         elif left <= PROBABLE:
             text += f", which leaves {left:.0g} of it"
             others = [each.left for each in found if each.places != alike[0].places]

@@ -68,14 +68,14 @@ def run_crosscheck(
         setup: robot and scenario.
         engines: by name or specification; the reference is always run.
         refine: number of physics steps dt, dt/2, dt/4, ...; up to `MORE` are added where they
-            are too large to tell.
+            are too large to decide.
         out: folder for summary.json and a bag of each engine.
         command: that repeats the check, for the report.
         refused: called with each engine that does not take the scenario, which is then left out;
             an error where None.
         progress: called as jobs start and end.
         changed: whether the scenario is not as its author wrote it: a tolerance of trajectories
-            that is below the noise floor then judges nothing, and is no error.
+            that is below the noise floor then judges nothing, and is not an error.
 
     Raises:
         AccordError: for a folder that cannot be written, an engine that cannot be had, or a
@@ -143,7 +143,7 @@ def measure(
     events = dict(zip(engines.others, run_pieces(check_events, logs), strict=True))
     energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
     books = [(*pair, energy[e], schemes[e]) for e, pair in zip(engines.others, pairs, strict=True)]
-    rests = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
+    energies = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
     moved = dict(zip(engines.others, run_pieces(check_invariance, pairs), strict=True))
     checks = [
         replace(
@@ -152,7 +152,7 @@ def measure(
             repeat=check_repeat(runs, engine),
             invariance=moved[engine],
             events=events[engine],
-            energy=rests[engine],
+            energy=energies[engine],
             one_step=steps[engine],
             trajectory=trajectory.get(engine),
             statistics=statistics.get(engine),

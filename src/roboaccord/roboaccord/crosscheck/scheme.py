@@ -57,7 +57,7 @@ NAMED = 12  # ticks of which an error is named
 SPARSE = 0.5  # of all ticks: an error of fewer comes and goes
 NOTHING = Name()
 SHAKEN = (1, 2)  # seeds
-LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is no excuse
+LOSS = 4e-10  # relative, of a state that is set: twice what DART cuts off; more is not an excuse
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,7 @@ def check_scheme(
     setup, engine, twin = made.setup, made.engine, made.twin
     touched = touching(setup, engine, run)
     if touched is None:
-        return NoTwin(f"nobody tells what touches in {engine.name}")
+        return NoTwin(f"{engine.name} does not report its contacts")
     apart = left_out(run, setup.scenario.control_period) | touched
     found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):

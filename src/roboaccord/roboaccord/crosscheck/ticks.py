@@ -72,8 +72,8 @@ def left_out(run: Trajectory, period: float) -> NDArray[np.bool_]:
 def kinks(simulator: Simulator, run: Trajectory, step: float) -> NDArray[np.bool_]:
     """Return in which ticks dry friction turns round within few physics steps (k - 1,).
 
-    No scheme keeps its order there, so that they are events. A hinge of the model that is no joint
-    of the run turns the base.
+    No scheme keeps its order there, so that they are events. A hinge of the model that is not a
+    joint of the run turns the base.
     """
     out = np.zeros(len(run) - 1, dtype=bool)
     part_of_tick = step / np.diff(run.time)

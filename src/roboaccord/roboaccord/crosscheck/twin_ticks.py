@@ -58,7 +58,7 @@ class TwinTicks:
             command: in force between them.
 
         Returns:
-            None where the twin says nothing: a joint would be at its stop.
+            None where the twin does not apply: a joint would be at its stop.
         """
         if self._made is None:
             return None

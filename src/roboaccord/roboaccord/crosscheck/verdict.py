@@ -24,10 +24,10 @@ from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, is_twin, judge_sch
 from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
-FEW = f"{STEPS} physics steps are needed to tell: --refine {STEPS}"
-STILL = "nothing moves: give it another start, --set initial.q.JOINT=0.5 say"
+FEW = f"{STEPS} physics steps are needed for a verdict: --refine {STEPS}"
+STILL = "nothing moves: give it another start, such as --set initial.q.JOINT=0.5"
 AT_REST = f"{STILL}; accelerations at random states were compared"
-BLIND = 0.1  # of the change: a reference that errs by more does not tell
+BLIND = 0.1  # of the change: a reference that errs by more does not decide
 TWIN = "each tick is our equations' under the engine's own scheme (level scheme)"
 THROWN = "each tick without an event is the twin's; the reference does not resolve the others"
 BUT_STOPS = (
@@ -109,7 +109,7 @@ def starts_alike(runs: ConvergenceCheck | None) -> bool:
 def _by_twin(finding: Finding, check: SchemeCheck) -> Finding:
     """Return the finding on an engine that is its twin, where orders do not decide.
 
-    In ticks with an event no twin steps: what their errors come to at small steps decides. Too few
+    In ticks with an event no twin steps: the limit of their errors at small steps decides. Too few
     physics steps stay too few: errors of an unknown order may be of any size.
     """
     level, engine, others = finding.level, finding.engine, check.others
@@ -120,7 +120,7 @@ def _by_twin(finding: Finding, check: SchemeCheck) -> Finding:
             f"(median of {others.count} ticks), in that at t = {others.time:g} s for one"
         )
         if others.count < FEWEST:
-            return Finding(level, engine, "not_judged", f"{text}: too few to tell")
+            return Finding(level, engine, "not_judged", f"{text}: too few for a verdict")
         return outside(level, engine, text, others.quantity, others.where)
     if finding.outcome in ("outside", "not_judged") and not finding.reason.endswith(FEW):
         if check.left_out and not others:
@@ -286,7 +286,7 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
 def _coarse(level: Level, engine: str, reason: str, step: float) -> Finding:
     """Return that an error is off its course outside the asymptotic range, and what to do."""
     text = (
-        f"{reason}: the physics step is too large to tell why; "
+        f"{reason}: the physics step is too large to find out why; "
         f"halve the step, to {step / 2:g} s at the finest, by one more --refine"
     )
     return Finding(level, engine, "not_judged", text, smaller=True)

@@ -1,4 +1,4 @@
-"""Mistakes in a description that engines take in silence, each in its own way."""
+"""Mistakes in a description that engines accept silently, and read differently."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ logger = logging.getLogger(__name__)
 
 
 def check_world(urdf: str, base: str) -> None:
-    """Refuse a base that is fixed or planar and hangs on nothing.
+    """Refuse a base that is fixed or planar and not attached.
 
-    DART lets it fall freely, MuJoCo welds it to the world, and neither says so.
+    DART lets it fall freely, MuJoCo welds it to the world, and neither warns.
 
     Args:
         urdf: the description.

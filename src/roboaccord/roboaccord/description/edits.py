@@ -1,4 +1,4 @@
-"""Edits of XML that leave every byte as it was that they do not touch, and their diff.
+"""Edits of XML that preserve every byte outside them, and their diff.
 
 The text is parsed with the place of each tag. Edits change the tree; what has changed in it is put
 into the text: attributes of start tags, new elements, and elements that are gone.

@@ -16,7 +16,7 @@ TRUE = ("true", "yes", "1")
 NOTHING = ("", "0", "false", "no")
 LINK, JOINT, WELD, ROBOT = "link", "joint that moves", "fixed joint", "robot"
 KEPT = "fixed joint with <preserveFixedJoint>"
-SAID: Mapping[str, tuple[str, str]] = {
+EFFECTS: Mapping[str, tuple[str, str]] = {
     "gazebo-static": ("makes the robot static: nothing moves", "take <static> out of a robot"),
     "gazebo-gravity": (
         "takes gravity from it, and from what is fixed to it",
@@ -25,7 +25,7 @@ SAID: Mapping[str, tuple[str, str]] = {
     "gazebo-spring": ("puts a spring into it", "let the controller, or a force, be the spring"),
     "gazebo-hinge": ("makes a hinge of it, held by stops at 0", "write <preserveFixedJoint> alone"),
     "gazebo-lumping": ("keeps the joint and its link apart", "the dynamics are the same"),
-    "gazebo-damping": ("damps it in its own way", "write <dynamics damping=...> in the joint"),
+    "gazebo-damping": ("damps it by a law of its own", "write <dynamics damping=...> in the joint"),
     "gazebo-friction": ("gives it friction in contact", "state it in each engine's own model"),
     "gazebo-contact": ("sets its contacts", "state it in each engine's own model"),
     "gazebo-joint": ("sets how a solver treats it", "no other engine needs it"),
@@ -80,7 +80,7 @@ def find_extensions(source: Source) -> Found:
                 rule = "gazebo-lumping"
             found.setdefault(rule, []).append(each)
         for rule, elements in found.items():
-            does, cure = SAID[rule]
+            does, cure = EFFECTS[rule]
             tags = ", ".join(dict.fromkeys(_named(each) for each in elements))
             message = f"{label(owner)}: Gazebo alone reads {tags}, and {does}"
             yield rule, elements[0], message, cure
@@ -88,13 +88,13 @@ def find_extensions(source: Source) -> Found:
 
 def _acts(element: ET.Element) -> bool:
     """Return whether a tag asks for anything: `<static>false</static>` does not."""
-    said = _value(element)
+    value = _value(element)
     if element.tag == "gravity":
-        return said in NOTHING[1:]
+        return value in NOTHING[1:]
     if element.tag in ("static", "turnGravityOff", *KEEP):
-        return said in TRUE
+        return value in TRUE
     return len(element) > 0 or element.tag in ("plugin", "sensor", "mu1", "mu2") or (
-        said not in NOTHING
+        value not in NOTHING
     )  # fmt: skip
 
 

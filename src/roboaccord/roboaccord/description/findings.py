@@ -1,4 +1,4 @@
-"""Findings of the rules, and flaws that readers take in different ways."""
+"""Findings of the rules, and flaws that readers interpret differently."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Severity = Literal["error", "warning", "note"]
 
 @dataclass(frozen=True)
 class Flaw:
-    """Hold what readers take in different ways, where it is, and what to write in the file."""
+    """Hold what readers interpret differently, where it is, and what to write in the file."""
 
     cause: str
     where: tuple[str, ...]
@@ -25,7 +25,7 @@ class Flaw:
 
 
 @dataclass(frozen=True)
-class Finding:
+class RuleFinding:
     """Hold what a rule found.
 
     Args:

@@ -25,7 +25,7 @@ class Carrier(NamedTuple):
     slides: bool
 
 
-class Moved(NamedTuple):
+class FrameMotion(NamedTuple):
     """Hold the motion of a link's frame at k samples, in the world's axes.
 
     Args:
@@ -46,7 +46,7 @@ class Moved(NamedTuple):
 
 def link_motions(
     tree: Tree, joints: Sequence[str], gravity: Array, q: Array, qd: Array, qdd: Array
-) -> dict[str, Moved]:
+) -> dict[str, FrameMotion]:
     """Return how the links move.
 
     Args:
@@ -56,7 +56,7 @@ def link_motions(
         q, qd, qdd: positions, rates and accelerations (k, n).
     """
     zero = np.zeros((len(q), 3))
-    start = Moved(np.tile(np.eye(3), (len(q), 1, 1)), zero, zero, zero, zero - gravity)
+    start = FrameMotion(np.tile(np.eye(3), (len(q), 1, 1)), zero, zero, zero, zero - gravity)
     found = {tree.links[0].name: start}
     for joint in tree.joints:
         turn, place, spin, change, acc, carriers = found[joint.parent]
@@ -79,11 +79,11 @@ def link_motions(
                 change = change + axis * more + cross(spin, axis * rate)
                 spin = spin + axis * rate
             carriers = (*carriers, Carrier(column, axis, place, slides))
-        found[joint.child] = Moved(turn, place, spin, change, acc, carriers)
+        found[joint.child] = FrameMotion(turn, place, spin, change, acc, carriers)
     return found
 
 
-def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, Moved]) -> None:
+def add_efforts(efforts: Array, links: Iterable[Link], motions: Mapping[str, FrameMotion]) -> None:
     """Add to efforts (k, n) what the motion of links needs."""
     for link in links:
         turn, place, spin, change, acc, carriers = motions[link.name]

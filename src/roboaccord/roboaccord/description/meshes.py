@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from trimesh import Trimesh
 
 PACKAGE, FILE = "package://", "file://"
-MOST_COLOURS = 16  # of a part: one that has more, by vertex say, is drawn in their mean
+MOST_COLOURS = 16  # of a part: one that has more, as by vertex, is drawn in their mean
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # none of them an archive
 
 
@@ -80,8 +80,8 @@ def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
     except AccordError:
         raise
     except Exception as error:  # noqa: BLE001 - trimesh raises whatever its readers do
-        said = getattr(error, "strerror", None) or str(error)
-        reason = (said.splitlines() or [type(error).__name__])[0]
+        message = getattr(error, "strerror", None) or str(error)
+        reason = (message.splitlines() or [type(error).__name__])[0]
         raise AccordError(f"cannot read {path}: {reason}") from None
     if not any(len(faces) for _, faces, _ in parts):
         raise AccordError(f"cannot read {path}: it holds no triangles")
@@ -165,7 +165,7 @@ def _read_obj(path: Path) -> tuple[Array, Index]:
 
 
 def local_files(urdf: str) -> str:
-    """Return a URDF whose meshes are named by file, for those who do not know packages.
+    """Return a URDF whose meshes are named by file, for readers that do not resolve packages.
 
     `package://PKG/PATH` becomes `file://` and the path of that file. What is recorded and published
     keeps the names by package, which mean the same on every machine.

@@ -69,9 +69,9 @@ def _beside(package: str, top: Path) -> Iterator[Path]:
 
 
 def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> Iterator[Path]:
-    """Yield where a package that a file names may be: as said, above the file, or as installed.
+    """Yield where a package that a file names may be: as given, above the file, or as installed.
 
-    A folder above is the package itself where its package.xml says so: a clone may have another
+    A folder above is the package itself by its package.xml: a clone may have another
     name. In ROS_PACKAGE_PATH a folder is a package itself, or holds some.
     """
     if package in packages:

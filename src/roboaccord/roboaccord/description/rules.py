@@ -1,6 +1,6 @@
 """Rules for a URDF: what is wrong in the text, on which line, and its cure, without any engine.
 
-What readers take in different ways (`traps`) is a rule each; the others need no engine to be wrong:
+What readers interpret differently (`traps`) is a rule each; the others need no engine to be wrong:
 numbers that are none, units, limits, axes, names, and what refers to nothing. `rules.md` has a
 section for each.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.description.extensions import find_extensions
-from roboaccord.description.findings import Finding, Severity
+from roboaccord.description.findings import RuleFinding, Severity
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import NUMBERS, Found, Source, end, label, norm, numbers
@@ -58,7 +58,7 @@ RULES: Mapping[str, Rule] = _read_rules()
 """By name, in the order of the page."""
 VECTORS = ("xyz", "rpy", "size", "scale")
 GOLD = 19_300.0  # kg/m^3
-BEYOND = 3.0  # times the size of a link: farther out is no part of it
+BEYOND = 3.0  # times the size of a link: farther out is not part of it
 TINY = 0.02  # m: smaller shapes stand for something else
 FAR = 20.0  # m from a joint to the next
 UNREADABLE = ("number-invalid", "number-count", "link-loop")  # traps are sought in none of these
@@ -87,7 +87,7 @@ SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 VERSIONS = ("1.0", "1.1", "1.2")
 
 
-def findings(file: UrdfFile) -> list[Finding]:
+def findings(file: UrdfFile) -> list[RuleFinding]:
     """Return what the rules find in a file, by line; the file by its path from here, if below."""
     source, named = Source(file), _named(file.path)
     found = [each for find in FINDERS for each in find(source)]
@@ -95,17 +95,17 @@ def findings(file: UrdfFile) -> list[Finding]:
         known = {rule for rule, *_ in found}
         found += [each for each in _traps(source) if each[0] not in known]
     rows = [
-        Finding(rule, RULES[rule].severity, named, source.line(element), message, cure)
+        RuleFinding(rule, RULES[rule].severity, named, source.line(element), message, cure)
         for rule, element, message, cure in found
         if element.get("name") not in file.made
     ]
     return sorted(rows, key=lambda row: (row.line, row.rule))
 
 
-def unreadable(path: Path, reason: str) -> Finding:
+def unreadable(path: Path, reason: str) -> RuleFinding:
     """Return the finding that stands for a file of which no robot can be made."""
     rule = "file-unreadable"
-    return Finding(rule, RULES[rule].severity, _named(path), 1, reason, "correct the file")
+    return RuleFinding(rule, RULES[rule].severity, _named(path), 1, reason, "correct the file")
 
 
 def _named(path: Path) -> str:
@@ -145,8 +145,8 @@ def check_description(file: UrdfFile) -> None:
     known = (*MOVING, "fixed")
     for name, joint in source.joints.items():
         if (kind := joint.get("type")) not in known:
-            said = f"joint {name} is of type {kind}, and not of {', '.join(known)}"
-            raise AccordError(f"{broken}: {said}")
+            wrong = f"joint {name} is of type {kind}, and not of {', '.join(known)}"
+            raise AccordError(f"{broken}: {wrong}")
 
 
 def _numbers(source: Source) -> Found:
@@ -158,20 +158,20 @@ def _numbers(source: Source) -> Found:
 
 
 def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
-    said, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
-    words, wanted = said.split(), 3 if key in VECTORS else 1
+    text, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
+    words, wanted = text.split(), 3 if key in VECTORS else 1
     values = numbers(element, key)
     endless = element.tag == "limit" and not any(map(math.isnan, values))
     if len(values) != len(words):
-        yield "number-invalid", element, f"{where} {said!r} is no number", "write a number"
+        yield "number-invalid", element, f"{where} {text!r} is not a number", "write a number"
     elif not all(map(math.isfinite, values)) and not endless:
-        message = f"{where} is {said}, and not finite"
+        message = f"{where} is {text}, and not finite"
         yield "number-invalid", element, message, "write a finite number"
     elif len(words) != wanted:
         message = f"{where} has {len(words)} numbers"
         yield "number-count", element, message, f"write {wanted} of them"
-    elif wanted == 1 and said != said.strip():
-        yield "number-blanks", element, f'{where} is "{said}"', f'write "{words[0]}"'
+    elif wanted == 1 and text != text.strip():
+        yield "number-blanks", element, f'{where} is "{text}"', f'write "{words[0]}"'
     elif element.tag == "mass" and values[0] < 0.0:
         cure = f"needs your number: mass of {owner.get('name')}"
         yield "mass-negative", element, f"{label(owner)}: its mass is {values[0]:g} kg", cure
@@ -237,7 +237,12 @@ def _joints(source: Source) -> Found:
             yield "joint-type", joint, message, f"one of {', '.join(TYPES)}"
         if kind != "fixed" and axis is not None and (length := norm(numbers(axis, "xyz"))) != 1.0:
             if not length:
-                yield "axis-zero", axis, f"{label(joint)}: its axis is 0", 'write xyz="0 0 1" say'
+                yield (
+                    "axis-zero",
+                    axis,
+                    f"{label(joint)}: its axis is 0",
+                    'write an axis, such as xyz="0 0 1"',
+                )
             elif abs(length - 1.0) > 1e-3:
                 cure = f"divide it by {length:.6g}"
                 yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure
@@ -297,7 +302,7 @@ def _structure(source: Source) -> Found:
             if ends[tag] in source.links:
                 continue
             if (tag, ends[tag]) != ("parent", "world"):
-                message = f"{label(joint)}: its {tag} {ends[tag] or 'is not named'} is no link"
+                message = f"{label(joint)}: its {tag} {ends[tag] or 'is not named'} is not a link"
                 yield "link-unknown", joint, message, "name a link of this file"
         led[ends["child"]] += 1
         parents[ends["child"]] = ends["parent"]
@@ -342,10 +347,12 @@ def _names(source: Source) -> Found:
             cure = "letters, digits, _ and -"
             yield "name-characters", element, f'{element.tag} is named "{name}"', cure
     known = {*source.links, *source.joints}
-    said = [(e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")]
+    named = [
+        (e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")
+    ]
     for tag in ("transmission", "ros2_control"):
-        said += [(e, e.get("name", ""), tag) for e in source.top.iterfind(f"{tag}/joint")]
-    for element, name, tag in said:
+        named += [(e, e.get("name", ""), tag) for e in source.top.iterfind(f"{tag}/joint")]
+    for element, name, tag in named:
         if name not in (known if tag == "gazebo" else source.joints):
             message = f"<{tag}> names {name or 'nothing'}, which is not there"
             yield "reference-unknown", element, message, "name what is in this file"

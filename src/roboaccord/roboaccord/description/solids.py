@@ -104,7 +104,7 @@ class Geometry:
     """Hold one form in the frame of its link.
 
     Args:
-        form: box, cylinder, sphere or mesh, or whatever else the URDF says.
+        form: box, cylinder, sphere or mesh, or whatever else the URDF names.
         position: of its frame (3,) [m].
         rotation: from its frame to the link's (3, 3).
         size: of a box (3,) [m].

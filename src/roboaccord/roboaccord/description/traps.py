@@ -1,7 +1,7 @@
-"""Traps of a URDF: what readers take in different ways, where it is, and the smallest repair.
+"""Traps of a URDF: what readers interpret differently, where it is, and the smallest repair.
 
-A trap is a property of the text. Whether it makes a difference in an engine is for the ablation to
-say (`causes`), for which every trap has a repair. Written are those alone that are certain: that
+A trap is a property of the text. Whether it makes a difference in an engine is decided by ablation
+(`causes`), for which every trap has a repair. Written are those alone that are certain: that
 follow from the file, so that the robot stays the same and no number is invented.
 """
 
@@ -124,7 +124,7 @@ def _shared(top: ET.Element) -> Iterator[Trap]:
     names = [n for e in top.findall("joint") if (n := e.get("name", "")) in links]
     elsewhere = {e.get("reference", "") for e in top.findall("gazebo")}
     elsewhere |= {(e.text or "").strip() for e in top.iter()}
-    fix = "name the joint unlike the link, NAME_joint say: SDF has one space of names"
+    fix = "rename the joint, as NAME_joint: SDF has one namespace for links and joints"
     for certain in (True, False):
         here = tuple(name for name in names if (name not in elsewhere) == certain)
         yield Trap("joint and link share a name", here, fix, _rename, certain, "joint")
@@ -152,8 +152,8 @@ def _blank(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
     """Yield the elements and attributes of a link or joint with a number between blanks."""
     for element in owner.iter():
         for key in {*NUMBERS.get(element.tag, ())} - {"xyz", "rpy"}:
-            said = element.get(key, "")
-            if said != said.strip() and said.strip():
+            text = element.get(key, "")
+            if text != text.strip() and text.strip():
                 yield element, key
 
 
@@ -172,8 +172,8 @@ def _inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
         if inertial is None:
             continue
         mass, tensor = inertial.find("mass"), inertial.find("inertia")
-        said = {} if tensor is None else tensor.attrib
-        xx, xy, xz, yy, yz, zz = (float(said.get(key, "0")) for key in AXES)
+        moments = {} if tensor is None else tensor.attrib
+        xx, xy, xz, yy, yz, zz = (float(moments.get(key, "0")) for key in AXES)
         kilograms = 0.0 if mass is None else float(mass.get("value", "0"))
         inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         found[link.get("name", "")] = kilograms, inertia
@@ -418,13 +418,13 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
     )
     for joint in top.findall("joint"):
         name, kind, limit = joint.get("name", ""), joint.get("type"), joint.find("limit")
-        said = {} if limit is None else limit.attrib
-        ends = {key: float(said[key]) for key in ("lower", "upper") if key in said}
+        limits = {} if limit is None else limit.attrib
+        ends = {key: float(limits[key]) for key in ("lower", "upper") if key in limits}
         if kind in ("revolute", "prismatic") and (len(ends) < 2 or not any(ends.values())):
             missing.append(name)
         if limit is not None and not {"effort", "velocity"} <= limit.attrib.keys():
             open_ended.append(name)
-        if any(float(said.get(key, "0")) < 0.0 for key in ("effort", "velocity")):
+        if any(float(limits.get(key, "0")) < 0.0 for key in ("effort", "velocity")):
             negative.append(name)
         if kind == "continuous" and ends:
             turning.append(name)
@@ -472,20 +472,20 @@ def _written_limits(top: ET.Element, places: Collection[str]) -> Iterator[dict[s
 
 
 def _swap(top: ET.Element, places: Collection[str]) -> None:
-    for said in _written_limits(top, places):
-        said.update(lower=said["upper"], upper=said["lower"])
+    for limits in _written_limits(top, places):
+        limits.update(lower=limits["upper"], upper=limits["lower"])
 
 
 def _unlimit(top: ET.Element, places: Collection[str]) -> None:
-    for said in _written_limits(top, places):
-        for key in {"lower", "upper"} & set(said):
-            del said[key]
+    for limits in _written_limits(top, places):
+        for key in {"lower", "upper"} & set(limits):
+            del limits[key]
 
 
 def _radians(top: ET.Element, places: Collection[str]) -> None:
-    for said in _written_limits(top, places):
+    for limits in _written_limits(top, places):
         for key in ("lower", "upper"):
-            said[key] = repr(float(np.radians(float(said.get(key, "0")))))
+            limits[key] = repr(float(np.radians(float(limits.get(key, "0")))))
 
 
 def _nameless(top: ET.Element) -> Iterator[Trap]:

@@ -109,7 +109,9 @@ class Tree:
         left = set(links) - set(reached)
         loose = left - {"world"}
         if loose:
-            raise AccordError(f"broken description {source}: {min(loose)} hangs on nothing")
+            raise AccordError(
+                f"broken description {source}: {min(loose)} is not attached to any link"
+            )
         return cls(tuple(links[name] for name in reached), tuple(ordered), frame, bool(left))
 
     @property
@@ -149,7 +151,9 @@ class Tree:
                     raise AccordError(f"broken description: joint {name} mimics itself")
                 seen.add(at)
             if at not in column:
-                raise AccordError(f"broken description: joint {name} mimics {at}, which moves not")
+                raise AccordError(
+                    f"broken description: joint {name} mimics {at}, which does not move"
+                )
             matrix[row, column[at]] = factor
         return matrix, offset
 

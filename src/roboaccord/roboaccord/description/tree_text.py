@@ -30,7 +30,7 @@ class Converted:
     Args:
         name: of the robot.
         text: of the URDF.
-        notes: a line for each thing that URDF cannot say, and that is left out.
+        notes: a line for each thing that URDF cannot express, and that is left out.
         made: links of no mass that only the URDF has.
     """
 
@@ -73,7 +73,7 @@ def make_tree(links: Sequence[Link], joints: Sequence[tuple[Joint, Pose]]) -> Tr
         offset[joint.child] = moved
     loose = [name for name in by_name if name not in offset]
     if loose:
-        raise AccordError(f"{loose[0]} hangs neither on {root} nor on what hangs there")
+        raise AccordError(f"{loose[0]} is attached neither to {root} nor to its descendants")
     ordered = (replace(by_name[n], centre=by_name[n].centre - p) for n, p in offset.items())
     return Tree(tuple(ordered), tuple(found))
 
@@ -117,8 +117,8 @@ def write_tree(tree: Tree, name: str) -> str:
         if joint.kind in MOVING:
             ET.SubElement(element, "limit", dict(_limits(joint)))
             friction = {"damping": joint.damping, "friction": joint.friction}
-            said = {key: repr(float(value)) for key, value in friction.items()}
-            ET.SubElement(element, "dynamics", said)
+            attributes = {key: repr(float(value)) for key, value in friction.items()}
+            ET.SubElement(element, "dynamics", attributes)
     ET.indent(top)
     return ET.tostring(top, encoding="unicode")
 

@@ -90,7 +90,7 @@ class UrdfFile:
         Another link of that name, or one named `world`, takes the name with a number behind it.
 
         Args:
-            urdf: `resolved()` or `stripped()` say; the text as shipped if empty.
+            urdf: such as `resolved()` or `stripped()`; the text as shipped if empty.
 
         Raises:
             AccordError: if the file has no root link, or several.
@@ -212,7 +212,7 @@ def check_urdf(
 
 
 def keep_prefixes(urdf: str) -> None:
-    """Let the prefixes of a text, `drake:` say, stay when it is parsed and written again."""
+    """Keep the prefixes of a text, such as `drake:`, when it is parsed and written again."""
     for prefix, space in PREFIX.findall(urdf):
         with suppress(ValueError):  # ns0 and its like are taken
             ET.register_namespace(prefix, space)

@@ -48,8 +48,8 @@ def expand_xacro(
             text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
     except Exception as error:  # noqa: BLE001 - xacro raises whatever its expressions do
         inner = getattr(error, "exc", None)  # which xacro wraps
-        said = str(inner if isinstance(inner, AccordError) else error)
-        reason = (said.splitlines() or [type(error).__name__])[0]
+        message = str(inner if isinstance(inner, AccordError) else error)
+        reason = (message.splitlines() or [type(error).__name__])[0]
         raise AccordError(f"broken description {path.name}: {reason}") from None
     return text
 

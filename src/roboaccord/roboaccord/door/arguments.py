@@ -26,7 +26,7 @@ tell = logging.getLogger("roboaccord").info
 
 
 class Options(TypedDict, total=False):
-    """Say more of a robot in a scenario.
+    """Refine a robot in a scenario.
 
     Args:
         faults: `JOINT=KIND[@S]`, instead of the scenario's.

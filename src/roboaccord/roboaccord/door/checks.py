@@ -88,7 +88,7 @@ def crosscheck(
         robot_or_recording: a robot, or a recorded run, of which every control period is checked,
             or the log of somebody's own simulator or robot: CSV, NPZ or a bag.
         scenario: name, or a YAML file; of a recorded run its own where None.
-        robot: of a recorded run that does not say of which robot it is; a file, against which a
+        robot: of a recorded run that does not name its robot; a file, against which a
             log is checked.
         engines: by name or specification; those installed where None.
         settings: values by key.
@@ -142,7 +142,7 @@ def _tell_refused(name: str, error: AccordError) -> None:
 
 
 def is_recording(subject: str | Path | Run) -> bool:
-    """Return whether what is checked is a recorded run: it exists, and is no robot."""
+    """Return whether what is checked is a recorded run: it exists, and is not a robot."""
     if isinstance(subject, Run):
         return True
     name = str(subject)
@@ -174,7 +174,7 @@ def check_own_log(
 
     Args:
         log: CSV, NPZ or a bag.
-        robot: the file; its dry friction counts unless the settings say otherwise.
+        robot: the file; its dry friction counts unless the settings change that.
         changes: `KEY=VALUE`, of the parameters of a robot that is a file.
         columns: as of `read_log`.
         out: folder for summary.json; none is written where None.

@@ -54,7 +54,7 @@ def parity(
     Raises:
         AccordError: for what cannot be read or had.
     """
-    from roboaccord.crosscheck.parity.collection import Options, examine_all, write_repaired
+    from roboaccord.crosscheck.parity.collection import ReadingOptions, examine_all, write_repaired
     from roboaccord.crosscheck.parity.result import Parity
     from roboaccord.numerics.jit import interpreting
 
@@ -65,7 +65,7 @@ def parity(
         files = what
     if isinstance(repair, str | Path):
         repair = targets_of(Path(repair), files, Path(str(what)))
-    options = Options(settings, base, seed)
+    options = ReadingOptions(settings, base, seed)
     with interpreting() if len(files) == 1 else nullcontext():
         robots = examine_all(files, chosen, options, done)
         if repair:
@@ -112,7 +112,7 @@ def files_of(
         return find_files(path, packages, arguments)
     known = path.exists() or path == STANDARD_INPUT
     if not known and "/" not in what and not path.suffix:
-        find_robot(what)  # says what is like it
+        find_robot(what)  # names what is like it
     file = read_robot(path, packages, arguments)
     for line in file.notes:
         tell(line)

@@ -122,7 +122,7 @@ def write_films(
         bags: the first is drawn, the others beside it.
         gif, mp4, fps, size, uncut, collision, speed: as of `view`.
         drawn: called with how many pictures are done, and of how many.
-        tell: told of surroundings that cannot be drawn.
+        tell: called with a line on surroundings that cannot be drawn.
 
     Returns:
         Number of pictures.
@@ -265,13 +265,13 @@ def described(run: BagRun, path: Path) -> str:
     """Return the description of the robot of a bag, the robot's own where the bag holds none.
 
     Raises:
-        AccordError: if the bag does not even say which robot it is.
+        AccordError: if the bag does not even name its robot.
     """
     if run.urdf:
         return run.urdf
     if run.robot not in robot_names():
         raise AccordError(
-            f"{path} holds no robot_description, and {run.robot or 'its robot'} is none of ours"
+            f"{path} holds no robot_description, and {run.robot or 'its robot'} is not installed"
             + did_you_mean(run.robot, robot_names())
         )
     return Setup.of(make_scenario({"robot": run.robot, **run.scenario})).urdf()

@@ -94,7 +94,7 @@ def default_names() -> tuple[str, ...]:
 
 
 def installed_names(tell: Callable[[str], None]) -> list[str]:
-    """Return the reference and the default engines that can be had; tell of each other one."""
+    """Return the reference and the default engines that are installed; report each other one."""
     found = [REFERENCE]
     for name in default_names():
         match spec(name).look():

@@ -38,7 +38,7 @@ from roboaccord.simulators.losses import CHANNELS, Losses, StepMeter
 if TYPE_CHECKING:
     from roboaccord.engines.compiled import CompiledForces
 
-APART = 0.01  # s: two things that part for less do not begin to touch anew
+APART = 0.01  # s: two things that part for less do not begin to touch again
 
 
 class PushedLaw:

@@ -123,8 +123,8 @@ def compile_forces(
 ) -> CompiledForces | None:
     """Return the kernel of what acts on a robot whose base is of a kind; None where none is.
 
-    The exponential of stiction, and the turned base of a free body, are numpy's, which rounds in
-    its own way. Friction that sticks is refused by the law itself.
+    The exponential of stiction, and the turned base of a free body, are numpy's, which rounds
+    differently. Friction that sticks is refused by the law itself.
     """
     if config.DISABLE_JIT or (friction and friction.stiction is not None):
         return None

@@ -45,7 +45,7 @@ def read_robot(
     form = format_of(text)
     engine = formats().get(form)
     if engine is None:
-        return check_urdf(path, text, packages)  # which says what it is
+        return check_urdf(path, text, packages)  # which names its kind
     folders = dict(packages)
     for name in {*NAMED.findall(text)}:
         found = package_folders(name, path.absolute(), packages)

@@ -51,7 +51,7 @@ def split_ball(urdf: str, tree: Tree) -> tuple[str, Ball]:
     link = next(e for e in root.findall("link") if e.get("name") == name)
     sphere = link.find("collision/geometry/sphere")
     if sphere is None or np.any(tree.links[0].centre):
-        raise AccordError("the base_link that floats in the description is no ball")
+        raise AccordError("the base_link that floats in the description is not a ball")
     root.remove(link)
     for joint in root.findall("joint"):
         child = joint.find("child")
@@ -79,7 +79,7 @@ class EngineModel:
         armature: what the rotors of the drives add to the inertia of the joints (n,) [kg m^2], of
             which DART takes none where contacts or stops can act; None for none.
         faults: joints that fail.
-        preload: efforts of joints that nobody commands, springs say, by name [N m or N].
+        preload: efforts of uncommanded joints, such as springs, by name [N m or N].
         contact: what can touch what, by the engine's own solver; None where nothing can.
         contact_events: whether a pair that begins to touch makes an event.
         options: engine options, by engine.
@@ -111,14 +111,14 @@ class EngineModel:
 
     @classmethod
     def of(cls, setup: Setup, **more: Any) -> EngineModel:
-        """Return the model of a setup whose description says it all.
+        """Return the model of a setup whose description is complete.
 
         Args:
             setup: robot and scenario.
-            more: what the description does not say, `friction` and `armature` say.
+            more: what the description lacks, such as `friction` and `armature`.
         """
         scenario = setup.scenario
-        said: dict[str, Any] = {
+        described: dict[str, Any] = {
             "urdf": setup.urdf(),
             "base": scenario.base,
             "joints": setup.joints,
@@ -130,7 +130,7 @@ class EngineModel:
             "contact": setup.contact,
             "options": scenario.engine_options,
         }
-        return cls(**(said | more))
+        return cls(**(described | more))
 
 
 @dataclass(frozen=True)

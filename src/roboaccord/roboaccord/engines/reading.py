@@ -55,9 +55,9 @@ def planes(urdf: str) -> dict[str, Array]:
     found = {}
     for joint in ET.fromstring(urdf).findall("joint[@type='planar']"):
         origin, axis = joint.find("origin"), joint.find("axis")
-        said = origin.get("rpy", "0 0 0") if origin is not None else "0 0 0"
+        angles = origin.get("rpy", "0 0 0") if origin is not None else "0 0 0"
         words = (axis.get("xyz", "1 0 0") if axis is not None else "1 0 0").split()
-        turn = rpy_matrix(*map(float, said.split()))
+        turn = rpy_matrix(*map(float, angles.split()))
         found[joint.get("name", "")] = turn @ plane(np.array([float(word) for word in words]))
     return found
 
@@ -357,7 +357,7 @@ def read_tree(urdf: str, source: str = "URDF") -> Tree:
 
 
 def base_of(tree: Tree) -> Base:
-    """Return how the root moves where nobody says: `fixed` if it is the world or has no mass."""
+    """Return how the root moves by default: `fixed` if it is the world or has no mass."""
     root = tree.links[0].name
     return "fixed" if root == "world" or root in massless(tree, "free") else "free"
 

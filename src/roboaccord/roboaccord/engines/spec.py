@@ -37,7 +37,7 @@ softened stops, a mesh that is not convex."""
 
 @dataclass(frozen=True)
 class Scheme:
-    """Say how an engine steps a model where no contact and no stop acts.
+    """Describe how an engine steps a model where no contact and no stop acts.
 
     Args:
         kind: semi-implicit Euler, v' = v + h a(x, v) and then x' = x + h v'; or the classical
@@ -62,7 +62,7 @@ class Scheme:
 
 @dataclass(frozen=True)
 class Footing:
-    """Say with what a level robot touches the ground in an engine.
+    """Describe with what a level robot touches the ground in an engine.
 
     Args:
         radius: of the spheres at the links' centres [m].

@@ -46,7 +46,7 @@ HINGES = ("revolute", "continuous")
 
 @dataclass(frozen=True)
 class Move:
-    """Say what is done to the world: it is mirrored, then turned, then shifted.
+    """Describe the move of the world: it is mirrored, then turned, then shifted.
 
     Args:
         name: in results.

@@ -89,7 +89,7 @@ class Twin(EngineSimulator):
         stopped: whether a joint has been about to be at its stop since the last reset.
 
     Raises:
-        AccordError: for joints that nobody commands, or a ball in a second tree.
+        AccordError: for uncommanded joints, or a ball in a second tree.
     """
 
     name = "twin"
@@ -448,7 +448,7 @@ class TwinSpec(EngineSpec):
         """
         self.check(model)
         if self.scheme is None:
-            raise AccordError(f"nobody has written down how {self.name} steps")
+            raise AccordError(f"the integration scheme of {self.name} is not specified")
         return Twin(model, self.scheme(self.configured(model)), self.shaken, self.footing)
 
 

@@ -1,4 +1,4 @@
-"""Deliberate errors of an engine, by which the cross-check is itself checked; nobody else knows.
+"""Deliberate errors of an engine, by which the cross-check is itself checked; known here alone.
 
 broken = falsify.wrap("dart", after_step=lose_a_step)
 """

@@ -103,7 +103,7 @@ class Perturbation:
         return f"no {place} has {'a limit' if self.kind == 'limit' else self.kind}"
 
     def impossible(self, reason: str) -> AccordError:
-        """Return the error that says why a model does not take it."""
+        """Return the error that states why it cannot be applied to a model."""
         return AccordError(f"--perturb {self}: {reason}")
 
     def __str__(self) -> str:

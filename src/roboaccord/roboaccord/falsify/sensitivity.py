@@ -42,7 +42,7 @@ class Sensitivity:
         level: by which it was found.
         quantity, place: how it was named.
         named_from: smallest size tried at which it had that name; None where it had none.
-        reason: what the finding said; or why there is none.
+        reason: of the finding; or why there is none.
         missed: largest size tried that was not found, 0 where there is none.
     """
 
@@ -166,7 +166,7 @@ def find_smallest(
     """Return the smallest size of a kind of perturbation that the cross-check finds.
 
     Levels 1, `scheme` and 2 are asked first; level 3 where they find nothing at the largest size.
-    Levels that the scenario excuses, because they are outside anyway, tell nothing.
+    Levels that the scenario excuses, because they are outside anyway, are not counted.
     """
     prober = Prober(setup, engine, duration)
 
@@ -236,7 +236,7 @@ def _search(
 ) -> tuple[tuple[float, Finding] | None, float]:
     """Return the smallest size found with its finding, and the largest that was missed.
 
-    A level that is outside without any error can tell nothing of one.
+    A level that is outside without any error cannot detect one.
     """
     finding = _ask(probe, item(start))
     if finding is None or probe(item(0.0)) is not None:
@@ -273,7 +273,7 @@ def _off(finding: Finding) -> Finding | None:
 
 
 def places(setup: Setup, kinds: Sequence[str]) -> dict[str, str]:
-    """Return for each kind the link or joint that is falsified where nobody names one.
+    """Return for each kind the link or joint that is falsified by default.
 
     The last link that weighs anything and the joint in the middle: one of each, since an error of
     a single part is the harder to find.

@@ -35,7 +35,7 @@ ET.register_namespace("gz", "http://gazebosim.org/schema")  # attributes keep th
 
 # Joints from the world to a level base, along its axes at the start and about the vertical.
 LEVEL = ("level_x", "level_y", "level_z", "level_yaw")
-# Gazebo warns of a mesh without a material; what a description says of the colour counts.
+# Gazebo warns of a mesh without a material; the description's colour counts.
 MATERIAL, PLAIN = "plain.mtl", "newmtl plain\nKd 0.6 0.6 0.6\n"
 VERSION = b"2"  # of the copies
 
@@ -106,7 +106,7 @@ def own_collisions(urdf: str) -> str:
     """Return a URDF in which the name of every collision begins with that of its link.
 
     sdformat takes one with any other name for a part of another link, and drops what a tag
-    `<gazebo reference="LINK">` says about contact, without a word.
+    `<gazebo reference="LINK">` states about contact, silently.
     """
     root, changed = ET.fromstring(urdf), False
     for link in root.findall("link"):
@@ -122,7 +122,7 @@ def start_at(urdf: str, start: Mapping[str, float]) -> str:
 
     Args:
         urdf: with joints that turn or slide.
-        start: where they start [rad or m], by name; 0 where nothing is said.
+        start: where they start [rad or m], by name; 0 by default.
     """
     moved = {name: float(at) for name, at in start.items() if at}
     if not moved:

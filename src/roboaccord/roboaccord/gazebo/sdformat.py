@@ -39,8 +39,8 @@ def tool_version() -> str:
     tool = sdformat_tool()
     if not tool:
         raise AccordError(f"sdformat is not installed: {INSTALL}")
-    said = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
-    return f"{tool} sdf {' '.join(said.stdout.split()) or 'of unknown version'}"
+    found = subprocess.run([tool, "sdf", "--versions"], capture_output=True, text=True, check=False)
+    return f"{tool} sdf {' '.join(found.stdout.split()) or 'of unknown version'}"
 
 
 class SdfReading(TreeReading):
@@ -114,7 +114,7 @@ def print_sdf(urdf: str) -> ET.Element:
     Names keep their prefixes, which it does not declare: `gz:`, `ignition::`, any of `<gazebo>`.
 
     Raises:
-        AccordError: if it says errors, or prints no SDF.
+        AccordError: if it reports errors, or prints no SDF.
         subprocess.TimeoutExpired: if it does not answer.
     """
     tool = tool_version().split()[0]
@@ -132,8 +132,8 @@ def print_sdf(urdf: str) -> ET.Element:
         return parse_lines(text)[0]
     except expat.ExpatError:
         lines = [line.strip() for line in done.stderr.splitlines() if "rror" in line]
-        said = [line for line in lines if "Library error" not in line]
-        reason = COLOUR.sub("", (said or ["no SDF"])[0])
+        errors = [line for line in lines if "Library error" not in line]
+        reason = COLOUR.sub("", (errors or ["no SDF"])[0])
         raise AccordError(f"sdformat refuses it: {reason[:200]}") from None
 
 
@@ -209,14 +209,14 @@ def _joint(element: ET.Element, poses: Mapping[str, Pose]) -> Joint:
     (at, turn), (place, rotation) = poses[parent], poses[child]
     axis = np.array([0.0, 0.0, 1.0])
     ends, mimic = [-np.inf, np.inf], None
-    said = element.find("axis")
-    if said is not None:
-        axis = np.array([float(word) for word in said.findtext("xyz", "0 0 1").split()])
+    given = element.find("axis")
+    if given is not None:
+        axis = np.array([float(word) for word in given.findtext("xyz", "0 0 1").split()])
         axis = rotation.T @ poses[element.get("name", "")][1] @ axis
         axis /= np.linalg.norm(axis)  # SDFormat prints the file's axis and moves along the unit one
-        ends = [float(said.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
+        ends = [float(given.findtext(f"limit/{end}", f"{sign}inf")) for end, sign in
                 (("lower", "-"), ("upper", ""))]  # fmt: skip
-        if (leader := said.find("mimic")) is not None:
+        if (leader := given.find("mimic")) is not None:
             numbers = (
                 float(leader.findtext("multiplier", "1")),
                 float(leader.findtext("offset", "0")),

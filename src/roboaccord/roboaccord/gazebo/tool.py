@@ -18,7 +18,7 @@ from pathlib import Path
 
 TOOLS = ("gz", "ign")
 INSTALL = "apt-get install ignition-tools libsdformat-dev sdformat-sdf"  # on Debian 12
-# Debian's ign says this of itself, whatever the file.
+# Debian's ign prints this about itself, whatever the file.
 NOT_ABOUT_THE_FILE = "libignition-tools-backward.so not found"
 TIMEOUT = 60.0  # s, of a check
 VERSION = "1.9"
@@ -28,7 +28,7 @@ NUMBERS = {"double": 1, "float": 1, "int": 1, "vector2d": 2, "vector3": 3, "pose
 
 @dataclass(frozen=True)
 class Undecided:
-    """Say why nothing is known of a file."""
+    """State why nothing is known of a file."""
 
     reason: str
 
@@ -53,7 +53,7 @@ def sdformat_tool() -> str:
 
 
 def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Problem]:
-    """Return what sdformat says about a file; anything on its stderr is a problem.
+    """Return what sdformat reports about a file; anything on its stderr is a problem.
 
     It is undecided where it took too long, of a slow machine perhaps.
 
@@ -75,8 +75,8 @@ def sdformat_problems(tool: str, path: Path, models: Sequence[Path]) -> list[Pro
         )
     except subprocess.TimeoutExpired:
         return [Undecided(f"no answer of sdformat in {TIMEOUT:g} s")]
-    said = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]
-    problems: list[Problem] = [f"sdformat: {line.strip()}" for line in said if line.strip()]
+    errors = [line for line in done.stderr.splitlines() if NOT_ABOUT_THE_FILE not in line]
+    problems: list[Problem] = [f"sdformat: {line.strip()}" for line in errors if line.strip()]
     if not problems and (done.returncode or "Valid." not in done.stdout):
         problems.append(f"sdformat: {done.stdout.strip() or f'status {done.returncode}'}")
     return problems
@@ -120,7 +120,7 @@ def _check_value(element: ET.Element, kind: str, place: str) -> Iterator[str]:
     try:
         [float(word) for word in words]
     except ValueError:
-        yield f"{place}: {' '.join(words)!r} is no {kind}"
+        yield f"{place}: {' '.join(words)!r} is not a {kind}"
         return
     if len(words) != count and (kind, len(words)) not in (("color", 3), ("pose", 7)):
         yield f"{place}: {len(words)} numbers, a {kind} has {count}"

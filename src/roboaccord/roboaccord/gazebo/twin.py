@@ -1,4 +1,4 @@
-"""What the twin of a robot in Gazebo has to know: DART's scheme, and what a level base rests on."""
+"""What the twin of a robot in Gazebo needs: DART's scheme, and what a level base stands on."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def misread(setup: Setup, contacts: str, *, started: bool) -> Array:
 
 
 def footing_of(urdf: str) -> Footing:
-    """Return with what a level robot touches the ground, as its description for Gazebo says."""
+    """Return with what a level robot touches the ground, by its description for Gazebo."""
     root = ET.fromstring(urdf)
     sphere = root.find("link[@name='base_link']/collision/geometry/sphere")
     assert sphere is not None

@@ -1,4 +1,4 @@
-"""Worlds for Gazebo: made of a terrain, and any world written anew for a run.
+"""Worlds for Gazebo: made of a terrain, and any world adapted for a run.
 
 A run has a world of its own: the scenario's physics step and gravity, ground that changes where the
 friction law does, the real-time factor that its pace needs, a barrier, by which a client knows that

@@ -38,7 +38,7 @@ class Crash:
 
     Args:
         reason: its error in one line, or how its process ended.
-        late: whether it came to a limit of time, which says nothing about the job.
+        late: whether it came to a limit of time, for which the job is not to blame.
         words: what it had printed.
     """
 

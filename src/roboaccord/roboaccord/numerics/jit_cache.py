@@ -75,7 +75,7 @@ def digest(function: FunctionType) -> str:
     """Return a hexadecimal key of a kernel's code and of all that is compiled into it.
 
     Raises:
-        TypeError: for a global value of a kind of which the key would not tell a change.
+        TypeError: for a global value of a kind whose changes the key would miss.
     """
     texts: dict[FunctionType, str] = {}
     waiting = [function]
@@ -162,11 +162,11 @@ def _value(value: object) -> str:
     named = isinstance(value, ModuleType | _Kernel)
     if named or (callable(value) and place in LIBRARIES):
         return str(getattr(value, "__name__", ""))
-    raise TypeError(f"the cache of kernels cannot tell a change of a {type(value).__name__}")
+    raise TypeError(f"the cache of kernels cannot detect a change of a {type(value).__name__}")
 
 
 class _Place(caching._CacheLocator):  # type: ignore[misc]
-    """The first folder that can be written, in which kernels are told apart by their code."""
+    """The first folder that can be written, in which kernels are distinguished by their code."""
 
     def __init__(self, folder: Path, key: str) -> None:
         self._folder, self._digest = folder, key

@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are asked for [PEP 562].
+"""Names of a package that are imported on first access [PEP 562].
 
 A command or a robot that needs few of them starts the faster.
 """

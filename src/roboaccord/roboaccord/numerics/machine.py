@@ -30,7 +30,7 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
         libraries: what they need without OpenBLAS's threads [bytes].
 
     Raises:
-        MemoryError: that says what to do.
+        MemoryError: that states what to do.
     """
     limit, need = resource.getrlimit(resource.RLIMIT_AS)[0], libraries + PER_CORE * cores()
     if limit != resource.RLIM_INFINITY and limit < need:

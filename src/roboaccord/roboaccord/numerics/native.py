@@ -36,12 +36,12 @@ llvmlite.binding.add_symbol(SYMBOL, ctypes.addressof(_TABLE))
 
 
 def set_table(address: int) -> None:
-    """Make the table at an address that of the next calls; whoever calls keeps it alive."""
+    """Make the table at an address that of the next calls; the caller keeps it alive."""
     _TABLE.value = address
 
 
 def address(array: Array | NDArray[np.int64]) -> int:
-    """Return the address of the first item of an array; whoever uses it keeps the array alive.
+    """Return the address of the first item of an array; the caller keeps the array alive.
 
     Raises:
         ValueError: for an array with gaps between its items.

@@ -80,7 +80,7 @@ def styled(size: tuple[float, float] = SIZE) -> Iterator[Figure]:
     from matplotlib import style
     from matplotlib.figure import Figure
 
-    with style.context(["default", STYLE]):  # not what a user's matplotlibrc says
+    with style.context(["default", STYLE]):  # not a user's matplotlibrc
         yield Figure(figsize=size, layout="constrained")
 
 

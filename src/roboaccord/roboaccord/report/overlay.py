@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 TIME = "time [s]"
 FEW = (BLUE, RED, GREEN, "#ee7733", "#8e7cc3", "#c264b8")
-LINES = ("-", "--", ":", "-.")  # of runs, where colours tell signals apart; as DASHES
+LINES = ("-", "--", ":", "-.")  # of runs, where colours distinguish signals; as DASHES
 COLUMN = 12  # names of a legend below each other
 HEIGHT, WIDTH = 2.6, 8.4  # inches of a panel
 
@@ -182,7 +182,8 @@ def plot(
         xy: plot the second of two signals over the first.
 
     Raises:
-        AccordError: for what is no run, what no run has, or `xy` without two signals of one time.
+        AccordError: for what is not a run, unknown signals, or `xy` without two signals of one
+            time.
     """
     read = read_runs(runs)
     known = dict.fromkeys(name for each in read for name in each)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import (
-    Cause,
+    DifferenceCause,
     EngineParity,
     Parity,
+    ReadingStatus,
     Repair,
     RobotParity,
-    Status,
 )
 
 LINES = 40  # that an engine printed
@@ -68,16 +68,18 @@ def group_causes(robot: RobotParity) -> list[CauseRow]:
     return list(found.values())
 
 
-def _with_it(cause: Cause, engine: EngineParity) -> str:
+def _with_it(cause: DifferenceCause, engine: EngineParity) -> str:
     """Return what an engine makes of a robot with this cause alone, nothing if not proven."""
     if cause.before is not None or cause.after is None:
         return error_text(cause.before)
     # What mimic does changes no status: an engine that reads the rest alike refuses that.
-    return "refused" if engine.status in (Status.SAME, Status.REFUSED) else "not finite"
+    return (
+        "refused" if engine.status in (ReadingStatus.SAME, ReadingStatus.REFUSED) else "not finite"
+    )
 
 
 def message_lines(robot: RobotParity, most: int) -> list[str]:
-    """Return what engines that differ, refuse, or do not load the file's meshes say of it.
+    """Return the messages of engines that differ, refuse, or do not load the file's meshes.
 
     Args:
         robot: with its engines.
@@ -85,9 +87,9 @@ def message_lines(robot: RobotParity, most: int) -> list[str]:
     """
     found = list[str]()
     for name, engine in robot.engines.items():
-        said = [engine.shipped.said] if engine.shipped.said else []
-        said += engine.messages if engine.status is not Status.SAME else ()
-        lines = [*dict.fromkeys(line for line in said if line)]
+        messages = [engine.shipped.refusal] if engine.shipped.refusal else []
+        messages += engine.messages if engine.status is not ReadingStatus.SAME else ()
+        lines = [*dict.fromkeys(line for line in messages if line)]
         found += [f"{name}: {line}" for line in lines[:most]]
         if len(lines) > most:
             found.append(f"{name}: {len(lines) - most} more lines: --json")
@@ -103,8 +105,8 @@ def apart_lines(robot: RobotParity) -> list[str]:
             f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
             for quantity, places in apart.joints.items()
         ]
-        for kind, (said, have) in engine.shipped.geometry.items():
-            found.append(f"{have} collision shapes of kind {kind} for {said}")
+        for kind, (wanted, have) in engine.shipped.geometry.items():
+            found.append(f"{have} collision shapes of kind {kind} for {wanted}")
         if apart.refused:
             found.append(f"with mimic and transmissions: {apart.refused}")
         if found:
@@ -122,7 +124,11 @@ def body_lines(repair: Repair) -> list[str]:
     return [*rows]
 
 
-JUNIT = {Status.DIFFER: "failure", Status.REFUSED: "error", Status.UNDECIDED: "skipped"}
+JUNIT = {
+    ReadingStatus.DIFFER: "failure",
+    ReadingStatus.REFUSED: "error",
+    ReadingStatus.UNDECIDED: "skipped",
+}
 
 
 def junit(result: Parity) -> str:
@@ -132,8 +138,8 @@ def junit(result: Parity) -> str:
         kinds = Counter(engine.status for engine in robot.engines.values())
         suite = ET.SubElement(
             top, "testsuite", name=robot.name, tests=str(len(robot.engines)),
-            failures=str(kinds[Status.DIFFER]), errors=str(kinds[Status.REFUSED]),
-            skipped=str(kinds[Status.UNDECIDED]),
+            failures=str(kinds[ReadingStatus.DIFFER]), errors=str(kinds[ReadingStatus.REFUSED]),
+            skipped=str(kinds[ReadingStatus.UNDECIDED]),
         )  # fmt: skip
         for name, engine in robot.engines.items():
             case = ET.SubElement(suite, "testcase", classname=robot.name, name=name)

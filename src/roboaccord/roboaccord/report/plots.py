@@ -1,4 +1,4 @@
-"""Pages of plots, pictures and tables, each with all that it needs in it."""
+"""Self-contained pages of plots, pictures and tables."""
 
 from __future__ import annotations
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from roboaccord import __version__
-from roboaccord.description.findings import Finding
+from roboaccord.description.findings import RuleFinding
 from roboaccord.description.rules import RULES, explain
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(findings: Sequence[Finding]) -> str:
+def sarif(findings: Sequence[RuleFinding]) -> str:
     """Return findings as a log with one run, the rules that have any among them."""
     rules = sorted({each.rule for each in findings})
     driver = {

@@ -152,7 +152,7 @@ class RunSignals(Mapping[str, Signal]):
         """The links and joints; None where the bag holds no description that fits its joints."""
         try:
             tree = Tree.parse(self.run.urdf) if self.run.urdf else None
-        except AccordError:  # a foreign description without base_link, say
+        except AccordError:  # as of a foreign description without base_link
             return None
         return tree if tree and {j.name for j in tree.moving} <= {*self.motion.joints} else None
 

@@ -182,7 +182,7 @@ def _energy(report: Report) -> Table:
     return Table(
         "Energy",
         "What the energy book does not explain must vanish with the physics step, in each part of "
-        "the run: energy is neither gained nor lost by nobody.",
+        "the run: no energy is gained or lost unaccounted.",
         ("engine", "left at 0 [J]", "explained [J]", "in parts of [s]", "most from t = [s] on"),
         _rows(report.rest, lambda check, _: _rest(check), report.levels.energy),
     )

@@ -144,7 +144,7 @@ class Follow(Posture):
         file: JointTrajectory in YAML (`joint_names`, and `points` with `positions`, perhaps
             `velocities`, and `time_from_start`), or CSV with a head `time` and names of joints [s,
             rad or m]. Between points it is cubic, by the velocities given or those of a natural
-            guess (Catmull and Rom's); before the first and behind the last it rests.
+            guess (Catmull and Rom's); before the first and behind the last it is constant.
         frequency: of the joint's own oscillation, the others held [Hz].
         damping: ratio of that; 1 is critical.
 

@@ -1,4 +1,4 @@
-"""A robot that is a file, URDF or xacro say: `accord run FILE.urdf` finds it by its path."""
+"""A robot that is a file, such as URDF or xacro: `accord run FILE.urdf` finds it by its path."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STILL = 1e-9  # rad/s^2 or m/s^2
 
 
 class FileRobot(Robot):
-    """A robot that has no package: its file says all of it, and scenarios are the core's own.
+    """A robot that has no package: it is all in its file, and scenarios are the core's own.
 
     Its root link is called `base_link` here, whatever the file calls it. There is no contact. A
     joint that mimics another is free, or by `parameters.mimic` held to it: exactly in the
@@ -145,7 +145,7 @@ class FileRobot(Robot):
             return False
         try:
             law = TreeDynamics(setup.tree, setup.joints, "fixed", gravity)
-        except AccordError:  # which the reference says
+        except AccordError:  # which the reference reports
             return False
         at = np.zeros(3), np.eye(3)
         forces, moments = law.gravity_forces(q, *at), np.diag(law.mass_matrix(q, *at))
@@ -181,12 +181,12 @@ class FileRobot(Robot):
         stops = sum(np.inf not in map(abs, each) for each in self.ranges(setup).values())
         viscous = sum(joint.damping > 0 for joint in setup.tree.moving)
         dry = sum(joint.friction > 0 for joint in setup.tree.moving)
-        said = (
+        omitted = (
             ("joint stops", stops, p.stops, "--set parameters.stops=1 puts them in"),
             ("damping", viscous, p.damping, "--set parameters.damping=1 puts it in"),
             ("dry friction", dry, p.dry_friction, "--set parameters.dry_friction=1"),
         )
-        for name, count, taken, how in said:
+        for name, count, taken, how in omitted:
             if count:
                 state = "acts" if taken else f"left out; {how}"
                 found[name] = f"of {count} joint{'s' * (count > 1)}: {state}"

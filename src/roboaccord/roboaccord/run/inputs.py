@@ -169,7 +169,7 @@ class RecordedInputs(Inputs):
         fault_texts: of its scenario, and those that came as it ran, as texts.
 
     Raises:
-        AccordError: if it is not a bag, is damaged, or says nothing of its scenario.
+        AccordError: if it is not a bag, is damaged, or does not name its scenario.
     """
 
     over = False
@@ -180,7 +180,7 @@ class RecordedInputs(Inputs):
         run = run_of(content)
         content.check_motion(run.trajectory)
         if not run.scenario:
-            raise AccordError(f"{bag} does not say of which scenario it is")
+            raise AccordError(f"{bag} does not name its scenario")
         self.bag, self._scenario = bag, make_scenario(run.scenario).data()
         targets = read_targets(content, run.trajectory.joints)
         self._times = [time for time, _ in targets]

@@ -89,16 +89,16 @@ def ask_controller(
         watch.calls += 1
     if not isinstance(command, Command):
         raise AccordError(
-            f"{who} gave {type(command).__name__} and no Command at t = {state.time:.6f} s"
+            f"{who} gave {type(command).__name__}, not a Command, at t = {state.time:.6f} s"
         )
     try:
         command = command.copy()
     except (TypeError, ValueError) as error:
         raise AccordError(
-            f"{who} gave a Command that is none ({error}) at t = {state.time:.6f} s"
+            f"{who} gave an invalid Command ({error}) at t = {state.time:.6f} s"
         ) from error
     if not all(isinstance(each, Event) for each in command.findings or ()):
-        raise AccordError(f"{who} gave findings that are no events at t = {state.time:.6f} s")
+        raise AccordError(f"{who} gave findings that are not events at t = {state.time:.6f} s")
     check_command(command, joints, who, state.time)
     check_switches(command, state, who)
     return command
@@ -201,13 +201,13 @@ def drive(
 
 
 class Stepper:
-    """Step a simulator from control tick to control tick, and tell observers of the motion.
+    """Step a simulator from control tick to control tick, and notify observers of the motion.
 
     Args:
         simulator: what simulates.
         initial: the state to start from.
         period: control period [s], a whole number of the simulator's physics steps.
-        observers: told of each state, command and event.
+        observers: notified of each state, command and event.
 
     Attributes:
         tick: how many control periods are done.
@@ -275,7 +275,7 @@ class Pace:
     def __init__(self, period: float, pace: float) -> None:
         self._period, self.pace = period, pace
         self._due = 0.0
-        self._said = False
+        self._warned = False
 
     @property
     def interval(self) -> float:
@@ -302,16 +302,16 @@ class Pace:
         self.advance()
 
     def advance(self) -> None:
-        """Note that a tick is taken, and say once if ticks are due faster than that can be."""
+        """Note that a tick is taken, and warn once if ticks are due faster than that can be."""
         if not self.pace:
             return
         self._due += self.interval
         late = time.monotonic() - self._due
         if late > SLACK:
             self._due += late
-            if not self._said:
+            if not self._warned:
                 _log.warning("the simulation falls behind the wall clock; no step is left out")
-            self._said = True
+            self._warned = True
 
 
 def make_simulator(

@@ -66,7 +66,7 @@ def write_text(path: Path, text: str, kind: str = "") -> None:
         AccordError: if it cannot be written, or there is a file of another kind.
     """
     with writing(path, kind) as draft:
-        # A name that is not UTF-8, of a folder say, holds halves of pairs.
+        # A name that is not UTF-8, as of a folder, holds halves of pairs.
         draft.write_text(text, encoding="utf-8", errors="backslashreplace")
 
 

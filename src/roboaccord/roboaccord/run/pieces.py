@@ -55,7 +55,7 @@ def run_pieces(
         threads: run them here in threads, as kernels do that let go of the interpreter, and not in
             processes.
         workers: threads or processes here; as many as there are cores by default.
-        done: told of each result as it comes, first of those that a file holds.
+        done: called with each result as it comes, first of those that a file holds.
 
     Raises:
         AccordError: as `function` raises it, or if a worker dies.
@@ -190,7 +190,7 @@ def _here(
         for each in found:  # noqa: UP028 - `yield from` would close it before `finally` does
             yield each
     except TerminatedWorkerError:
-        raise AccordError("a worker process was killed; was there memory enough?") from None
+        raise AccordError("a worker process was killed; was there enough memory?") from None
     finally:
         with warnings.catch_warnings(action="ignore"):  # of pieces that nobody waits for any more
             found.close()
@@ -226,7 +226,7 @@ def _on_dask(
         raise AccordError(f"a worker of the cluster lacks something: {error}") from None
     except Exception as error:
         foreign = type(error).__module__.startswith(("distributed", "concurrent.futures"))
-        if not foreign and "deserializ" not in str(error):  # what the scheduler says of old code
+        if not foreign and "deserializ" not in str(error):  # the scheduler's error for old code
             raise
         reason = str(error).partition("\n")[0]
         raise AccordError(f"the cluster failed: {type(error).__name__}: {reason}") from None

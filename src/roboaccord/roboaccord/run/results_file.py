@@ -1,4 +1,4 @@
-"""File of the finished pieces of a study, from which one that was ended goes on.
+"""File of the finished pieces of a study, from which an interrupted one resumes.
 
 Results are kept without loss: arrays bit by bit, and objects by the names of their classes.
 """
@@ -35,7 +35,7 @@ HEAD = 1_000_000  # characters of the first line at most
 class ResultsFile:
     """Keep the results of pieces in a file of lines of JSON, each appended as it is finished.
 
-    The first line says of which study they are: the command, its parameters, and the software.
+    The first line identifies the study: the command, its parameters, and the software.
     A piece has a checksum, and is known by its function and arguments. `sort` at the end puts them
     into the order of the study, so that the file does not depend on who was faster.
 
@@ -93,7 +93,7 @@ class ResultsFile:
             raise AccordError(f"{self.path}: piece {key} is damaged: {error}") from None
 
     def add(self, key: str, result: R) -> None:
-        """Append what a piece came to.
+        """Append the result of a piece.
 
         Raises:
             AccordError: if it cannot be written.

@@ -45,9 +45,9 @@ class RunRequest:
         bag: folder of the bag to write; must not exist.
         controller: `package.module:Class` instead of the scenario's controller, or "".
         inputs: targets of the controller, and switches; they are recorded.
-        observers: told of the run as it goes, where the transport runs in this process.
+        observers: notified of the run as it goes, where the transport runs in this process.
         wrap: makes of the simulator the one that runs, where the transport runs in this process.
-        tell: told in lines of what a person should know of the transport.
+        tell: called with lines that a person should know of the transport.
         timeout: how long the controller may take for an answer [s of wall time]; to be made and
             reset it has `START_TIMEOUT`, or this if it is longer.
     """
@@ -137,7 +137,7 @@ def _event_data(event: Event) -> dict[str, Json]:
 
 
 def model_of(setup: Setup) -> dict[str, Json]:
-    """Return what a result says of the model of a robot that is a file; nothing of others."""
+    """Return what a result states of the model of a robot that is a file; nothing of others."""
     remarks = setup.robot.remarks(setup)
     return {"model": dict(remarks)} if remarks else {}
 
@@ -190,7 +190,9 @@ def find_runner(transport: str) -> Runner:
         if (error.name or "").startswith("roboaccord"):
             raise
         what = f"has no wheel for this machine ({platform.machine()}) or is not installed"
-        if error.path:  # it is there, and the loader of shared libraries says why it is of no use
+        if (
+            error.path
+        ):  # it is there, and the loader of shared libraries reports why it is of no use
             what = f"cannot be loaded: {error.msg.partition(chr(10))[0]}"
         raise AccordError(
             f"transport {transport} needs {error.name}, which {what}; use --transport direct"
@@ -205,7 +207,7 @@ def check_room_for_ros(instead: str = "") -> None:
         instead: what else the user can do.
 
     Raises:
-        AccordError: that says what to do.
+        AccordError: that states what to do.
     """
     try:
         check_address_space(ROS_LIBRARIES)

@@ -110,13 +110,13 @@ def sweep(
 
     Args:
         setup: robot and scenario; what is random in it should depend on the seed,
-            `initial.spread_q` say.
+            such as `initial.spread_q`.
         figure: name of a figure of `metrics_of`.
         engines: by name or specification.
         physics_steps: [s]; the scenario's where empty.
         seeds: number of runs in each cell.
         workers: processes; one for each core where 0.
-        done: told of each run as it ends.
+        done: called with each run as it ends.
 
     Raises:
         AccordError: for no or an unknown engine, an unknown figure, or a step that does not divide

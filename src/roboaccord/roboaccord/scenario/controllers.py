@@ -42,7 +42,7 @@ def make_controller(
         setup: robot and scenario.
         custom: `package.module:Class`, which replaces the scenario's controller; the class is
             called with the setup, and with the scenario's `controller` keys that it takes. The
-            setup has the friction that `controller.friction` says.
+            setup has the friction that `controller.friction` states.
         timeout: how long it may take to be made [s of wall time].
 
     Raises:

@@ -157,7 +157,7 @@ def _check_numbers(data: Any, key: str = "") -> None:
 
 
 def _check_tolerances(tolerances: Tolerances) -> None:
-    """Refuse numbers that are no tolerance, and one that loosens a level without a reason."""
+    """Refuse numbers that are not tolerances, and one that loosens a level without a reason."""
     place = "crosscheck.tolerances"
     numbers = {f"trajectory.{engine}": v for engine, v in tolerances.trajectory.items()}
     for key, value in {"one_step": tolerances.one_step, **numbers}.items():
@@ -202,9 +202,9 @@ def apply_change(data: dict[str, Any], change: str) -> None:
     try:
         place[last] = parse_yaml(text)
     except yaml.YAMLError as error:
-        said = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
+        shown = text if len(text) < LONGEST else f"{text[:LONGEST]}..."
         reason = str(error).splitlines()[0]
-        raise AccordError(f"--set {key}: {said!r} is not a YAML value: {reason}") from None
+        raise AccordError(f"--set {key}: {shown!r} is not a YAML value: {reason}") from None
 
 
 def _shipped(package: str, robot: str, name: str) -> Path:

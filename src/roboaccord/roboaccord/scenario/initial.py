@@ -24,7 +24,7 @@ def initial_state(
     Args:
         scenario: with the joints by name, the base and the switches.
         joints: names, in the order of every array; n of them.
-        switches: that the robot has, as they are where the scenario does not say.
+        switches: that the robot has, as they are by default.
 
     Raises:
         AccordError: for an unknown joint or switch, or an angle or rate that is not a number.

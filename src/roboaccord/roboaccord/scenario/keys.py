@@ -81,7 +81,7 @@ def _of_model(
     default: Mapping[str, Json],
     setup: Setup,
 ) -> Iterator[Key]:
-    hints, told = typing.get_type_hints(model), _told(model)
+    hints, described = typing.get_type_hints(model), _described(model)
     for name, kind in hints.items():
         if name not in data:
             continue
@@ -97,7 +97,7 @@ def _of_model(
         if special:
             yield from special(setup)
             continue
-        unit, meaning = told.get(name, ("", ""))
+        unit, meaning = described.get(name, ("", ""))
         given = default.get(name, part)
         yield Key(key, _words(kind), unit, in_yaml(given), in_yaml(part), meaning)
 
@@ -119,7 +119,7 @@ def _words(kind: type) -> str:
     return text.replace("typing.", "")
 
 
-def _told(factory: Callable[..., T]) -> dict[str, tuple[str, str]]:
+def _described(factory: Callable[..., T]) -> dict[str, tuple[str, str]]:
     """Return unit and meaning of each argument, from the docstring's section `Args:`."""
     text = inspect.getdoc(factory) or ""
     section = text.partition("Args:\n")[2].partition("\n\n")[0]
@@ -136,11 +136,11 @@ def _told(factory: Callable[..., T]) -> dict[str, tuple[str, str]]:
 
 def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json]) -> Iterator[Key]:
     """Yield the keys that are the arguments of a factory."""
-    told = _told(factory)
+    described = _described(factory)
     for name, parameter in inspect.signature(factory).parameters.items():
         if name in ("self", "setup"):
             continue
-        unit, meaning = told.get(name, ("", ""))
+        unit, meaning = described.get(name, ("", ""))
         missing = parameter.default is inspect.Parameter.empty
         default = REQUIRED if missing else in_yaml(_plain(parameter.default))
         value = in_yaml(given[name]) if name in given else default

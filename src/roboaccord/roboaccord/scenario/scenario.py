@@ -70,7 +70,7 @@ def limit_of(tolerance: float | Allowance) -> float:
 
 
 class Tolerances(BaseModel, extra="forbid", frozen=True):
-    """Tolerances of the cross-check. Each default says where it comes from.
+    """Tolerances of the cross-check. Each default names its source.
 
     A plain number tightens what is measured; what loosens it is `{limit: NUMBER, reason: TEXT}`.
 
@@ -169,7 +169,7 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         physics_step: step of the simulators, which divides the control period [s].
         driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         seed: for whatever is random.
-        engine_options: by engine, `integrator` of MuJoCo say.
+        engine_options: by engine, such as `integrator` of MuJoCo.
         crosscheck: lengths and tolerances of the cross-check.
     """
 

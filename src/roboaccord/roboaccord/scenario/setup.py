@@ -84,7 +84,7 @@ class Robot(ABC):
             `joint_velocity_command`, or ""; it makes `Target.velocity`.
         position_topic: the same for positions, `joint_position_command`, or ""; it makes
             `Target.position`.
-        switches: names of what commands can switch, a magnet say, with the state to start from.
+        switches: names of what commands can switch, such as a magnet, with the state to start from.
         contact_shapes: in Gazebo: values of the xacro's argument `contacts`, by which links touch
             the ground with other shapes than they have; the first is the default there. Each has
             the changes of the key `friction` that make the law of such contacts, with which a
@@ -130,7 +130,7 @@ class Robot(ABC):
         return {}
 
     def floats(self, setup: Setup) -> bool:
-        """Return whether the description itself lets the base float, whatever a scenario says."""
+        """Return whether the description itself lets the base float, whatever the scenario."""
         return False
 
     def own_names(self, setup: Setup) -> Mapping[str, str]:
@@ -198,14 +198,14 @@ class Robot(ABC):
         return None
 
     def contact_points(self, setup: Setup) -> Callable[[RobotState], Sequence[ContactPoint]] | None:
-        """Make what finds contacts by geometry alone, where a simulator tells of none.
+        """Make what finds contacts by geometry alone, where a simulator reports none.
 
-        None, the default: contacts that a simulator does not tell are not known.
+        None, the default: contacts that a simulator does not report are not known.
         """
         return None
 
     def odometry(self, setup: Setup) -> Odometry | None:
-        """Make what places `base_link` where the simulated one stays, a ball in a bearing say.
+        """Make what places `base_link` where the simulated one stays, as for a ball in a bearing.
 
         None, the default: the base really moves.
         """
@@ -487,7 +487,7 @@ def package_of(name: str) -> str:
 
 @lru_cache(maxsize=64)
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
-    """Return a URDF; the last says when each of its files was, so that an edit is read anew."""
+    """Return a URDF; the last is when each of its files changed, so that an edit is read anew."""
     return expand_xacro(path, dict(arguments))
 
 

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 def surroundings(setup: Setup) -> list[Surface]:
     """Return the surfaces around the robot of a setup: ground, wall or terrain, and solids.
 
-    Terrain that cannot be drawn is left out, and the log says why.
+    Terrain that cannot be drawn is left out, and the log states why.
     """
     robot, found = setup.robot, list[Surface]()
     try:

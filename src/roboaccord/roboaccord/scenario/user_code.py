@@ -68,7 +68,7 @@ def line_of(error: BaseException) -> str:
     """Return in a line what was raised.
 
     Raises:
-        KeyboardInterrupt: if that is what it is, and a person's: that is no error of the code.
+        KeyboardInterrupt: if that is what it is, and a person's: that is not an error of the code.
     """
     interrupted = isinstance(error, KeyboardInterrupt) and not _is_raised(error)
     if interrupted or isinstance(error, Terminated):

@@ -2,7 +2,7 @@
 
 A thread looks now and then whether a call goes on, and ends one that takes too long by an exception
 in the thread that made it: at once in the main thread, by a signal; in any other when Python code
-goes on there, after a `sleep` say. A compiled kernel that never returns cannot be ended so.
+goes on there, as after a `sleep`. A compiled kernel that never returns cannot be ended so.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Base class of all simulators: what none may forget is here, and its author writes the motion.
+"""Base class of all simulators: what they share is here, the motion in the derived class.
 
 When a joint freezes, an impulse of its lock takes its rate. With the mass matrix M, and J the
 joint's row of the unit matrix,
@@ -232,7 +232,7 @@ class Simulator(ABC):
         """Make events of a step, or refuse its end."""
 
     def _warm_up(self, initial: RobotState, command: Command | None = None) -> None:
-        """Compile the kernels here, where nobody counts the time, and not in the first tick."""
+        """Compile the kernels here, outside the timed run, and not in the first tick."""
         self.reset(initial)
         self.step(command or Command(np.zeros(len(self.joints))), self.physics_step)
         self.reset(initial)

@@ -77,7 +77,7 @@ class JointFriction:
     def damping(self, qd: Array) -> Array:
         """Return how the efforts fall with the rates qd (n,) [N m s/rad].
 
-        Stribeck's fall of the dry part is left out: it alone is no damping.
+        Stribeck's fall of the dry part is left out: it alone is not damping.
         """
         return self.viscous + self._dry(qd) * self.speed**2 / (qd * qd + self.speed**2) ** 1.5
 
@@ -200,7 +200,7 @@ class JointFaults:
         self.possible = True
 
     def restart(self, time: float) -> None:
-        """Forget what was asked for and is in force; the scenario's faults act anew."""
+        """Forget what was asked for and is in force; the scenario's faults act again."""
         self._since = time
         self._live.clear()
         self._asked.clear()

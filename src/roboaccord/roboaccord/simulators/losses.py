@@ -49,7 +49,7 @@ class LossAccount:
 def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> LinkMotion:
     """Return the motion of all links in a state; its arrays are used again by the next call.
 
-    The ball of a bearing turns where the bearing stands, wherever its odometry says it would be.
+    The ball of a bearing turns where the bearing stands, wherever its odometry puts it.
     """
     rotation = quaternion_matrix(state.orientation)
     twist = turn_twist(rotation, state.twist)

@@ -1,10 +1,10 @@
-"""Inelastic stops of joints in a reference: impacts where they are, and what rests stays.
+"""Inelastic stops of joints in a reference: impacts where they occur, and joints that stay at them.
 
 A joint comes to a stop within a physics step, at a time that is found; there an impulse takes its
 rate, and that of joints which the impulse would drive into their own stops (Moreau's law with a
-restitution of 0). It rests, held exactly, in each step at whose start the stop has to push. Between
-impacts the scheme keeps its order; a joint that is to leave its stop within a step does so at the
-next one's start.
+restitution of 0). It is held there exactly in each step at whose start the stop has to push.
+Between impacts the scheme keeps its order; a joint that is to leave its stop within a step does so
+at the next one's start.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Stops:
     """Advance a tree whose joints have stops.
 
     Args:
-        dynamics: of the tree; locks of its joints are set anew.
+        dynamics: of the tree; locks of its joints are reset.
         lower, upper: limits of the positions (n,) [rad or m].
 
     Attributes:
@@ -156,7 +156,7 @@ class Stops:
     def _strike(self, y: Array, locked: Sequence[int]) -> list[tuple[int, float]]:
         """Take the rates of joints that run into their stops; return these and the impulses.
 
-        One that rests at its stop may get an impulse too, and has not come to it.
+        One at rest at its stop may get an impulse too, and has not come to it.
         """
         joints, out = self._at(y, locked)
         n = len(self._lower)

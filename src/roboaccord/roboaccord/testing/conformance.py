@@ -169,9 +169,9 @@ class RobotConformance:
         assert len(keeper.kept) == TICKS + 3
         for state, arrays, switches in keeper.kept:
             assert state.switches == switches
-            for name, said in arrays.items():
+            for name, before in arrays.items():
                 array = getattr(state, name)
-                np.testing.assert_array_equal(array, said, name)
+                np.testing.assert_array_equal(array, before, name)
                 owner = array if array.base is None else array.base
                 assert not owner.flags.writeable, name
             assert np.isfinite(state.effort).all()
@@ -198,9 +198,9 @@ class RobotConformance:
         """M (a(e_i) - a(0)) = e_i and M a(0) = -g, at rest: M and g are an engine's, a is ours."""
         setup, reference, engine = self._healthy(scenario, other)
         if not isinstance(engine, EngineSimulator):
-            pytest.skip(f"{other} has several models: accelerations tell all that they have")
+            pytest.skip(f"{other} has several models: accelerations show all that they have")
         if {joint.name for joint in engine.tree.moving} - {*engine.joints}:
-            pytest.skip("the model has joints that nobody commands")
+            pytest.skip("the model has uncommanded joints")
         for state, _ in draw_states(setup, STATES, SEED):
             rest = at_rest(state)
             mass, gravity = engine.mass_matrix(rest), engine.gravity_forces(rest)
@@ -306,7 +306,7 @@ def run_of(
 
 
 class Keeper(Observer):
-    """Keep each state with a copy of what it said."""
+    """Keep each state with a copy of its values."""
 
     def __init__(self) -> None:
         self.kept: list[tuple[RobotState, dict[str, Array], dict[str, bool]]] = []

@@ -155,7 +155,7 @@ class EngineConformance:
     def test_it_steps_as_its_scheme_says(self, robot: str, setting: Setting) -> None:
         """Its twin, our equations under that scheme, ends the motion where it does."""
         if spec(self.engine).scheme is None:
-            pytest.skip(f"nobody has written down how {self.engine} steps")
+            pytest.skip(f"the integration scheme of {self.engine} is not specified")
         model = replace(model_of(robot), options={self.engine: setting}, friction=DRAG)
         found, twin = self._simulator(model), simulate_model(model, twin_of(self.engine))
         ends = []
@@ -222,7 +222,7 @@ class EngineConformance:
         np.testing.assert_allclose(more, np.diag(rotors), atol=1e-13)
 
     def test_a_feature_it_lacks_is_refused(self) -> None:
-        """In one line with the reason; what is no feature of a model has no test here."""
+        """In one line with the reason; what is not a feature of a model has no test here."""
         self._simulator(PENDULUMS)
         for feature, reason in spec(self.engine).lacks.items():
             if feature in FEATURES:

@@ -1,4 +1,4 @@
-"""Show a robot's motion: a moving picture without a display, and a live view in the browser."""
+"""Show a robot's motion: an animation without a display, and a live view in the browser."""
 
 from typing import TYPE_CHECKING
 

@@ -99,7 +99,9 @@ def _height(place: Array, ring: Array) -> float:
     return float((place - ring[0]) @ normal / max(float(np.linalg.norm(normal)), 1e-300))
 
 
-def told(failed: Sequence[Failure], findings: Sequence[Event], moment: float) -> Iterator[str]:
+def failure_lines(
+    failed: Sequence[Failure], findings: Sequence[Event], moment: float
+) -> Iterator[str]:
     """Yield a line for each joint that has failed by a time [s], or is taken for failed."""
     verdicts = {f.subject: f for f in findings if f.kind.startswith(FOUND) and f.time <= moment}
     for each in failed:

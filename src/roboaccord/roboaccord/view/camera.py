@@ -57,7 +57,7 @@ class Camera:
         return cls(target - distance * forward, axes, focal, *size)
 
     def scaled(self, factor: int) -> Camera:
-        """Return the same view in `factor` times as many pixels each way."""
+        """Return the same view in `factor` times as many pixels in each direction."""
         size = self.width * factor, self.height * factor
         return Camera(self.eye, self.axes, self.focal * factor, *size)
 
@@ -103,7 +103,7 @@ class View:
 
 
 def start_view(setup: Setup, half: float) -> View:
-    """Return the camera that sees a robot at its start, in the middle, as large as `PART` says.
+    """Return the camera that sees a robot at its start, in the middle, at the size `PART`.
 
     Args:
         setup: robot and scenario.

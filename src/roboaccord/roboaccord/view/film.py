@@ -42,7 +42,7 @@ SIZE = 720, 404  # pixels
 LEAST, MOST = 64, 4096  # pixels of a side
 PALE = 0.2  # of the contrast that is left of what is behind lines
 MOST_BAND = 0.3  # of a picture's height that is kept for writing, above or below
-LOOKS = 16  # pictures that are asked whether something is in the way
+LOOKS = 16  # pictures in which it is checked whether something blocks the view
 INK, MUTED = (45, 52, 62), (110, 120, 132)
 
 Terrain = tuple[Array, Faces | Index]
@@ -96,7 +96,7 @@ class Film:
         if not len(trajectory):
             raise AccordError("the motion has no samples to draw")
         if not HAS_NUMBA:
-            raise AccordError("moving pictures need numba; run: pip install numba")
+            raise AccordError("films need numba; run: pip install numba")
         self.fps, self.size, self.speed = fps, size, speed
         self._scene = Scene.parse(urdf, collision=collision)
         self._motion = motion = resample(trajectory, speed / fps)
@@ -125,7 +125,9 @@ class Film:
             points = np.concatenate(
                 [self._outline, *(np.tile(each, (count, 1, 1)) for each in fixed)], axis=1
             )
-            stances = (stance_of(points, centre, fps, aspect, bands, way, wall) for way in AZIMUTHS)
+            stances = (
+                stance_of(points, centre, fps, aspect, bands, turn, wall) for turn in AZIMUTHS
+            )
             self._stance = min(stances, key=self._hidden) if self._solids else next(stances)
         else:
             self._stance = over_terrain(terrain[0], count, aspect, bands)
@@ -148,7 +150,7 @@ class Film:
         letters = notes.letters(size[0])
         last = float(self._motion.time[-1])
         rows = len(self._legend(0)) + sum(
-            1 for _ in notes.told(self._failures, self._findings, last)
+            1 for _ in notes.failure_lines(self._failures, self._findings, last)
         )
         rows += (len(self._shown) < len(self._motion)) + (self._scene.kind != VISUAL)
         above, below = (letters * (1.0 + 1.25 * rows), 2.5 * letters)
@@ -214,7 +216,10 @@ class Film:
         notes.point_out(picture, self._marks(camera, i, failed), robot)
         line = next(filter(None, lines), "")
         rows = [(line, notes.WARNING)] if line else self._legend(i)
-        rows += [(line, notes.WARNING) for line in notes.told(self._failures, self._findings, now)]
+        rows += [
+            (line, notes.WARNING)
+            for line in notes.failure_lines(self._failures, self._findings, now)
+        ]
         if self._scene.kind != VISUAL:
             rows.append((self._scene.kind, MUTED))
         if cut:
@@ -261,12 +266,12 @@ class Film:
         beside = self._layers if self._name else []
         names = [self._name if beside else "", *(each.second.name for each in beside)]
         inks = [INK, *(each.ink for each in beside)]
-        ways = [self._path, *(each.path for each in beside)]
-        for name, ink, way in zip(names, inks, ways, strict=True):
-            apart = float(np.linalg.norm(way[i] - (self._path[i] if target is None else target)))
+        tracks = [self._path, *(each.path for each in beside)]
+        for name, ink, track in zip(names, inks, tracks, strict=True):
+            apart = float(np.linalg.norm(track[i] - (self._path[i] if target is None else target)))
             text = f"{what} {1e3 * apart:.0f} mm from the target"
             if target is None:
-                text = "" if way is self._path else f"{what} {length(apart)} apart"
+                text = "" if track is self._path else f"{what} {length(apart)} apart"
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows if beside or target is not None else []
 

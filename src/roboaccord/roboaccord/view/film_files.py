@@ -20,7 +20,7 @@ from roboaccord.view.ground import TRACE
 from roboaccord.view.raster import Picture
 
 INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
-COLOURS = 128  # as many as 7 bits tell
+COLOURS = 128  # as many as 7 bits distinguish
 SAMPLES = 6  # pictures that the palette is chosen from
 FASTEST = 50  # pictures a second; GIF holds times in 0.01 s, and players slow down below 0.02 s
 
@@ -67,11 +67,11 @@ def _encode(command: Sequence[str], film: Film, progress: Progress | None, path:
             for picture in film.pictures(progress):
                 done.stdin.write(picture.tobytes())
             done.stdin.close()
-        except BrokenPipeError:  # ffmpeg has given up; it says why
+        except BrokenPipeError:  # ffmpeg has given up; it reports why
             pass
-        said = done.stderr.read().decode(errors="replace").strip().splitlines()
+        lines = done.stderr.read().decode(errors="replace").strip().splitlines()
     if done.returncode:
-        reason = said[-1].rpartition(": ")[2] if said else "ffmpeg failed"
+        reason = lines[-1].rpartition(": ")[2] if lines else "ffmpeg failed"
         raise AccordError(f"cannot write {path}: {reason}")
 
 

@@ -17,7 +17,7 @@ GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
 HAZE = np.array([247.0, 248.0, 250.0])
 TRACE = np.array([214.0, 106.0, 60.0])
-TONES = 6  # of the ground on its way into the haze: few make small files
+TONES = 6  # of the ground as it fades into the haze: few make small files
 LINE_WIDTH = 1.3  # of the grid [pixels]
 PATH_WIDTH = 2.0  # [pixels]
 NEARLY = 1.02  # relative depth within which a path lies on what it is drawn on
@@ -25,7 +25,7 @@ SHADOW = 0.28  # how much of the light a shadow takes
 SOFT = 1.5  # standard deviation of a shadow's edge [pixels]
 MARGIN = 6  # pixels past which no edge is soft any more
 FAR = 300.0  # of a scene's size: from there the light's rays are as good as parallel
-DETAIL = 1024  # pixels of a depth map, each way
+DETAIL = 1024  # pixels of a depth map, in each direction
 GAP = 1e-2  # of a scene's size: what is less far behind is not in the shadow of itself
 
 
@@ -118,13 +118,13 @@ def _stroke(
             continue
         box[0], box[1] = min(box[0], left), min(box[1], top)
         box[2], box[3] = max(box[2], right), max(box[3], bottom)
-        way_x, way_y = b[0] - a[0], b[1] - a[1]
-        square = max(way_x * way_x + way_y * way_y, 1e-12)
+        along_x, along_y = b[0] - a[0], b[1] - a[1]
+        square = max(along_x * along_x + along_y * along_y, 1e-12)
         for y in range(top, bottom):
             for x in range(left, right):
                 to_x, to_y = x + 0.5 - a[0], y + 0.5 - a[1]
-                s = min(max((to_x * way_x + to_y * way_y) / square, 0.0), 1.0)
-                away = np.sqrt((to_x - s * way_x) ** 2 + (to_y - s * way_y) ** 2)
+                s = min(max((to_x * along_x + to_y * along_y) / square, 0.0), 1.0)
+                away = np.sqrt((to_x - s * along_x) ** 2 + (to_y - s * along_y) ** 2)
                 if away < reach:
                     near = inverse[k] + s * (inverse[k + 1] - inverse[k])
                     if hidden[n * y, n * x] <= near * NEARLY:

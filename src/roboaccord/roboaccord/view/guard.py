@@ -38,7 +38,7 @@ Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
 Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
 
 LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
-MOST = 64  # connections at a time, with those that have not yet said who they are
+MOST = 64  # connections at a time, with those that are not yet identified
 QUIET = 10.0  # s between lines on what was refused: a flood does not fill the terminal
 REPLACED = threading.Lock()
 
@@ -81,7 +81,7 @@ def clean(frame: bytes, controls: Controls) -> bytes | None:
         controls: viser's handles by identifier.
 
     Raises:
-        ValueError, TypeError, RecursionError: if it is no message of the page.
+        ValueError, TypeError, RecursionError: if it is not a message of the page.
     """
     message = _DECODER.decode(frame)
     if isinstance(message, ViewerCameraMessage):
@@ -185,7 +185,7 @@ class Guard:
         host = hosts[0].lower() if len(hosts) == 1 else ""
         name = re.sub(r":\d+$", "", host)
         if not (name in self._names or _is_address(name.strip("[]"))):
-            return f"{_shown(hosts)} is no name of this machine; an address is, or that of --host"
+            return f"{_shown(hosts)} is not this machine's name; use an address, or that of --host"
         if is_socket and origins not in ([f"http://{host}"], [f"https://{host}"]):
             return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
         return ""

@@ -1,4 +1,4 @@
-"""Robots over the pictures of a film, beside a first one, translucent as their looks say."""
+"""Robots over the pictures of a film, beside a first one, with the opacity of their looks."""
 
 from __future__ import annotations
 

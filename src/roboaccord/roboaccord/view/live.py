@@ -104,7 +104,7 @@ class LiveView(Observer):
         self._folder = stage.server.gui.add_folder("simulation")
         with self._folder:
             gui = stage.server.gui
-            self._play, self._speed, self._told = add_controls(gui, STEPS, self._step, speed)
+            self._play, self._speed, self._clock = add_controls(gui, STEPS, self._step, speed)
             self._happened = gui.add_text("event", "", disabled=True)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="live-view", daemon=True)
@@ -157,15 +157,15 @@ class LiveView(Observer):
                 gui.add_text("no", f"{simulator.name} takes no force on a link", disabled=True)
                 return
             link = gui.add_dropdown("link", simulator.links)
-            way = gui.add_vector3(
+            direction = gui.add_vector3(
                 "direction", (0.0, 1.0, 0.0), min=(-1.0,) * 3, max=(1.0,) * 3, hint="in the world"
             )
             strength = gui.add_number("force [N]", 10.0, min=0.0, max=STRONGEST)
             length = gui.add_number("time [s]", 0.2, min=1e-3, max=LONGEST)
 
             def push(_: object) -> None:
-                size = np.linalg.norm(way.value)
-                force = np.array(way.value) * (strength.value / size if size else 0.0)
+                size = np.linalg.norm(direction.value)
+                force = np.array(direction.value) * (strength.value / size if size else 0.0)
                 try:
                     simulator.push(link.value, force, length.value)
                 except AccordError as error:
@@ -180,7 +180,7 @@ class LiveView(Observer):
 
     def _follow(self) -> None:
         shown: RobotState | None = None
-        display = StateDisplay(self._setup, self.stage, self._told)
+        display = StateDisplay(self._setup, self.stage, self._clock)
         while not self._stop.wait(1.0 / RATE):
             state = self._latest
             if state is not shown:

@@ -14,7 +14,7 @@ from roboaccord.bag.transforms import PERIOD
 from roboaccord.contract.fault import REFUSED
 from roboaccord.contract.state import Aim, Array
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.view.annotations import Failure, failures, told
+from roboaccord.view.annotations import Failure, failure_lines, failures
 from roboaccord.view.scene import path, tip
 from roboaccord.view.stage import Figure, Stage
 
@@ -127,7 +127,7 @@ class Player:
             self._add_controls(
                 sorted([*trajectory.events, *findings], key=lambda event: event.time), speed
             )
-            self._told_of = stage.server.gui.add_markdown("")
+            self._failure_text = stage.server.gui.add_markdown("")
             self._ghosts = [
                 SecondRecording(stage, each, f"beside_{i}", aim) for i, each in enumerate(beside)
             ]
@@ -140,7 +140,7 @@ class Player:
     def _add_controls(self, events: Sequence[Event], speed: float) -> None:
         gui = self.stage.server.gui
         start, stop = self._start, self._stop
-        self._play, self._speed, self._told = add_controls(gui, STEPS, self._move, speed)
+        self._play, self._speed, self._clock = add_controls(gui, STEPS, self._move, speed)
         step = max((stop - start) / 1000.0, 1e-3)
         marks = sorted({round(e.time, 6) for e in events})
         self._time = gui.add_slider(
@@ -175,7 +175,7 @@ class Player:
                 apart = np.linalg.norm(self._main.path[i] - ghost.path[k])
                 ghost.distance.value = f"{apart:.6f}"
         if telling:
-            self._told.value = f"{self._main.trajectory.time[i]:.4f} s"
+            self._clock.value = f"{self._main.trajectory.time[i]:.4f} s"
 
     def _point_out(self, moment: float) -> None:
         """Show the joints that have failed by a time [s] in red, with their kinds."""
@@ -185,9 +185,9 @@ class Player:
             self.stage.robot.redden({each.shape for each in failed})
             for label, each in zip(self._labels, self._failures, strict=True):
                 label.visible = each in failed
-        lines = "\n\n".join(told(self._failures, self._findings, moment + ROUND_OFF))
-        if lines != self._told_of.content:
-            self._told_of.content = lines
+        lines = "\n\n".join(failure_lines(self._failures, self._findings, moment + ROUND_OFF))
+        if lines != self._failure_text.content:
+            self._failure_text.content = lines
 
     def advance(self, elapsed: float) -> None:
         """Play on by `elapsed` wall-clock seconds, from where the slider is."""

@@ -188,8 +188,8 @@ def _fill(
                 # Outward faces run clockwise on the picture, whose y points downwards.
                 rise = flat[q, 1] - flat[p, 1]
                 if rise != 0.0:
-                    way = (row + 0.5 - flat[p, 1]) / rise
-                    cut = flat[p, 0] + way * (flat[q, 0] - flat[p, 0]) - 0.5
+                    part = (row + 0.5 - flat[p, 1]) / rise
+                    cut = flat[p, 0] + part * (flat[q, 0] - flat[p, 0]) - 0.5
                     if rise * side > 0.0:
                         left = max(left, cut)
                     else:

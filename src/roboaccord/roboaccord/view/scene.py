@@ -218,7 +218,7 @@ def outlines(scene: Scene, origins: Array, rotations: Array) -> Array:
 def tip(scene: Scene, motion: Trajectory) -> Aim | None:
     """Return the point of a robot on a fixed base that goes the longest path; None of another.
 
-    The centre of mass of an arm says little of its motion.
+    The centre of mass of an arm shows little of its motion.
     """
     if motion.twist.any() or np.ptp(motion.position, axis=0).any() or not motion.qd.any():
         return None
@@ -227,9 +227,9 @@ def tip(scene: Scene, motion: Trajectory) -> Aim | None:
     origins, rotations = scene.tree.forward(motion.joints, *pose)
     points = outlines(scene, origins, rotations)
     links = np.repeat([s.link for s in scene.shapes], [len(s.outline) for s in scene.shapes])
-    ways = np.linalg.norm(np.diff(points, axis=0), axis=2).sum(axis=0)
-    ways[~np.isin(links, _last_links(scene.tree))] = 0.0
-    best = int(ways.argmax())
+    lengths = np.linalg.norm(np.diff(points, axis=0), axis=2).sum(axis=0)
+    lengths[~np.isin(links, _last_links(scene.tree))] = 0.0
+    best = int(lengths.argmax())
     link = int(links[best])
     offset = (points[0, best] - origins[0, link]) @ rotations[0, link]
     name = scene.tree.links[link].name
@@ -276,5 +276,5 @@ def speeds(scene: Scene, motion: Trajectory, aim: Aim | None = None) -> Array:
         )
         return path(scene, other, aim)
 
-    way = moved(MOMENT) - moved(-MOMENT)
-    return np.asarray(np.linalg.norm(way, axis=1) / (2.0 * MOMENT))
+    shift = moved(MOMENT) - moved(-MOMENT)
+    return np.asarray(np.linalg.norm(shift, axis=1) / (2.0 * MOMENT))

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi, SceneNodeHandle
 
 PORT = 8080
-HOST = "127.0.0.1"  # this machine alone: who sees a view can also steer it
-FOLLOW = 0.08  # of the way to the robot, a picture: the view glides after it
+HOST = "127.0.0.1"  # this machine alone: a viewer can also steer
+FOLLOW = 0.08  # of the distance to the robot, a picture: the view glides after it
 NEAREST = 1e-3  # of the distance to what is looked at: nothing nearer is drawn
 BEFORE_WALL = np.array([1.0, -0.35, 0.25])  # from the robot to the camera
 DIM = 0.5  # of the light from all around: more washes the colours out
@@ -225,12 +225,12 @@ class Stage:
         elif WALL in self._surfaces:
             directions = [BEFORE_WALL]
 
-        def in_the_way(direction: Array) -> int:
+        def blocked(direction: Array) -> int:
             target, distance = frame(points, direction, 1.0)
             seen = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
             return hidden(seen, Mesh.join(solids), robot) if solids else 0
 
-        direction = min(directions, key=in_the_way)
+        direction = min(directions, key=blocked)
         target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
         camera.fov = VIEW
@@ -328,5 +328,5 @@ def _check_host(host: str) -> None:
         family = socket.getaddrinfo(host, 0, type=socket.SOCK_STREAM)[0][0]
         socket.create_server((host, 0), family=family).close()
     except (OSError, UnicodeError) as error:
-        reason = (getattr(error, "strerror", None) or "it is no address").partition(" (")[0]
+        reason = (getattr(error, "strerror", None) or "it is not an address").partition(" (")[0]
         raise AccordError(f"cannot listen on {host}: {reason}") from None

@@ -14,7 +14,7 @@ from roboaccord.view.camera import Camera
 VIEW = math.radians(32.0)  # field of view
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera, over ground
 ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)  # over terrain, into whose hollows it looks
-# Where the camera goes until nothing is in its way.
+# Where the camera goes until nothing blocks the view.
 AZIMUTHS = tuple(AZIMUTH + math.radians(turn) for turn in (0, -56, 56, 124, 180, -124))
 SMALL = 200  # pixels of a picture that shows whether something is
 FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
@@ -91,10 +91,10 @@ def stance_of(
     seen, middle = points @ turn.T, centre @ turn.T
     target, distance = frame(seen.reshape(-1, 3), direction, aspect, bands)
     targets = np.tile(target, (len(points), 1))
-    way = follow(middle, fps)
-    aside, near = frame((seen - way[:, None]).reshape(-1, 3), direction, aspect, bands)
+    track = follow(middle, fps)
+    aside, near = frame((seen - track[:, None]).reshape(-1, 3), direction, aspect, bands)
     if CLOSER * near < distance:
-        targets, distance = way + aside, near
+        targets, distance = track + aside, near
     floor = float(seen[..., 2].min())
     return Stance(
         turn=turn,

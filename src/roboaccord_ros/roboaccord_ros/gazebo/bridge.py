@@ -71,7 +71,7 @@ class World:
         return cls(path, *physics_of(path), source.models)
 
     def check_period(self, control_period: float) -> None:
-        """Refuse a control period [s] that is no whole multiple of the world's step.
+        """Refuse a control period [s] that is not a whole multiple of the world's step.
 
         Raises:
             AccordError: naming both.
@@ -83,7 +83,7 @@ class World:
 def refuse_start(setup: Setup) -> None:
     """Refuse a start that Gazebo cannot make, and a base that is driven by a twist.
 
-    It cannot be told to turn a ball alone, for a model is put in place as a whole; a base has
+    It cannot turn a ball alone, for a model is put in place as a whole; a base has
     rates of its own only where it is free; and a kinematic robot has no forces to move it.
 
     Raises:
@@ -190,8 +190,8 @@ def _pose(state: RobotState) -> list[float]:
 class PosedBase:
     """Add the twist of the base to states, from its poses, step by step.
 
-    Gazebo tells of a pose when it has changed by 1e-6 m or of an entry of the quaternion; while the
-    world is paused it compares anew, with another pose. So what it tells of a slow base depends
+    Gazebo publishes a pose when it has changed by 1e-6 m or an entry of the quaternion; while the
+    world is paused it compares with another pose. So what it publishes of a slow base depends
     on whether the world has been paused since, which a busy server can skip.
 
     Args:
@@ -209,7 +209,7 @@ class PosedBase:
         """Return a state of Gazebo with the twist (6,) by which the base came to it."""
         pose = _pose(state)
         twist = body_twist(self._pose, pose, max(state.time - self._time, self._step))
-        if state.time > 1.5 * self._step:  # Gazebo tells nothing of its first step
+        if state.time > 1.5 * self._step:  # Gazebo publishes nothing of its first step
             moved_by = max(abs(a - b) for a, b in zip(pose, self._pose))
             self.slow = moved_by < SLOW and not self._fixed
             self._pose, self._time = pose, state.time
@@ -219,7 +219,7 @@ class PosedBase:
 class LevelBase:
     """Take pose and twist of the base from the joints `LEVEL`, whose angles and rates are exact.
 
-    Gazebo tells of a pose when it has changed by 1e-6 m or 2e-6 rad: of slow motion, steps late.
+    Gazebo publishes a pose when it has changed by 1e-6 m or 2e-6 rad: of slow motion, steps late.
 
     Args:
         initial: where it is put.

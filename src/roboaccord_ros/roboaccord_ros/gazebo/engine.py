@@ -1,4 +1,4 @@
-"""Gazebo as an engine of the workspace: `--engine gz`, asked for by name alone."""
+"""Gazebo as an engine of the workspace: `--engine gz`, never a default."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ class GazeboShell(ResultShell):
     """Convert Gazebo's states and efforts to the workspace's interface.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         setup: robot and scenario.
         world: must be paused, and have the robot in it.
         link: how efforts reach Gazebo, in lockstep or free.
@@ -159,7 +159,7 @@ class GazeboShell(ResultShell):
 
     def _connect(self) -> None:
         """Subscribe to the controller and to the bridge."""
-        # An old command is no help.
+        # An old command does not help.
         qos = graph.NEWEST if self._options.max_delay else graph.RELIABLE
         self.subscribe(graph.EFFORTS, self._on_command, qos)
         self._wrenches = self.subscribe(graph.WRENCH, self._on_wrench)
@@ -172,7 +172,7 @@ class GazeboShell(ResultShell):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the adapter that the parameters of a node ask for."""
+        """Make the adapter that the parameters of a node specify."""
         names = ("peers", "start_timeout", "pace", "max_delay", "contacts")
         values = declare(node, "robot", "scenario", "set", "duration", "world", "lockstep", *names)
         setup = declare_faults(node, setup_of(values))
@@ -192,7 +192,7 @@ class GazeboShell(ResultShell):
         return cls(node, setup, world, link, run, options)
 
     def close(self) -> None:
-        """Leave no effort in force, and say how it ended."""
+        """Leave no effort in force, and report how it ended."""
         self._link.force(np.zeros_like(self._effort))
         self._link.deliver()
         super().close()
@@ -217,7 +217,7 @@ class GazeboShell(ResultShell):
             raise LockstepError(f"no states on {topic} for {self._options.timeout:g} s")
 
     def _missing(self) -> str:
-        # A paused world tells its odometry once: who is connected later waits for it in vain.
+        # A paused world publishes its odometry once: a later subscriber waits for it in vain.
         for subscription in self._bridged:
             if not subscription.get_publisher_count():
                 return f"no bridge publishes {subscription.topic_name}"

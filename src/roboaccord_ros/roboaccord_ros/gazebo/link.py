@@ -42,7 +42,7 @@ CONNECTING = 10.0  # s that Gazebo has to hear a topic for the first time
 AT_THE_END = 0.5  # s that it has to take the last message
 ATTEMPTS = 500
 GAP = 5e-4  # s between setting and taking away: half an iteration
-DIGITS = 1e-5  # Gazebo tells components to six digits
+DIGITS = 1e-5  # Gazebo reports components to six digits
 
 
 class Link(Protocol):
@@ -215,7 +215,7 @@ class Lateness:
     """Compare the time of the states that commands answer with the time of the world.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         step: of the world's physics [s].
         period: of the commands [s].
         bound: how late a command may be [control periods]; 0 where the world waits.
@@ -288,19 +288,19 @@ def set_rates(server: Server, setup: Setup) -> None:
         server.control(state=_state(given))
         return
     commands = {"AngularVelocityCmd": _text(twist[3:]), "LinearVelocityCmd": _text(twist[:3])}
-    told = robot.part_of("base_link")
+    probed = robot.part_of("base_link")
     turn = quaternion_matrix(setup.initial.orientation)
-    arm = robot.read(told, ["Pose"])[:3]
+    arm = robot.read(probed, ["Pose"])[:3]
     wanted = np.concatenate([turn @ (twist[:3] + np.cross(twist[3:], arm)), turn @ twist[3:]])
     zero = _text(np.zeros(3))
     probes = {"WorldLinearVelocity": zero, "WorldAngularVelocity": zero}
     for _ in range(ATTEMPTS):
-        server.control(state=_state({**given, robot.model: commands, told: probes}))
+        server.control(state=_state({**given, robot.model: commands, probed: probes}))
         time.sleep(GAP)
         server.control(state=_state({robot.model: commands}, remove=True))
-        if _near(Entities(server, setup.robot.name).read(told, probes), wanted):
+        if _near(Entities(server, setup.robot.name).read(probed, probes), wanted):
             # Of two requests between two iterations the later one counts: it asks for both.
-            server.control(state=_state({robot.model: commands, told: probes}, remove=True))
+            server.control(state=_state({robot.model: commands, probed: probes}, remove=True))
             return
     raise LockstepError(f"Gazebo does not take initial.twist of {setup.scenario.name}")
 
@@ -331,7 +331,7 @@ class Entities:
         }
 
     def part_of(self, link: str) -> int:
-        """Return something that a link carries, a visual say: it moves with the link."""
+        """Return something that a link carries, such as a visual: it moves with the link."""
         entity = self.named["Link", link]
         return next(int(i) for i in self._entities if self._parent(i) == entity)
 
@@ -350,7 +350,7 @@ class Entities:
         return int(self._part(entity, "ParentEntity") or -1)
 
     def _part(self, entity: int, kind: str) -> bytes:
-        """Return a component of an entity as Gazebo tells it, empty where there is none."""
+        """Return a component of an entity as Gazebo reports it, empty where there is none."""
         number = component_type(kind)
         key = number - 2**64 if number >= 2**63 else number  # keys are signed there
         parts = self._entities[entity].components
@@ -386,7 +386,7 @@ def _text(numbers: Array) -> bytes:
 
 
 def _near(found: Array, wanted: Array) -> bool:
-    """Return whether a velocity is as wanted; one that is not told yet has no numbers."""
+    """Return whether a velocity is as wanted; one that is not reported yet has no numbers."""
     if found.shape != wanted.shape:
         return False
     return bool(np.abs(found - wanted).max() < DIGITS * np.abs(wanted).max())

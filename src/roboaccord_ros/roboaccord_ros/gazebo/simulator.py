@@ -261,7 +261,7 @@ class InProcess:
 
     @classmethod
     def _prepare(cls, world: World) -> None:
-        """Keep this server apart, from others of this process, too; say where includes are found.
+        """Isolate this server, from others of this process, too; set where includes are found.
 
         Servers of one partition ask for each other's topics in each step.
         """

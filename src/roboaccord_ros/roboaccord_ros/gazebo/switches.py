@@ -28,7 +28,7 @@ class GazeboSwitches:
     """Set the switches of a robot in Gazebo.
 
     Args:
-        shell: where it lives.
+        shell: that hosts it.
         names: of the switches.
         link: sends the messages.
         on_settled: called when the last of several messages is confirmed.

@@ -132,8 +132,8 @@ def _run(command: Sequence[str]) -> None:
     except OSError as error:
         raise AccordError(f"{command[0]}: {error.strerror}") from None
     if done.returncode:
-        said = [line for line in (done.stderr + done.stdout).splitlines() if "rror" in line]
-        reason = said[0] if said else f"status {done.returncode}"
+        errors = [line for line in (done.stderr + done.stdout).splitlines() if "rror" in line]
+        reason = errors[0] if errors else f"status {done.returncode}"
         raise AccordError(f"{' '.join(command[:4])} ...: {reason}")
 
 

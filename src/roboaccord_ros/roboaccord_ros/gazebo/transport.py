@@ -3,7 +3,7 @@
 gz-transport has a socket for messages and another for requests, and looks at them in turn: a step
 that is asked for right after an effort can overtake it. Messages of one process, whatever their
 topics, arrive in order, and one thread of the server handles them one after the other. So an answer
-to the last of them says that all have been handled: the barrier.
+to the last of them shows that all have been handled: the barrier.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Server:
             timeout: [s].
 
         Raises:
-            LockstepError: if it does not say so in time.
+            LockstepError: if no answer comes in time.
         """
         self._send()
         try:
@@ -137,7 +137,7 @@ class Server:
 
 @functools.cache
 def message(kind: str) -> Message:
-    """Return the class of a message of Gazebo, `JointTrajectory` say."""
+    """Return the class of a message of Gazebo, such as `JointTrajectory`."""
     module = "".join(f"_{c.lower()}" if c.isupper() else c for c in kind).lstrip("_")
     module = MODULES.get(kind, module)
     return getattr(load(f"gz.msgs10.{module}_pb2"), kind)

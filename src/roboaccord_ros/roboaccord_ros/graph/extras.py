@@ -3,7 +3,7 @@
 A wrench or twist carries the stamp of the state it answers and is sent before the efforts, which
 stay the one message the simulator waits for; it waits for the others only where they have a
 publisher. A switch is a service, answered before the efforts are sent, so that it acts with them.
-Findings of the controller go to whoever records or shows them; nobody waits for them.
+Findings of the controller go to nodes that record or show them; none waits for them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ExtraInputs:
     """Take wrench, twist and switches in the simulator.
 
     Args:
-        shell: where it lives.
+        shell: that hosts it.
         switches: their names.
         on_complete: called when a wrench or twist came.
     """
@@ -71,9 +71,9 @@ class ExtraOutputs:
     """Send wrench, twist, switches and findings from the controller.
 
     Args:
-        shell: where it lives.
+        shell: that hosts it.
         example: a command of the controller, which shows what it gives.
-        inlet: makes the states; knows the switches, and is told of their changes.
+        inlet: makes the states; knows the switches, and is notified of their changes.
     """
 
     def __init__(self, shell: Shell, example: Command, inlet: Inlet) -> None:
@@ -148,7 +148,7 @@ class SwitchServices:
     """Offer `/R/SWITCH/set` of each switch; what is asked for acts with the next command.
 
     Args:
-        shell: where it lives.
+        shell: that hosts it.
         names: of the switches.
     """
 

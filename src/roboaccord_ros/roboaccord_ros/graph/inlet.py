@@ -84,7 +84,7 @@ class LatestState:
     Args:
         node: that is not spun.
         setup: robot and scenario.
-        part: of the names of the topics, `reference/` say.
+        part: of the names of the topics, such as `reference/`.
 
     Attributes:
         source: subscription to the joint states.
@@ -107,8 +107,8 @@ class LatestState:
         Joints and base can be a control period apart.
         """
         base, joints = newest(self._base), newest(self.source)
-        told = {name: newest(subscription) for name, subscription in self._switches.items()}
-        changed = {name: decode_bool(data) for name, data in told.items() if data}
+        messages = {name: newest(subscription) for name, subscription in self._switches.items()}
+        changed = {name: decode_bool(data) for name, data in messages.items() if data}
         state = self._state
         if changed:
             state = replace(state, switches={**state.switches, **changed})

@@ -36,7 +36,7 @@ DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast D
 
 # Nothing is dropped: who lags behind by more than the middleware holds makes the publisher wait.
 RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
-DEEP = QoSProfile(depth=5000)  # of what nobody records
+DEEP = QoSProfile(depth=5000)  # of what is not recorded
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
@@ -73,7 +73,7 @@ Take = Callable[[bytes], None]
 
 
 def message_class(kind: str) -> type:
-    """Import the class of a message type, `std_msgs/msg/String` say."""
+    """Import the class of a message type, such as `std_msgs/msg/String`."""
     package, _, name = kind.split("/")
     found: type = getattr(import_module(f"{package}.msg"), name)
     return found
@@ -88,7 +88,7 @@ def every(node: Node, period: float, call: Callable[[], None]) -> None:
 
 
 def advertise(node: Node, robot: str, name: str) -> tuple[Publisher, Send]:
-    """Make a publisher of a robot's topic; return it, and the quick way to publish bytes.
+    """Make a publisher of a robot's topic; return it, and a fast function that publishes bytes.
 
     Sending raises an AccordError if a subscriber does not take what was sent before.
     """
@@ -125,7 +125,7 @@ def advertise_clock(node: Node) -> Send:
 
 
 class RivalError(AccordError):
-    """Another simulator has the same names, so that its topics are none of ours."""
+    """Another simulator publishes topics of the same names."""
 
     def __init__(self, node: Node) -> None:
         super().__init__(
@@ -181,7 +181,7 @@ def subscribe_inputs(node: Node, robot: Robot, take: Callable[[str, Asked], None
     Best effort takes messages from publishers of either kind.
 
     Args:
-        node: where the subscriptions live.
+        node: that hosts the subscriptions.
         robot: is driven.
         take: is given the name of a topic, and the message.
     """

@@ -42,7 +42,7 @@ class Outlet:
     """Publish the simulator's messages as bytes.
 
     Args:
-        node: where it lives.
+        node: that hosts it.
         setup: robot and scenario.
         engine, version, transport: as `/R/scenario` states them.
         clock: whether the time is this node's to publish.
@@ -71,7 +71,7 @@ class Outlet:
 
     def missing(self, peers: Sequence[str]) -> str:
         """Return the first node that is not yet certain to receive every state, or ""."""
-        # Whoever asks for switches must not hear of them late: a latched state would be an old one.
+        # A subscriber of switches must not get them late: a latched state would be an old one.
         # Nor may an event of the first step pass a recorder by.
         if unsure := graph.unreached(self._node, (*self._switches, self._events)):
             return f"a subscriber of {unsure} is not connected"
@@ -81,7 +81,7 @@ class Outlet:
             missing = graph.missing_peers(self._node, publisher, peers, somebody=states)
             if missing:
                 return f"{missing[0]} has not subscribed to {publisher.topic_name}"
-        # Who is known here may not yet know of these publishers; the cross-check says when it does.
+        # A known peer may not yet know of these publishers; the cross-check reports when it does.
         check = [name for name in peers if name == graph.CROSSCHECK]
         if check and graph.missing_peers(self._node, self._result, check, somebody=False):
             return f"{graph.CROSSCHECK} is not connected to every topic"
@@ -172,7 +172,7 @@ class TransformOutlet:
     """Publish the transforms of a robot at 50 Hz of simulated time.
 
     Args:
-        node: where it lives.
+        node: that hosts it.
         setup: robot and scenario.
         prefix: of the names of the robot's frames.
     """

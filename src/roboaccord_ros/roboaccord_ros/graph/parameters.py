@@ -41,7 +41,7 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "peers": ([""], "names of the nodes that must receive before the first message is sent"),
     "contacts": ("", "in Gazebo: with what links touch the ground; empty: the robot's default"),
     "max_delay": (200, "free, Gazebo: how late a command may act [control periods]; 0: none"),
-    "transport": ("ros", "what the bag says about the transport"),
+    "transport": ("ros", "the transport that the bag states"),
     "tolerance": (0.0, "velocity error over its change, beside the time step's; 0: the scenario's"),
     "reference": (True, "run the reference free, too, and publish it as a second robot"),
     "open_page": (False, "open the page in the desktop's browser"),
@@ -80,7 +80,7 @@ def check_given(values: Values, needs: Sequence[str]) -> None:
 
 
 def setup_of(values: Values) -> Setup:
-    """Bring robot and scenario together as the parameters say.
+    """Bring robot and scenario together as the parameters state.
 
     Raises:
         AccordError: for a parameter that is missing or wrong.
@@ -99,15 +99,15 @@ _log = logging.getLogger(__name__)
 
 
 def declare_faults(node: Node, setup: Setup) -> Setup:
-    """Declare a parameter for each joint that can fail; return the setup with what they say.
+    """Declare a parameter for each joint that can fail; return the setup with their faults.
 
     Raises:
-        AccordError: for a value that is no fault.
+        AccordError: for a value that is not a fault.
     """
-    told = ParameterDescriptor(description=f"none, or as in {FORM}")
+    descriptor = ParameterDescriptor(description=f"none, or as in {FORM}")
     faults = []
     for joint in (name for name in setup.joints if name in setup.tree.hinges):
-        value = node.declare_parameter(PREFIX + joint, NONE, told).value
+        value = node.declare_parameter(PREFIX + joint, NONE, descriptor).value
         if value != NONE:
             faults.append(parse_fault(f"{joint}={value}"))
     return setup.failing([*setup.faults, *faults]) if faults else setup
@@ -116,11 +116,11 @@ def declare_faults(node: Node, setup: Setup) -> Setup:
 class FaultInlet:
     """Let joints fail at the next control tick, by a message or by a change of a parameter.
 
-    A message that is no fault is ignored, and a parameter refused.
+    A message that is not a fault is ignored, and a parameter refused.
 
     Args:
-        shell, setup: where it lives.
-        fail: takes what is told.
+        shell, setup: that host it.
+        fail: takes each fault.
     """
 
     def __init__(self, shell: Shell, setup: Setup, fail: Callable[[Fault], None]) -> None:

@@ -25,7 +25,7 @@ from roboaccord_ros.graph.shell import Shell
 LONGEST = 50_000  # states that may wait
 NAMING = 0.5  # s of wall time that is left for the cause where a run is interrupted
 UNHURRIED = 30.0  # s at the end of a run, for which a launch waits
-FADE_PERIOD = 0.2  # s of simulated time between changes of opacity: RViz loads the robot anew
+FADE_PERIOD = 0.2  # s of simulated time between changes of opacity: RViz reloads the robot
 _log = logging.getLogger(__name__)
 
 
@@ -33,7 +33,7 @@ class SecondRobot:
     """Let the reference follow the states of a run in its own time, and publish it.
 
     Args:
-        shell: where it lives.
+        shell: that hosts it.
         outs: publishers of the topics `SECOND`, and how to send bytes by them.
         setup: robot and scenario.
         engine, transport: of the run.
@@ -100,7 +100,7 @@ class SecondRobot:
         self._report(self.finder.look())
 
     def repeat(self) -> None:
-        """Send its look again, for whoever came later."""
+        """Send its look again, for late subscribers."""
         if self._look and self.companion:
             look = replace(self._look, time=self.companion.state.time)
             self._send_status(look.encode(self._shell.robot))

@@ -106,7 +106,7 @@ class Shell:
     """Wrap a core object into a node: the base of all nodes, in a process of its own or not.
 
     Args:
-        node: where it lives.
+        node: that hosts it.
         robot: name, with which its topics begin.
         run: which its errors end.
 
@@ -124,14 +124,14 @@ class Shell:
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make what the parameters of a node ask for."""
+        """Make what the parameters of a node specify."""
         raise NotImplementedError
 
     def close(self) -> None:
         """End properly, while the node can still publish."""
 
     def report(self) -> None:
-        """Write to stdout what is to be told when all went well."""
+        """Write to stdout what is to be reported after success."""
 
     def every(self, period: float, call: Callable[[], None]) -> None:
         """Call again and again; see `graph.every`."""
@@ -209,16 +209,16 @@ def spin(context: Context, nodes: Sequence[Node], run: Run) -> None:
 def ends_between_callbacks(run: Run) -> Iterator[None]:
     """Let a signal end the spinning where no callback is cut, and do what it asks after that.
 
-    An exception in a callback would be told by the executor in many lines. The second signal acts
-    at once.
+    An exception in a callback would be reported by the executor in many lines. The second signal
+    acts at once.
     """
-    told: list[int] = []
+    received: list[int] = []
     before: dict[signal.Signals, Callable[[int, FrameType | None], None]] = {}
 
     def end(number: int, frame: FrameType | None) -> None:
-        told.append(number)
+        received.append(number)
         run.stop()
-        if len(told) > 1:
+        if len(received) > 1:
             before[signal.Signals(number)](number, frame)
 
     if threading.current_thread() is threading.main_thread():
@@ -232,8 +232,8 @@ def ends_between_callbacks(run: Run) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-    if told:
-        before[signal.Signals(told[0])](told[0], None)
+    if received:
+        before[signal.Signals(received[0])](received[0], None)
 
 
 def leave(status: int) -> NoReturn:

@@ -63,7 +63,7 @@ class BrowserShell(Shell):
     Without a page nothing is posed, but the path of the centre of mass is kept.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         setup: robot and scenario.
 
     Attributes:
@@ -89,7 +89,7 @@ class BrowserShell(Shell):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the view that the parameters of a node ask for, and print its address."""
+        """Make the view that the parameters of a node specify, and print its address."""
         values = declare(node, "robot", "scenario", "set", "open_page")
         shell = cls(node, setup_of({**values, "duration": 0.0}), run)
         sys.stdout.write(f"watch at {shell.stage.url}\n")

@@ -39,7 +39,7 @@ class PublishedInputs(Announced):
     """Publish each target as it comes into force, before the efforts of its tick.
 
     Args:
-        node: where the publishers live.
+        node: that hosts the publishers.
         setup: robot and scenario.
         inputs: whose targets they are.
     """
@@ -67,7 +67,7 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
     A message with an unknown joint, or with a number that is not finite, is ignored as a whole.
     """
     robot, joints = setup.robot, setup.joints
-    live, said = LiveInputs(joints), set[str]()
+    live, reported = LiveInputs(joints), set[str]()
     kinds = {
         robot.velocity_topic: ("velocity", VELOCITY),
         robot.position_topic: ("position", POSITION),
@@ -99,9 +99,9 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
 
     def take(topic: str, message: graph.Asked) -> None:
         wrong = ask(topic, message)
-        if wrong and wrong not in said:  # it may come ten times a second
+        if wrong and wrong not in reported:  # it may come ten times a second
             _log.warning("a message on %s is ignored: %s", topic, wrong)
-            said.add(wrong)
+            reported.add(wrong)
 
     graph.subscribe_inputs(node, robot, run.guard(take))
     return PublishedInputs(node, setup, live)
@@ -113,7 +113,7 @@ def _wrong(names: list[str], values: list[float], joints: Sequence[str], word: s
         if name not in joints:
             return f"unknown joint {name}{did_you_mean(name, joints)}"
         if not math.isfinite(value):
-            return f"{name}: {value} is no {word}"
+            return f"{name}: {value} is not a {word}"
     if len(names) != len(values):
         last = names[min(len(values), len(names) - 1)] if names else "no joint"
         return f"{last}: {len(names)} names have {len(values)} {word} values"
@@ -141,7 +141,7 @@ class ControllerShell(Shell):
     """Answer each state with the command of a controller.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         setup: robot and scenario.
         options: how it is run.
         inputs: targets of the controller, and switches.
@@ -170,7 +170,7 @@ class ControllerShell(Shell):
         self._inlet, self._efforts = Inlet(joints, once=True), EffortCodec(joints)
         self._initial = self._inlet.switches = setup.initial.switches
         self._inputs = inputs
-        self._last, self._said = -1.0, False
+        self._last, self._warned = -1.0, False
         self._waiting: RobotState | None = None
         self._ready = False
         self._extras = ExtraOutputs(self, example, self._inlet)
@@ -180,7 +180,7 @@ class ControllerShell(Shell):
             graph.ODOMETRY: self._on_odometry,
             graph.STATES: self._on_joint_states,
         }
-        # Where nobody waits, an answer to an old state does harm: a backlog would only grow.
+        # Without lockstep an answer to an old state does harm: a backlog would only grow.
         qos = graph.RELIABLE if options.lockstep else graph.NEWEST
         for name, take in takes.items():
             self._states = self.subscribe(name, take, qos)
@@ -189,7 +189,7 @@ class ControllerShell(Shell):
 
     @classmethod
     def build(cls, node: Node, run: Run, peers: Sequence[str] = ()) -> Self:
-        """Make the controller that the parameters of a node ask for; `peers` replaces theirs."""
+        """Make the controller that the parameters of a node specify; `peers` replaces theirs."""
         names = [each.name for each in fields(ControllerOptions)]
         values = declare(node, "robot", "scenario", "set", "duration", "inputs", *names)
         setup, options = setup_of(values), ControllerOptions(**{n: values[n] for n in names})
@@ -210,7 +210,7 @@ class ControllerShell(Shell):
         return made
 
     def close(self) -> None:
-        """Leave no effort in force where nobody waits for the next one."""
+        """Leave no effort in force, without lockstep."""
         self.watch.stop()
         if not self._options.lockstep:
             self._send(self._efforts.encode(max(self._last, 0.0), np.zeros(len(self._joints))))
@@ -236,7 +236,7 @@ class ControllerShell(Shell):
 
     def _answer(self, state: RobotState | None) -> None:
         if self._inlet.repeated is not None:
-            self._say_once(f"the state of t = {self._inlet.repeated:.6f} s came again; left out")
+            self._warn_once(f"the state of t = {self._inlet.repeated:.6f} s came again; left out")
         if state is None:
             return
         if not self._ready:
@@ -262,18 +262,18 @@ class ControllerShell(Shell):
         Raises:
             LockstepError: if it is none.
         """
-        told = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
+        order = f"the state of t = {time:.6f} s came after that of t = {self._last:.6f} s"
         if self._options.lockstep and time > 0.0:
             raise LockstepError(
-                f"{told}: messages are out of order, or another simulator publishes "
+                f"{order}: messages are out of order, or another simulator publishes "
                 f"{self._states.topic_name}"
             )
         if time > 0.0:
-            self._say_once(f"{told}: the clock has jumped, and the controller begins anew")
+            self._warn_once(f"{order}: the clock has jumped, and the controller restarts")
 
-    def _say_once(self, line: str) -> None:
-        if not self._said:
-            self._said = True
+    def _warn_once(self, line: str) -> None:
+        if not self._warned:
+            self._warned = True
             _log.warning("%s", line)
 
 

@@ -49,7 +49,7 @@ class CrosscheckShell(Shell):
     kept until there is time for them.
 
     Args:
-        node, run: where it lives.
+        node, run: that host it.
         robot: name; the scenario comes with `/R/scenario`.
         tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
         reference: whether the reference runs free, too, and is published as a second robot.
@@ -86,7 +86,7 @@ class CrosscheckShell(Shell):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the cross-check that the parameters of a node ask for."""
+        """Make the cross-check that the parameters of a node specify."""
         own = ("reference", "controller")
         values = declare(node, "robot", "tolerance", *own, needs=["robot"])
         given = {name: values[name] for name in own}

@@ -61,7 +61,7 @@ class Simulation(ResultShell):
 
 
 class Pacing:
-    """Start when the peers are there, step when commands or the clock say so, watch for silence."""
+    """Start when the peers are there, step on commands or by the clock, watch for silence."""
 
     def __init__(self, setup: Setup, simulation: Simulation, options: SimulatorOptions) -> None:
         self.started = False
@@ -72,9 +72,9 @@ class Pacing:
         self._simulation, self._stepper, self._options = simulation, simulation.stepper, options
         self._waiting: Array | None = None  # efforts that answer the present state
         self._effort = np.zeros(len(setup.joints))  # held in real time
-        self._answer, self._said = (-1.0, self._effort), False  # the last one, and its state
+        self._answer, self._warned = (-1.0, self._effort), False  # the last one, and its state
         self._looks, self._seen, self._quiet, self._rival = 0, -1, 0, 0
-        free = 0.0 if options.lockstep else 1.0  # nobody is waited for: then time is real
+        free = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or free)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
         self._efforts = EffortCodec(setup.joints)
@@ -120,7 +120,7 @@ class Pacing:
             )
 
     def _is_again(self, stamp: float, effort: Array) -> bool:
-        """Return whether a state is answered again, and say so once.
+        """Return whether a state is answered again, and warn once.
 
         Raises:
             LockstepError: if the answer is another one.
@@ -133,8 +133,8 @@ class Pacing:
                 f"t = {stamp:.6f} s was answered twice, and not alike: "
                 f"{self._commands.get_publisher_count()} nodes publish {self._commands.topic_name}"
             )
-        if not self._said:
-            self._said = True
+        if not self._warned:
+            self._warned = True
             _log.warning("the answer to t = %.6f s came again; it is left out", stamp)
         return True
 

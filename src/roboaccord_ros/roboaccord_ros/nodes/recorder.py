@@ -44,7 +44,7 @@ ASKED = (graph.WRENCH, graph.TWIST, graph.FINDINGS, graph.EFFORTS)
 OTHERS = (graph.EVENTS, graph.CONTACTS, *TARGETS, *ASKED)
 STAMPED = (*OTHERS, graph.ODOMETRY, graph.STATES)
 FIRST_STAMP = struct.Struct("<8xiI")  # of an array of messages that have stamps
-NAMING = 45.0  # s that a live cross-check has to say all: a cause takes its time to be named
+NAMING = 45.0  # s that a live cross-check has to finish: naming a cause takes time
 PATIENCE = 6.0  # s that the last messages may come after the result, or after a signal to end
 _log = logging.getLogger(__name__)
 
@@ -97,8 +97,8 @@ class RecorderShell(Shell):
         self._ledger = Ledger(0)
         self._subscriptions: dict[str, Subscription] = {}
         self._beside: dict[str, Subscription] = {}
-        self._end = -1  # time of the last state, once the result says so [ns]
-        self._events, self._sent = 0, 0  # that came, and that the result speaks of
+        self._end = -1  # time of the last state, once the result states it [ns]
+        self._events, self._sent = 0, 0  # that came, and that the result counts
         self._listening, self._over, self._finished = False, False, False
         self._looks = 0
         self._count, self._count_seen = 0, -1
@@ -109,7 +109,7 @@ class RecorderShell(Shell):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the recorder that the parameters of a node ask for."""
+        """Make the recorder that the parameters of a node specify."""
         values = declare(node, "robot", "bag", needs=["robot", "bag"])
         return cls(node, values["robot"], Path(values["bag"]), run)
 
@@ -117,14 +117,14 @@ class RecorderShell(Shell):
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
         until = time.monotonic() + PATIENCE
         for name, subscription in self._subscriptions.items() if not self._over else ():
-            with contextlib.suppress(AccordError):  # the bag says it again when it is closed
+            with contextlib.suppress(AccordError):  # raised again when the bag is closed
                 while time.monotonic() < until:  # a publisher may never stop
                     found = subscription.handle.take_message(subscription.msg_type, True)
                     if not found:
                         break
                     self._take(name, found[0])
-        if told := self._ledger.summary():
-            _log.warning("messages on the way to %s: %s", self._path.name, told)
+        if summary := self._ledger.summary():
+            _log.warning("messages in transit to %s: %s", self._path.name, summary)
         self._stack.close()
 
     def _on_scenario(self, data: bytes) -> None:
@@ -175,7 +175,7 @@ class RecorderShell(Shell):
         )
 
     def _listen(self) -> None:
-        """Put the first state on disk, and say so by listening to the result."""
+        """Put the first state on disk, and show it by listening to the result."""
         self._listening = True
         if self._bag is not None:
             self._bag.flush()
@@ -220,13 +220,13 @@ class RecorderShell(Shell):
         self._finish()
 
     def _finish(self, *, late: bool = False) -> None:
-        """End, once, when a live cross-check has said all, or it is late."""
+        """End, once, when a live cross-check has finished, or it is late."""
         if self._over and not self._finished and (late or not self._is_checked()):
             self._finished = True
             self.run.done()
 
     def _is_checked(self) -> bool:
-        """Return whether a live cross-check has more to say."""
+        """Return whether a live cross-check has more to report."""
         return bool(self._beside[f"{self.robot}/{graph.ERROR}"].get_publisher_count())
 
     def _take_unstamped(self, topic: str, data: bytes) -> None:
@@ -263,14 +263,14 @@ class RecorderShell(Shell):
             self.run.stop()
 
     def _is_alone(self) -> bool:
-        """Return whether nobody publishes states any more."""
+        """Return whether the states have no publisher any more."""
         return self._listening and not self._subscriptions[graph.STATES].get_publisher_count()
 
     def _give_up(self) -> None:
         """End without what never came.
 
         Raises:
-            AccordError: if events are missing, which nothing but their number tells.
+            AccordError: if events are missing, which only their number shows.
         """
         missing = self._sent - self._events
         if self._bag is not None and missing > 0:
@@ -291,7 +291,7 @@ main = RecorderShell.main
 
 
 class FrameLog:
-    """Add the transforms of a robot to a bag at 50 Hz; nobody publishes them where tf2 is missing.
+    """Add the transforms of a robot to a bag at 50 Hz; they are not published where tf2 is missing.
 
     Args:
         setup: robot and scenario.

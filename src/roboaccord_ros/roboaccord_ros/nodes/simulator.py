@@ -33,7 +33,7 @@ class SimulatorShell(Simulation):
     """Step a simulator, and publish the state, what happens, and at the end the result.
 
     Attributes:
-        make: makes the simulator that the parameters of a node ask for.
+        make: makes the simulator that the parameters of a node specify.
         controller: the controller node of this process, if it has one.
     """
 
@@ -55,8 +55,8 @@ class SimulatorShell(Simulation):
         self._simulator = simulator
         self.motion = Motion(simulator.joints, options.make_tally)
         seen = contact_markers(node, setup, simulator)
-        period, told = setup.scenario.control_period, (self.motion, *seen, *observers)
-        self.stepper = Stepper(simulator, setup.initial, period, told)
+        period, notified = setup.scenario.control_period, (self.motion, *seen, *observers)
+        self.stepper = Stepper(simulator, setup.initial, period, notified)
         self._joints, self._ticks = simulator.joints, 0
         if math.isfinite(options.duration):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
@@ -70,7 +70,7 @@ class SimulatorShell(Simulation):
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
-        """Make the simulator that the parameters of a node ask for."""
+        """Make the simulator that the parameters of a node specify."""
         values = declare(node, "robot", "scenario", "set", "composed", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
         keep = None

@@ -1,4 +1,4 @@
-"""The plan of a launch: its processes, and what to tell the user."""
+"""The plan of a launch: its processes, and what to report to the user."""
 
 from __future__ import annotations
 

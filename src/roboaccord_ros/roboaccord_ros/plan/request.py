@@ -28,12 +28,12 @@ from roboaccord_ros.speed import last_factor
 SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 GAZEBO = "gz"
-SLOW = 0.4  # of real time, below which nobody drives
+SLOW = 0.4  # of real time, below which driving is refused
 
 
 @dataclass(frozen=True)
 class Request:
-    """Hold the arguments of a launch as texts, and what they say of robot and scenario."""
+    """Hold the arguments of a launch as texts, and the robot and scenario that they give."""
 
     given: dict[str, str]
 
@@ -63,7 +63,7 @@ class Request:
         return self.given.get(name, "")
 
     def on(self, name: str, auto: bool = False) -> bool:
-        """Return whether an argument is true, or `auto` where it says so."""
+        """Return whether an argument is true, or `auto` where it is "auto"."""
         return auto if self[name] == "auto" else self[name] == "true"
 
     @cached_property
@@ -120,7 +120,7 @@ class Request:
 
     @property
     def duration(self) -> float:
-        """Length of the run [s]; infinite where a person drives and nothing else is said."""
+        """Length of the run [s]; infinite where a person drives and none is given."""
         return self._seconds or (math.inf if self.driven else 0.0)
 
     @cached_property

@@ -28,8 +28,8 @@ def private_domain() -> Iterator[int]:
     """Reserve a domain, limit discovery to this machine, and undo both at the end.
 
     The search starts at a number derived from the process id; a locked file marks the domain as
-    taken, and the lock goes with the process. Where the user has set the range of discovery
-    himself, to `SUBNET` say, that and his domain are kept: others are to look on.
+    taken, and the lock goes with the process. Where the user has set the range of
+    discovery, for example to `SUBNET`, that and the user's domain are kept: others are to look on.
 
     Raises:
         AccordError: if every domain is taken.
@@ -59,7 +59,7 @@ def is_open() -> bool:
 
 
 def reach() -> str:
-    """Return in a line who can find a run."""
+    """Return in a line from where a run can be discovered."""
     if is_open():
         domain, how_far = os.environ.get(DOMAIN) or "0", os.environ[DISCOVERY]
         return f"ROS is open: domain {domain}, {DISCOVERY}={how_far}"
@@ -70,7 +70,7 @@ def remove_orphans(folder: Path = SHARED_MEMORY, age: float = YOUNG) -> int:
     """Remove shared memory of Fast DDS whose process was killed; return how many segments.
 
     Each segment has a file beside it which its process keeps locked, and removes first; one that is
-    being made is not locked yet, and is told by its age [s].
+    being made is not locked yet, and is recognised by its age [s].
     """
     removed = 0
     for path in folder.glob("fastrtps_*"):

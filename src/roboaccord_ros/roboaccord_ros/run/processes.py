@@ -37,7 +37,7 @@ Commands = Mapping[str, Sequence[str]]
 def run_ros_processes(request: RunRequest) -> RunResult:
     """Run over ROS in three processes, and read the result from the bag.
 
-    Observers of the request are told nothing: the run is not in this process.
+    Observers of the request are not called: the run is not in this process.
 
     Raises:
         AccordError: whatever ends the run early, in one line.
@@ -67,9 +67,9 @@ def run_commands(
             on_start(processes)
             failed = _wait(processes)
         if failed:
-            said = (Path(folder) / f"{failed}.err").read_text(errors="replace")
-            error = AccordError(_reason(failed, processes[failed].returncode, said.splitlines()))
-            error.add_note(said)
+            errors = (Path(folder) / f"{failed}.err").read_text(errors="replace")
+            error = AccordError(_reason(failed, processes[failed].returncode, errors.splitlines()))
+            error.add_note(errors)
             raise error
         result = json.loads(processes["simulator"].communicate()[0])
     if result["error"]:
@@ -114,7 +114,7 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
 
 
 def _bag_of(inputs: Inputs) -> str:
-    """Return the bag that inputs come from, which is all of them that a process can be told."""
+    """Return the bag that inputs come from, the only inputs that can be passed to a process."""
     if isinstance(inputs, RecordedInputs):
         return str(inputs.bag.absolute())
     if inputs is not NO_INPUTS:
@@ -162,7 +162,7 @@ def _ended(processes: Mapping[str, subprocess.Popen[str]]) -> Iterator[None]:
 
 
 def _reason(name: str, code: int, lines: Sequence[str]) -> str:
-    """Return the one line that says why a process failed, of those that it has written."""
+    """Return the line that states why a process failed, of those that it has written."""
     for line in lines:
         if line.startswith("error: "):
             return line.removeprefix("error: ")
@@ -170,7 +170,7 @@ def _reason(name: str, code: int, lines: Sequence[str]) -> str:
         return f"the {name} process was killed by {signal.Signals(-code).name}"
     if code == STATUS_INTERRUPTED:
         return f"the {name} process was interrupted"
-    return f"the {name} process ended with status {code}: {(lines or ['it says nothing'])[-1]}"
+    return f"the {name} process ended with status {code}: {(lines or ['no message'])[-1]}"
 
 
 def _read_result(request: RunRequest, result: Mapping[str, Any]) -> RunResult:

@@ -65,7 +65,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
 
 
 def _node(name: str, context: Context) -> Node:
-    """Make a node without what nobody asks of it here."""
+    """Make a node without parameter services and log topic."""
     return Node(
         name,
         context=context,

@@ -43,12 +43,12 @@ def connect(setup: Setup, namespace: str = "") -> Iterator[RosLink]:
 
 
 class RosLink:
-    """Send what a person asks for, and follow the state.
+    """Send the operator's commands, and follow the state.
 
     What is zero is sent once, and then nothing, so that others can drive too.
 
     Args:
-        node: where it lives.
+        node: that hosts it.
         setup: robot and scenario.
     """
 
@@ -87,15 +87,15 @@ class RosLink:
     def _missing(self) -> str:
         states = self._latest.source
         if not states.get_publisher_count():
-            return f"nobody publishes {states.topic_name}"
+            return f"no node publishes {states.topic_name}"
         for publisher in self._publishers.values():
             found = self._node.get_subscriptions_info_by_topic(publisher.topic_name)
             heard = any(each.node_name != graph.RECORDER for each in found)  # it drives nothing
             if not heard or graph.missing_peers(self._node, publisher, []):
-                return f"nobody subscribes to {publisher.topic_name}"
+                return f"no node subscribes to {publisher.topic_name}"
         for client in self._clients.values():
             if not client.service_is_ready():
-                return f"nobody offers {client.service_name}"
+                return f"no node offers {client.service_name}"
         return ""
 
     def exchange(

@@ -1,6 +1,6 @@
 """Run a command that ends with its parent, on some of the cores.
 
-python with_parent.py SIGNAL PARENT CORES COMMAND..., where CORES is 0,1 say; all of them if empty.
+python with_parent.py SIGNAL PARENT CORES COMMAND..., where CORES is as 0,1; all of them if empty.
 
 `ros2 launch` leaves its processes behind when it is terminated or killed. A node of the workspace
 takes the place of this process, and gets SIGNAL. Any other command is a child, and is killed. Its

@@ -1,6 +1,6 @@
 """All files that are made from the robots' descriptions, by path below the workspace.
 
-`make shared` writes them anew.
+`make shared` regenerates them.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ HEAD = """<!-- {summary}; at the start of its scenario {scenario}. Made by `make
 {commands}
      With ROS:     ros2 launch {package} {scenario}.launch.py sim:=gz -->
 """
-# What a command for a topic of the robot says, by its type: text that protobuf reads.
-SAY = {
+# Content of a command for a topic of the robot, by its type: text that protobuf reads.
+CONTENT = {
     "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',
     "gz.msgs.Empty": " ",
 }
@@ -169,10 +169,12 @@ def _commands(setup: Setup, world: ET.Element) -> tuple[list[str], list[str]]:
         topic, kind = entry["gz_topic_name"], entry["gz_type_name"]
         if entry["direction"] == "GZ_TO_ROS":
             reading.append(f"gz topic -e -t {topic}")
-        elif kind in SAY:
+        elif kind in CONTENT:
             i = len(setup.joints) // 2
-            say = SAY[kind].format(joint=setup.joints[i], effort=GENTLE * setup.effort_limits[i])
-            writing.append(f"gz topic -t {topic} -m {kind} -p '{say}'")
+            content = CONTENT[kind].format(
+                joint=setup.joints[i], effort=GENTLE * setup.effort_limits[i]
+            )
+            writing.append(f"gz topic -t {topic} -m {kind} -p '{content}'")
     if world.find("plugin[@name='gz::sim::systems::ApplyLinkWrench']") is not None:
         push = PUSH.format(name=setup.robot.name)
         topic = f"/world/{setup.robot.name}/wrench/persistent"

@@ -44,9 +44,12 @@ class Findings:
 
 @in_pieces()
 def contact_command(
-    engines: Annotated[str, typer.Option(help="Comma-separated.")] = "dart,mujoco",
+    engines: Annotated[str, typer.Option(help="Engines, separated by commas.")] = "dart,mujoco",
     alphas: Annotated[
-        str, typer.Option("--alpha-deg", help="Of the first roller; the second has minus it.")
+        str,
+        typer.Option(
+            "--alpha-deg", help="Angle of the first roller's axis; the second has the opposite one."
+        ),
     ] = "0 10 20 30",
 ) -> Result:
     """Drive the ball along 12 headings in engines, and compare its turning with the model.

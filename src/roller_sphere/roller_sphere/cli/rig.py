@@ -55,15 +55,19 @@ Angles = Annotated[Pair, Quantity("deg")]
 class RigOptions:
     """Describe a rig of two rollers by pairs of angles."""
 
-    radius: Annotated[Metres, typer.Option(help="Of the ball.")] = 1.0
+    radius: Annotated[Metres, typer.Option(help="Radius of the ball.")] = 1.0
     azimuth: Annotated[
         Angles,
-        typer.Option("--azimuth-deg", metavar="A1 A2", help="Of the contacts, about z from x."),
+        typer.Option(
+            "--azimuth-deg", metavar="A1 A2", help="Azimuths of the contacts, about z from x."
+        ),
     ] = AZIMUTHS
     latitude: Annotated[
         Angles,
         typer.Option(
-            "--latitude-deg", metavar="B1 B2", help="Of the contacts, from the equator up."
+            "--latitude-deg",
+            metavar="B1 B2",
+            help="Latitudes of the contacts, from the equator up.",
         ),
     ] = LATITUDES
     alpha: Annotated[
@@ -71,7 +75,8 @@ class RigOptions:
         typer.Option(
             "--alpha-deg",
             metavar="C1 C2",
-            help="Of the rollers' axes, from the plane through the centre and both contacts.",
+            help="Angles of the rollers' axes, from the plane through the centre and both "
+            "contacts.",
         ),
     ] = ALPHA
 
@@ -103,7 +108,7 @@ Rollers = Annotated[
     typer.Option(
         "--roller",
         metavar="AZ LAT ALPHA",
-        help="A roller, instead of the three pairs; once for each of two or more.",
+        help="A roller, instead of the three pairs; repeat for two or more.",
     ),
 ]
 PAPER = RigOptions()
@@ -120,7 +125,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Motion:
-    """Hold a motion of the ball: at given roller speeds its velocity, or the other way round."""
+    """Hold a motion of the ball: its velocity at given roller speeds, or vice versa."""
 
     nu: Annotated[Array | None, Quantity("m/s", "peripheral speeds of the rollers", form=".6f")] = (
         field(default=None, metadata=IF_ANY)
@@ -164,10 +169,13 @@ class Motion:
 @gathers("--roller", "--nu")
 def inverse_command(
     rig: RigOptions = PAPER,
-    speed: Annotated[MetresPerSecond, typer.Option(help="|V| of the ball.")] = 1.0,
-    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Of V, about z from x.")] = 0.0,
+    speed: Annotated[MetresPerSecond, typer.Option(help="Speed |V| of the ball.")] = 1.0,
+    heading: Annotated[
+        Degrees, typer.Option("--heading-deg", help="Heading of V, about z from x.")
+    ] = 0.0,
     spin: Annotated[
-        RadiansPerSecond | None, typer.Option(help="w_z of the ball; three rollers or more.")
+        RadiansPerSecond | None,
+        typer.Option(help="Turn rate w_z of the ball; for three rollers or more."),
     ] = None,
     rollers: Rollers = None,
 ) -> Result:
@@ -220,13 +228,14 @@ def reach_command(
         MetresPerSecond, typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
     ] = 2.0,
     speed: Annotated[
-        MetresPerSecond, typer.Option(min=0.0, help="Of the ball, for the blocked headings.")
+        MetresPerSecond, typer.Option(min=0.0, help="Speed of the ball, for the blocked headings.")
     ] = 1.0,
     rollers: Rollers = None,
 ) -> Result:
     """Report along which headings the ball can be driven, and how fast with limited rollers.
 
-    A rig whose headings are limited by its geometry is no error here: the remaining ones are named.
+    A rig whose headings are limited by its geometry is not an error here: the remaining ones are
+    named.
 
     Examples:
 
@@ -303,10 +312,10 @@ def figures_command(
     folder: Out = None,
     force: Force = False,
     points: Annotated[
-        int, typer.Option(min=3, max=401, help="Rigs of each side of the builder's maps.")
+        int, typer.Option(min=3, max=401, help="Grid points along each side of the builder's maps.")
     ] = 69,
     rig: RigOptions = STEEPER,
-    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Of figure 2b.")] = 60.0,
+    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Heading of figure 2b.")] = 60.0,
     rollers: Rollers = None,
 ) -> Result:
     """Draw the paper's figures, try its claims, and survey what a builder can choose.

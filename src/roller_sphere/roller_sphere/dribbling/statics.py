@@ -237,7 +237,7 @@ class Hold:
 
     @property
     def held(self) -> bool:
-        """True if friction can hold the ball, whichever way the rollers slip."""
+        """True if friction can hold the ball, in whichever direction the rollers slip."""
         pressed = bool((self.loads > 0.0).all())
         return pressed and max(self.roller_share, self.ground_share) <= 1.0
 

@@ -59,7 +59,7 @@ class RollingOdometry:
         return self._radius * np.array([turn[1], -turn[0], 0.0])
 
 
-STROKE = 2.0  # roller radii either way, as the description has it
+STROKE = 2.0  # roller radii in either direction, as in the description
 
 
 def geometry(parameters: RollerSphereParameters) -> tuple[tuple[float, ...], Array]:

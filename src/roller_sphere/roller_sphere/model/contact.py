@@ -30,7 +30,7 @@ class Friction:
 
     Args:
         viscous: c [N s/m].
-        dry: mu N, what dry friction comes to [N].
+        dry: mu N, the largest dry friction [N].
         slip_speed: below which dry friction falls to 0 [m/s].
     """
 

@@ -118,7 +118,7 @@ def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     ):
         least = min((sign * _towards(case)[part]).min() for case in found[1:])
         claim = f"3d: zeta1 and zeta2 are {words}"
-        yield _sentence(claim, f"{least:.2g} m/s that way at least", bool(least > 0.0))
+        yield _sentence(claim, f"{least:.2g} m/s in that direction at least", bool(least > 0.0))
     most = "{:.1e} m/s at most"
     yield _zero("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), most, "0")
     largest = np.abs(slip).max(axis=1)

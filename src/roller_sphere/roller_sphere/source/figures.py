@@ -1,4 +1,4 @@
-"""The paper's figures done again, its claims, and a survey of rigs: files and a page."""
+"""The paper's figures reproduced, its claims, and a survey of rigs: files and a page."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[St
             ends = shortest[i] + np.array([[-1.6], [2.2]]) * apart * directions[i]
             line(axes, ends, COLOURS[i], f"line {i + 1}")
             line(axes, np.array([feet[i], other]), SLIP, "d1 and d2", ls="--")
-        line(axes, shortest, RED, "the shortest way, k0")
+        line(axes, shortest, RED, "the shortest path, k0")
         bare(axes)
         legend(axes)
         dots = {"Q": other, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
@@ -123,7 +123,7 @@ def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[St
     words = f"Along {np.degrees(heading):g} degrees."
     return [
         Still(first, "Figure 4a: a point and its distances from the lines",
-              f"{words} No way between the lines is shorter than k0 = {apart:.4f} rad/s."),
+              f"{words} No path between the lines is shorter than k0 = {apart:.4f} rad/s."),
         Still(second, "Figure 4b: the least sum of squares",
               "Every point has d1 + d2 >= k0. The smallest circle that reaches there touches the "
               "border where d1 = d2 = k0/2: halfway between the lines."),

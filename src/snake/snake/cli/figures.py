@@ -18,7 +18,7 @@ from snake.source.post import LOOP, SEGMENTS, START
 
 def shapes_command(
     file: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Picture, .svg or .png.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Image file, .svg or .png.")
     ] = None,
     joints: Annotated[int, typer.Option(min=4, max=200, help="Number of joints.")] = 21,
 ) -> Result:

@@ -46,6 +46,7 @@ from snake.search.adaptive import AdaptationEvent, AdaptiveController
 from snake.search.ideal import Figures, Gait, IdealModel
 from snake.search.optimise import (
     DEFAULT_GAIT,
+    Optimum,
     Task,
     optimise,
     serpenoid_of,
@@ -68,15 +69,15 @@ class GaitName(StrEnum):
 
 
 def gait_command(
-    gait: Annotated[GaitName, typer.Option(help="Gait.")] = GaitName.serpenoid,
+    gait: Annotated[GaitName, typer.Option(help="Name of the gait.")] = GaitName.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    amplitude: Annotated[Radians, typer.Option(help="Of every joint.")] = 0.4,
-    frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 1.0,
-    waves: Annotated[Ratio, typer.Option(help="Waves on the body.")] = 1.5,
-    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
-    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
+    amplitude: Annotated[Radians, typer.Option(help="Amplitude of every joint.")] = 0.4,
+    frequency: Annotated[Hertz, typer.Option(help="Frequency of the wave.")] = 1.0,
+    waves: Annotated[Ratio, typer.Option(help="Number of waves on the body.")] = 1.5,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[Seconds, typer.Option(help="Of the run.")] = 10.0,
+    duration: Annotated[Seconds, typer.Option(help="Duration of the run.")] = 10.0,
 ) -> Result:
     """Measure a gait: speed, effort and cost of transport.
 
@@ -150,10 +151,14 @@ def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
 
 
 def adapt_command(
-    mu_along: Annotated[Ratio, typer.Option(help="Of the second ground, along the body.")] = 0.5,
-    mu_across: Annotated[Ratio, typer.Option(help="Of the second ground, across the body.")] = 1.0,
+    mu_along: Annotated[
+        Ratio, typer.Option(help="Friction coefficient of the second ground, along the body.")
+    ] = 0.5,
+    mu_across: Annotated[
+        Ratio, typer.Option(help="Friction coefficient of the second ground, across the body.")
+    ] = 1.0,
     engine: Engine = "reference",
-    duration: Annotated[Seconds, typer.Option(min=8.0, help="Of the run.")] = 15.0,
+    duration: Annotated[Seconds, typer.Option(min=8.0, help="Duration of the run.")] = 15.0,
     changes: Changes = None,
 ) -> Result:
     """Cross a change of ground with the adaptive controller, and with the same gait kept.
@@ -307,16 +312,17 @@ ConfirmIn = Annotated[
 
 
 def optimise_command(
-    mu_along: Annotated[Ratio, typer.Option(help="Friction along the body.")] = 0.1,
-    mu_across: Annotated[Ratio, typer.Option(help="Friction across the body.")] = 1.0,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,
     objective: Annotated[
-        Objective, typer.Option(help="Fastest gait, or least cost of transport.")
+        Objective, typer.Option(help="Objective: highest speed, or least cost of transport.")
     ] = Objective.speed,
     max_effort: Annotated[
-        NewtonMetres | None, typer.Option(help="Of any joint. Default: the robot's limit.")
+        NewtonMetres | None,
+        typer.Option(help="Largest effort of any joint. Default: the robot's limit."),
     ] = None,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
-    max_frequency: Annotated[Hertz, typer.Option(help="Of the wave.")] = 3.0,
+    max_frequency: Annotated[Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
     min_speed: MinSpeed = None,
     engines: ConfirmIn = "",
     seed: Seed = 0,
@@ -350,11 +356,7 @@ def optimise_command(
         if engines or name != "mujoco"
     }
     with progress() as bar:
-        search = bar.add_task("searching", total=None)
-        found = optimise(
-            model, task, lambda done, total: bar.update(search, completed=done, total=total)
-        )
-        ideal = Pair.of(default, found.figures, task.objective)
+        found = search(model, task, bar)
         confirmed = {name: confirm(setup_for, found.gait, name, task, bar) for name in simulators}
     best = Optimisation(
         objective=task.objective,
@@ -369,12 +371,20 @@ def optimise_command(
         optimum=Measured(found.gait, found.figures),
         default=Measured(DEFAULT_GAIT, default),
         at_bounds=found.bounds,
-        gain=ideal.gain,
+        gain=Pair.of(default, found.figures, task.objective).gain,
         confirmed=confirmed,
         versions=versions_of(setup, simulators.values()),
     )
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
     return Result(best, used={**used, "engines": list(simulators)})
+
+
+def search(model: IdealModel, task: Task, bar: Progress) -> Optimum:
+    """Search the best gait, and show on a bar how much of it is done."""
+    number = bar.add_task("searching", total=None)
+    return optimise(
+        model, task, lambda done, total: bar.update(number, completed=done, total=total)
+    )
 
 
 def confirm(

@@ -138,7 +138,7 @@ class HoldHeading:
         self._start: float | None = None
 
     def goal(self, motion: SteadyMotion) -> Goal:
-        """Return the heading in force, the shorter way round."""
+        """Return the heading in force, by the shorter turn."""
         if self._start is None:
             self._start = motion.heading
         if self._heading is None or motion.time < self._turn_time - 1e-9:
@@ -184,17 +184,17 @@ class FollowWaypoints:
         The arc begins along the heading (pure pursuit, Coulter, CMU-RI-TR-92-01, 1992): curvature
         2 sin(bearing) / distance. After the last waypoint the goal is to stop.
         """
-        if self.reached < len(self._points) and self._way(motion)[0] <= self.acceptance:
+        if self.reached < len(self._points) and self._waypoint(motion)[0] <= self.acceptance:
             self.reached += 1
         if self.reached == len(self._points):
             return Goal(0.0, motion.heading)
-        distance, aside = self._way(motion)
+        distance, aside = self._waypoint(motion)
         speed = self.speed * max(SLOWEST, math.cos(aside))
         if distance < 2.0 * self.radius * abs(math.sin(aside)):
             return Goal(speed, motion.heading)
         return Goal(speed, motion.heading + aside, 2.0 * speed * math.sin(aside) / distance)
 
-    def _way(self, motion: SteadyMotion) -> tuple[float, float]:
+    def _waypoint(self, motion: SteadyMotion) -> tuple[float, float]:
         """Return distance [m] and bearing from the heading [rad] of the next waypoint."""
         x, y = self._points[self.reached]
         x, y = x - motion.x, y - motion.y

@@ -30,7 +30,7 @@ def pack(body, q, qd, position, orientation, twist, y):
     y[n + 1] = heading
     y[2 * n + 3] = rate
     c, s = math.cos(heading), math.sin(heading)
-    # The links' centres relative to the tail's, summed on the way forward.
+    # The links' centres relative to the tail's, summed from tail to head.
     x, y_, vx, vy = 0.0, 0.0, 0.0, 0.0
     sx, sy, svx, svy = 0.0, 0.0, 0.0, 0.0
     tail_vx = c * twist[0] - s * twist[1]

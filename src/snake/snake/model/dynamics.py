@@ -151,7 +151,7 @@ def factorise(body, c, s, factor):
 def solve_headings(body, c, s, factor, gx, gy, torque, acc):
     """Fill acc (N,) = th'' for torques T (N,) and joint gaps' accelerations -g (N - 1,).
 
-    `gx, gy` are used up. Velocities for impulses come out in the same way, with gaps of 0.
+    `gx, gy` are used up. Velocities after impulses follow likewise, with gaps of 0.
     """
     a, b, m, J = body
     n = c.shape[0]
@@ -187,7 +187,7 @@ def solve_headings(body, c, s, factor, gx, gy, torque, acc):
 def respond(body, c, s, w, fx, fy, torque, factor, acc):
     """Fill acc (N + 2,) with p'' and th'' under forces (N,) [N] and torques (N,) [N m] on links.
 
-    Impulses on a chain at rest, w of 0, change the velocities in the same way.
+    Impulses on a chain at rest, w of 0, change the velocities likewise.
     """
     a, b, m, _ = body
     n = c.shape[0]
@@ -204,7 +204,7 @@ def respond(body, c, s, w, fx, fy, torque, factor, acc):
 
 @kernel
 def accelerations(body, th, x, vx, vy, w, tau, friction, points, c, s, factor, acc):
-    """Fill acc (N + 2,) with p'' and th'', stops apart; c, s (N,) and factor on the way.
+    """Fill acc (N + 2,) with p'' and th'', stops apart; and c, s (N,) and factor.
 
     x, vx and vy are the centre of mass's.
     """

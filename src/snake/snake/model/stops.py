@@ -5,9 +5,9 @@ A joint at a stop is pushed back by a force or an impulse lambda >= 0 that is ju
     0 <= lambda   perpendicular to   W lambda - b >= 0,      W = E M^-1 E',   b = E x
 
 where the rows of E give the outward joint rates of the joints at their stops and x is either the
-free acceleration (a joint that rests there) or the velocity before an impact, after which it is
-not driven back: the coefficient of restitution is 0. A joint that is frozen is held both ways, by
-the lambda with which its row of W lambda - b is 0.
+free acceleration (a joint at rest there) or the velocity before an impact, after which it is
+not driven back: the coefficient of restitution is 0. A joint that is frozen is held in both
+directions, by the lambda with which its row of W lambda - b is 0.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from roboaccord.numerics import cholesky, kernel, solve_by_pivoting
 
 from snake.model.dynamics import factorise, solve_headings
 
-FROZEN = 2  # side of a joint that is held both ways
+FROZEN = 2  # side of a joint that is held in both directions
 
 
 @kernel
@@ -88,7 +88,7 @@ def hold(body, c, s, factor, x, side):
 
 
 TOUCH = 1e-9  # rad: a joint this close to its stop is at it
-STILL = 1e-9  # rad/s: and rests there when slower than this
+STILL = 1e-9  # rad/s: and is at rest there when slower than this
 ASTRAY = 1e-6  # rad: a joint this far beyond its stop has left it in the step and come back
 
 

@@ -266,7 +266,7 @@ class AdaptiveController:
             raise ValueError("frequency must not be 0, and patience not negative")
         self.findings: list[AdaptationEvent] = []
         self._start = Gait(self.amplitude, self.frequency, self.waves)
-        self._told = np.array([self.mu_along, self.mu_across])
+        self._given = np.array([self.mu_along, self.mu_across])
         self._task = Task(
             objective=self.objective,
             max_effort=self.max_effort,
@@ -293,13 +293,13 @@ class AdaptiveController:
         """Return to the initial gait and friction estimate; nothing is random."""
         self.findings.clear()
         self.gait = self._start
-        self.believed = self._told.copy()
-        self._estimator.restart(self._told)
+        self.believed = self._given.copy()
+        self._estimator.restart(self._given)
         self._serpenoid.reset()
         self._search: Generator[Gait, None, None] | None = None
         self._away_since = self._settled_since = np.inf
         self._changing = False
-        self._last = self._told.copy()
+        self._last = self._given.copy()
         self._tick = 0
 
     def update(self, state: RobotState, target: Target | None) -> Command:

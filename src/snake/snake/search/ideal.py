@@ -81,7 +81,7 @@ def ideal_steps(body, base, time, h, steps, wave, friction, points, joints, sums
 
 @kernel
 def clearance(body, wave, phases, joints):
-    """Return the least distance [m] of the centres of links that are no neighbours."""
+    """Return the least distance [m] of the centres of links that are not neighbours."""
     a, b = body[0], body[1]
     n = joints + 1
     q, qd, qdd = np.empty(joints), np.empty(joints), np.empty(joints)
@@ -188,7 +188,7 @@ class IdealModel:
         return figures
 
     def clearance(self, gait: Gait) -> float:
-        """Return the least distance [m] of the centres of links that are no neighbours."""
+        """Return the least distance [m] of the centres of links that are not neighbours."""
         return float(clearance(self._body, self._wave(gait), 16, self.parameters.joints))
 
     def _steps(self, period: float) -> int:

@@ -136,7 +136,7 @@ def gait_of(x: Array) -> Gait:
     """Return the gait of a point of the search.
 
     Its second coordinate is the frequency less its least value, with the sign of the frequency:
-    the gap around 0 Hz is no place to search.
+    the gap around 0 Hz is not a place to search.
     """
     amplitude, beyond, waves = (float(v) for v in x)
     return Gait(amplitude, beyond + math.copysign(FREQUENCY, beyond), waves)
@@ -160,7 +160,7 @@ def score(figures: Figures, task: Task) -> float:
 
 
 def excess(figures: Figures, task: Task) -> float:
-    """Return by which part figures go beyond the limits; forwards is the only way to go."""
+    """Return by which part figures go beyond the limits; only forward speeds count."""
     effort = figures.peak_effort * (1.0 + EFFORT_MARGIN) / task.max_effort - 1.0
     lack = task.min_speed - figures.speed if task.objective == "cost" else 0.0
     return max(0.0, effort) + max(0.0, lack)
@@ -214,7 +214,7 @@ def compass_search(
     Args:
         model: snake and ground.
         task: what is asked for.
-        start: where to begin; the wave the other way round is tried as well.
+        start: where to begin; the wave in the opposite direction is tried as well.
         chunk: integration steps of the model between two yields.
     """
     best = start

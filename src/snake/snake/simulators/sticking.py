@@ -11,7 +11,7 @@ never pulls; one that only they push past its stop goes past it, as in DART. The
 than velocities, so the impulses are not unique; as in DART, the diagonal of J M^-1 J' is larger by
 its part CFM. That makes them so, and lets what is held creep by some 1e-7 m/s. The velocity of
 `base_link` and the rates of the joints are what is then kept while these move by h: with others,
-those of the centre of mass say, a step ends with other slips, by h w^2 times its distance.
+such as those of the centre of mass, a step ends with other slips, by h w^2 times its distance.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def solve_rows(by_row, speed, low, high, used, side, impulse):
 def advance(body, y, tau, h, steps, friction, points, limit, side):
     """Advance y in place by `steps` steps of h [s]; arguments as of `reference.advance`.
 
-    Of `side` the joints that are frozen count: their rows are held both ways.
+    Of `side` the joints that are frozen count: their rows are held in both directions.
 
     Returns:
         the largest angle of any joint at the end [rad], and the energy that the stops took [J].

@@ -39,44 +39,44 @@ SAMPLES = 500
 FloorZ = Annotated[
     float | None,
     Quantity("voxels"),
-    typer.Option(metavar="Z", help="Of the centre, where there are two floors."),
+    typer.Option(metavar="Z", help="Height of the centre, where there are two floors."),
 ]
 Scheme = Annotated[
-    str, typer.Option(metavar="exact|local_plane|as_described", help="How it rolls.")
+    str, typer.Option(metavar="exact|local_plane|as_described", help="Rolling model.")
 ]
-After = Annotated[
-    str, typer.Option(metavar="parallel|reflected", help="How it goes on after a wall.")
-]
+After = Annotated[str, typer.Option(metavar="parallel|reflected", help="Motion after a wall.")]
 PathFile = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE|DIR", help="For the path: .csv, .npz, or a folder."),
+    typer.Option("--out", metavar="FILE|DIR", help="File for the path, .csv or .npz, or a folder."),
 ]
 
 
 def roll_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="With a folder Bitmaps_n.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a folder Bitmaps_n.")],
     omega: Annotated[
         tuple[float, float],
         Quantity("rad/s"),
         typer.Option(metavar="WX WY", help="Angular velocity, world frame; w_z is 0."),
     ],
-    time: Annotated[Seconds, typer.Option(metavar="T", help="To roll.")] = 1.0,
+    time: Annotated[Seconds, typer.Option(metavar="T", help="Time to roll.")] = 1.0,
     start: Annotated[
         tuple[float, float] | None,
         Quantity("voxels"),
-        typer.Option(metavar="X Y", help="Of the centre; the middle by default."),
+        typer.Option(metavar="X Y", help="Start of the centre. Default: the middle."),
     ] = None,
     names: Names = ALONE,
     start_z: FloorZ = None,
     scheme: Scheme = "exact",
     after: After = "parallel",
     steep: Annotated[
-        Degrees, typer.Option(help="Slope from which on a face of --workspace is wall.")
+        Degrees, typer.Option(help="Least slope of a face of --workspace that is a wall.")
     ] = STEEP,
     step: Annotated[
-        Seconds | None, typer.Option(help="Of the integration; 0.02 rad of turn by default.")
+        Seconds | None, typer.Option(help="Step of the integration. Default: 0.02 rad of turn.")
     ] = None,
-    samples: Annotated[int, typer.Option(help="Intervals of the path that is written.")] = SAMPLES,
+    samples: Annotated[
+        int, typer.Option(help="Number of intervals of the path that is written.")
+    ] = SAMPLES,
     normalised: Annotated[
         bool, typer.Option("--normalised", help="Lengths in radii, times in T: r = 1, t_final = 1.")
     ] = False,
@@ -227,14 +227,20 @@ class Accuracy:
 def accuracy_command(
     sizes: Annotated[
         list[int] | None,
-        typer.Option("--n", metavar="N", help="Size of the grid; repeat for several; 50, 100."),
+        typer.Option(
+            "--n", metavar="N", help="Size of the grid; may be repeated. Default: 50 and 100."
+        ),
     ] = None,
     schemes: Annotated[
         list[str] | None,
         typer.Option("--scheme", metavar="NAME", help=f"Of {', '.join(COMPARED)}; repeat; all."),
     ] = None,
-    walls: Annotated[bool, typer.Option("--walls/--no-walls", help="Bounces as well.")] = True,
-    binary: Annotated[bool, typer.Option("--binary", help="Black and white, no grey.")] = False,
+    walls: Annotated[
+        bool, typer.Option("--walls/--no-walls", help="Measure bounces as well.")
+    ] = True,
+    binary: Annotated[
+        bool, typer.Option("--binary", help="Use black and white slices, without grey.")
+    ] = False,
 ) -> Result:
     """Roll on voxelised plane, bowl, cylinder and sinusoid, and bounce in arenas; print the errors.
 

@@ -42,9 +42,7 @@ from voxel_sphere.terrain.slices import KINDS, SIZE_WORKSPACE, SOLID, VOXEL_SIZE
 from voxel_sphere.terrain.surfaces import SURFACES
 from voxel_sphere.terrain.workspace import Terrain, Workspace, open_workspace
 
-Folder = Annotated[
-    Path, typer.Argument(metavar="DIR", help="A Bitmaps_n folder, or the one with it.")
-]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A Bitmaps_n folder, or its parent.")]
 
 
 @dataclass(frozen=True)
@@ -120,10 +118,12 @@ class Names:
 
 ALONE = Names()
 Smooth = Annotated[
-    float, Quantity("voxels"), typer.Option(min=0, max=10, help="Standard deviation.")
+    float,
+    Quantity("voxels"),
+    typer.Option(min=0, max=10, help="Standard deviation of the smoothing."),
 ]
 Decimate = Annotated[
-    int | None, typer.Option("--decimate", metavar="N", help="About as many triangles.")
+    int | None, typer.Option("--decimate", metavar="N", help="Approximate number of triangles.")
 ]
 Replace = Annotated[
     bool,
@@ -137,14 +137,14 @@ Replace = Annotated[
 def mesh_command(
     folder: Folder,
     file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="Ends with .stl, .obj, .ply or .glb.")
+        Path, typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
     ],
     names: Names = ALONE,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
     heights: Annotated[
         Path | None,
-        typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, as metres."),
+        typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, in metres."),
     ] = None,
 ) -> Result:
     """Write a terrain as a closed, outward mesh in metres, and report its error.
@@ -172,14 +172,19 @@ def mesh_command(
 def world_command(
     folder: Folder,
     place: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="models/ and worlds/ are in it.")
+        Path, typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
     ],
     names: Names = ALONE,
-    name: Annotated[str | None, typer.Option(help="Of model and world.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of model and world.")] = None,
     friction: Annotated[
-        Ratio, typer.Option(help="Of the terrain; the smaller one of both surfaces counts.")
+        Ratio,
+        typer.Option(
+            help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
+        ),
     ] = 100.0,
-    detector: Annotated[str, typer.Option(metavar="ode|bullet", help="Of contacts.")] = "ode",
+    detector: Annotated[
+        str, typer.Option(metavar="ode|bullet", help="Collision detector.")
+    ] = "ode",
     force: Replace = False,
     smooth: Smooth = SMOOTH,
     triangles: Decimate = None,
@@ -278,25 +283,29 @@ def of_named(text: str) -> OptionInfo:
 class Shape:
     """Parameters of the named surfaces; lengths in radii r of the sphere."""
 
-    angle_deg: Annotated[Degrees | None, of_named("Of the incline.")] = None
+    angle_deg: Annotated[Degrees | None, of_named("Angle of the incline.")] = None
     direction_deg: Annotated[
-        Degrees | None, of_named("In which incline or waves run; 0 is +x.")
+        Degrees | None, of_named("Direction of the incline or waves; 0 is +x.")
     ] = None
-    amplitude: Annotated[float | None, Quantity("r"), of_named("Of the waves.")] = None
-    wavelength: Annotated[float | None, Quantity("r"), of_named("Of the waves.")] = None
+    amplitude: Annotated[float | None, Quantity("r"), of_named("Amplitude of the waves.")] = None
+    wavelength: Annotated[float | None, Quantity("r"), of_named("Wavelength of the waves.")] = None
     bowl_radius: Annotated[
-        float | None, Quantity("r"), of_named("Of the bowl; the ball's centre moves on 1 r less.")
+        float | None,
+        Quantity("r"),
+        of_named("Radius of the bowl; the ball's centre moves on 1 r less."),
     ] = None
-    rim: Annotated[Ratio | None, of_named("Where the bowl ends, in its radii.")] = None
-    saddle_radius: Annotated[float | None, Quantity("r"), of_named("Of both curvatures.")] = None
-    rise: Annotated[float | None, Quantity("r"), of_named("Of the ramp.")] = None
-    length: Annotated[float | None, Quantity("r"), of_named("Of the ramp.")] = None
+    rim: Annotated[Ratio | None, of_named("Rim of the bowl, in its radii.")] = None
+    saddle_radius: Annotated[
+        float | None, Quantity("r"), of_named("Radius of both curvatures.")
+    ] = None
+    rise: Annotated[float | None, Quantity("r"), of_named("Rise of the ramp.")] = None
+    length: Annotated[float | None, Quantity("r"), of_named("Length of the ramp.")] = None
     half_width: Annotated[
-        float | None, Quantity("r"), of_named("From the middle to the walls.")
+        float | None, Quantity("r"), of_named("Distance from the middle to the walls.")
     ] = None
-    wall_height: Annotated[float | None, Quantity("r"), of_named("Of the walls.")] = None
-    tunnel_radius: Annotated[float | None, Quantity("r"), of_named("Of the tunnel.")] = None
-    turn_deg: Annotated[Degrees | None, of_named("Turns the arena in plan.")] = None
+    wall_height: Annotated[float | None, Quantity("r"), of_named("Height of the walls.")] = None
+    tunnel_radius: Annotated[float | None, Quantity("r"), of_named("Radius of the tunnel.")] = None
+    turn_deg: Annotated[Degrees | None, of_named("Rotation of the arena in plan.")] = None
     base: Annotated[float | None, Quantity("r"), of_named("Height of the ground.")] = None
 
 
@@ -318,29 +327,45 @@ class Made:
 def make_command(
     surface: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
     height: Annotated[
-        str | None, Quantity("voxels"), typer.Option(metavar="EXPR", help="z of x, y, n and r.")
+        str | None,
+        Quantity("voxels"),
+        typer.Option(metavar="EXPR", help="Height z as an expression of x, y, n and r."),
     ] = None,
     xyz: Annotated[
         tuple[str, str, str] | None,
         Quantity("voxels"),
-        typer.Option(metavar="EX EY EZ", help="X, Y, Z of s, t, n and r."),
+        typer.Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
     ] = None,
-    s: Annotated[Interval, typer.Option("--s", metavar="A B", help="Of --xyz.")] = ("0", "1"),
-    t: Annotated[Interval, typer.Option("--t", metavar="A B", help="Of --xyz.")] = ("0", "1"),
+    s: Annotated[Interval, typer.Option("--s", metavar="A B", help="Interval of s in --xyz.")] = (
+        "0",
+        "1",
+    ),
+    t: Annotated[Interval, typer.Option("--t", metavar="A B", help="Interval of t in --xyz.")] = (
+        "0",
+        "1",
+    ),
     thickness: Annotated[
-        float, Quantity("voxels"), typer.Option(help="Of --xyz, behind dP/ds x dP/dt.")
+        float,
+        Quantity("voxels"),
+        typer.Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt."),
     ] = 6.0,
     kind: Annotated[
-        str, typer.Option(metavar="surface|walls|workspace", help="What --xyz makes.")
+        str,
+        typer.Option(metavar="surface|walls|workspace", help="Kind of volume that --xyz makes."),
     ] = "surface",
-    n: Annotated[int, typer.Option("--n", help="Voxels along each edge of the grid.")] = 100,
+    n: Annotated[
+        int, typer.Option("--n", help="Number of voxels along each edge of the grid.")
+    ] = 100,
     folder: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Bitmaps_n goes here, or is this folder.")
+        Path,
+        typer.Option("--out", metavar="DIR", help="Folder for Bitmaps_n, or Bitmaps_n itself."),
     ] = Path("runs/terrain"),
-    name: Annotated[str | None, typer.Option(help="Of the volume's folder.")] = None,
-    binary: Annotated[bool, typer.Option("--binary", help="Black and white, no grey.")] = False,
+    name: Annotated[str | None, typer.Option(help="Name of the volume's folder.")] = None,
+    binary: Annotated[
+        bool, typer.Option("--binary", help="Write black and white slices, without grey.")
+    ] = False,
     force: Replace = False,
-    size_workspace: Annotated[Ratio, typer.Option(help="n / r.")] = SIZE_WORKSPACE,
+    size_workspace: Annotated[Ratio, typer.Option(help="Ratio n / r.")] = SIZE_WORKSPACE,
     voxel_size: Annotated[Metres, typer.Option(help="Edge of a voxel.")] = VOXEL_SIZE,
     shape: Shape = NAMED,
 ) -> Result:

@@ -127,7 +127,7 @@ class HeavyRoller(Ball):
             elif code == kernels.HIT:
                 self._bounce()
             elif code in WORDS:
-                self._say(*WORDS[code])
+                self._record(*WORDS[code])
             else:
                 self._end(LEFT if code == kernels.LEFT else "contact_lost")
         return self.status
@@ -155,4 +155,4 @@ class HeavyRoller(Ball):
                 self._state[10:13] = np.cross(n, v) / self.field.radius + (n @ w) * n
             else:
                 self.mode = kernels.SLIDE
-        self._say("wall", f"hit with {np.linalg.norm(self.velocity):.3g} voxels/s after it")
+        self._record("wall", f"hit with {np.linalg.norm(self.velocity):.3g} voxels/s after it")

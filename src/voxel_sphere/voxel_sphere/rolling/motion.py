@@ -159,7 +159,7 @@ class Roller(Ball):
                 travel = self.travel
                 self._bounce(hits)
             elif code == exact.HOLLOW:
-                self._say_hollow()
+                self._record_hollow()
             else:
                 self._end("contact_lost" if code == exact.LOST else LEFT)
         return self.status
@@ -226,7 +226,7 @@ class Roller(Ball):
             self._reach = self.travel + self.law.move * r
         kind = "wall" if len(normals) == 1 else "corner"
         facing = math.degrees(math.atan2(*normals[0][1::-1]))
-        self._say(kind, f"the wall faces {facing:.1f} deg in plan")
+        self._record(kind, f"the wall faces {facing:.1f} deg in plan")
 
     def _turn_parallel(self) -> None:
         """Turn parallel to the wall, after the distance off it."""
@@ -239,12 +239,12 @@ class Roller(Ball):
             self._end("no_wall_normal")
             return
         self._set(float(np.linalg.norm(v)) * tangent(v, m, n, self._second))
-        self._say("parallel", "parallel to the wall")
+        self._record("parallel", "parallel to the wall")
 
-    def _say_hollow(self) -> None:
+    def _record_hollow(self) -> None:
         sharp = self._state[8]
         value = sharp / (1.0 + sharp)
-        self._say("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
+        self._record("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
 
 
 @dataclass(frozen=True)

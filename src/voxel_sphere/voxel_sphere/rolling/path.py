@@ -22,13 +22,13 @@ from roboaccord.numerics import quaternion_matrix
 from voxel_sphere.rolling.field import Field, Vector
 
 LIMIT = math.radians(80.0)
-GRAPH = 0.05  # z of the normal below which the ground is no graph
+GRAPH = 0.05  # z of the normal below which the ground is not a graph
 # Row k of a chart is the ball's axis that serves as its k-th.
 CHARTS = tuple(np.roll(np.eye(3), shift, axis=1) for shift in (0, 1, 2))
 
 
 def chart_coordinates(contact: Array, n: Array, rotation: Array, chart: int) -> Array:
-    """Return [x, y, u, v, psi] in a chart; all nan where the ground is no graph.
+    """Return [x, y, u, v, psi] in a chart; all nan where the ground is not a graph.
 
     Args:
         contact: (3,) [voxels].
@@ -71,7 +71,7 @@ def coordinates(contact: Array, normal: Array, orientation: Array) -> tuple[Arra
     return np.array(rows).reshape(-1, 5), np.array(charts, dtype=int)
 
 
-DONE, LEFT = "done", "left"  # of the statuses the ones that are no failure
+DONE, LEFT = "done", "left"  # of the statuses the ones that are not failures
 MESSAGES = {
     DONE: "rolled for the whole time",
     LEFT: "the sphere left the workspace",
@@ -131,12 +131,12 @@ class Ball:
         """The ground's unit normal under the sphere (3,)."""
         return self.field.normal(self._state[:3])
 
-    def _say(self, kind: str, detail: str) -> None:
+    def _record(self, kind: str, detail: str) -> None:
         self.events.append(RollEvent(self.time, kind, tuple(self.centre.tolist()), detail))
 
     def _end(self, status: str) -> None:
         self.status, self.message = status, MESSAGES[status]
-        self._say(status, self.message)
+        self._record(status, self.message)
 
 
 def three(numbers: Vector, name: str) -> Array:
@@ -201,7 +201,7 @@ class RolledPath:
 
     @property
     def montana(self) -> tuple[Array, Array]:
-        """[x, y, u, v, psi] (k, 5), nan where the ground is no graph, and the chart (k,)."""
+        """[x, y, u, v, psi] (k, 5), nan where the ground is not a graph, and the chart (k,)."""
         return coordinates(self.contact, self.normal, self.orientation)
 
     @property

@@ -100,7 +100,9 @@ def split(solid: Solid, steep: float = STEEP) -> tuple[Solid, Solid | None]:
     full = solid if solid.dtype == np.bool_ else solid >= 128
     surface = Surfels.of(solid)
     if surface.misses(full):
-        raise AccordError("the workspace is too thin to tell its walls: give surface and walls")
+        raise AccordError(
+            "the workspace is too thin to distinguish its walls: give surface and walls"
+        )
     there = surface.number >= 0
     wall = np.zeros(solid.shape, dtype=bool)
     wall[there] = (surface.normals[:, 2] < np.cos(np.deg2rad(steep)))[surface.number[there]]

@@ -59,7 +59,7 @@ def height_fixture(scene: Scene, why: str) -> HeightField:
     """Return the ground as a height field [m], for the reason given.
 
     Raises:
-        AccordError: where there are walls, or it is no graph.
+        AccordError: where there are walls, or it is not a graph.
     """
     if scene.terrain.walls is not None:
         raise AccordError(f"{why}, and {scene.terrain.name} has walls; try dart")
@@ -99,7 +99,7 @@ def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
 PLATE = 0.5  # radii of the ball: what is drawn of the solid below the ground
 DRAWN = 1.0  # voxels that grey slices are smoothed by to be drawn
 FRICTION = 100.0  # of the terrain; Gazebo takes the smaller one, which is the ball's
-VERSION = 3  # of what is made; a new one makes all worlds anew
+VERSION = 3  # of what is made; a new one regenerates all worlds
 
 
 def make_world(setup: Setup) -> Path:

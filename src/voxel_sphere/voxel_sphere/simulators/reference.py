@@ -28,7 +28,7 @@ NO_JOINTS = np.zeros(0)
 class BallReference(Reference):
     """Roll a ball over the field of its terrain.
 
-    Where its run ends, at the edge of the workspace say, it stays, and an event reports why.
+    Where its run ends, as at the edge of the workspace, it stays, and an event reports why.
 
     Args:
         setup: robot and scenario.

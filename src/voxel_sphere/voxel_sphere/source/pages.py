@@ -224,7 +224,7 @@ def charts(path: RolledPath) -> list[Plot]:
 
 
 def broken(angles: Array, chart: Array) -> Array:
-    """Return angles (k, m) [rad] with nan where a jump is no motion: past pi, or another chart."""
+    """Return angles (k, m) [rad] with nan where they jump: past pi, or to another chart."""
     jumps = np.abs(np.diff(angles, axis=0)) > np.pi
     jumps |= (np.diff(chart) != 0)[:, None]
     return np.where(np.vstack([np.zeros((1, angles.shape[1]), bool), jumps]), np.nan, angles)

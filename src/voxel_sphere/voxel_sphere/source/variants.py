@@ -86,7 +86,7 @@ class AsDescribed:
         return STEP / speed if speed > 0 else math.inf
 
     def advance(self, dt: float) -> None:
-        """Make an Euler step, find the contacts anew, and bounce off or turn along a wall."""
+        """Make an Euler step, find the contacts again, and bounce off or turn along a wall."""
         s, r = self.state, self._r
         s.centre = s.centre + dt * r * np.cross(s.omega, s.normal)
         rate = float(np.linalg.norm(s.omega))
@@ -173,7 +173,9 @@ class AsDescribed:
         assert after is not None
         s.omega = spin_for(after, s.normal, r, s.omega)
         s.wall, s.moves = m, max(1, round(MOVE * r))
-        self._say("wall", f"the wall faces {math.degrees(math.atan2(m[1], m[0])):.1f} deg in plan")
+        self._record(
+            "wall", f"the wall faces {math.degrees(math.atan2(m[1], m[0])):.1f} deg in plan"
+        )
 
     def _turn_parallel(self) -> None:
         s, r = self.state, self._r
@@ -185,15 +187,15 @@ class AsDescribed:
             self._end("no_wall_normal")
             return
         s.omega = spin_for(float(np.linalg.norm(v)) * tangent(v, m, n, None), n, r, s.omega)
-        self._say("parallel", "parallel to the wall")
+        self._record("parallel", "parallel to the wall")
 
-    def _say(self, kind: str, detail: str) -> None:
+    def _record(self, kind: str, detail: str) -> None:
         centre = tuple(self.state.centre.tolist())
         self.events.append(RollEvent(self.state.time, kind, centre, detail))
 
     def _end(self, status: str) -> None:
         self.status = status
-        self._say(status, MESSAGES[status])
+        self._record(status, MESSAGES[status])
 
 
 def roll_as_described(

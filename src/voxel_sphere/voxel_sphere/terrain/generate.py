@@ -1,4 +1,4 @@
-"""Generate workspaces: fill the volumes, then put them in place whole or not at all."""
+"""Generate workspaces: fill the volumes, then move them into place atomically."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def check_place(
     check_inside(out, folder)
     for name in names:
         if not re.fullmatch(r"\w[\w.+-]*", name) or name == ROBOT:
-            raise AccordError(f"{name!r} is no name for a volume: letters, digits, _ . + -")
+            raise AccordError(f"{name!r} is not a name for a volume: letters, digits, _ . + -")
         if (folder / name).exists() and not replace:
             raise AccordError(f"{folder / name} is there already: use another --name, or --force")
         check_folder(folder / name, ["slice_*.png"])

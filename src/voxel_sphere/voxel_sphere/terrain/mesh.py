@@ -105,7 +105,7 @@ def decimate(mesh: Mesh, triangles: int) -> Mesh:
         AccordError: if fast-simplification is missing, or so few cannot be watertight.
     """
     if triangles < FEWEST:
-        raise AccordError(f"a mesh of {triangles} triangles is none; {FEWEST} at least")
+        raise AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
     if triangles >= len(mesh.faces):
         return mesh
     simplify = load("fast_simplification", "fast-simplification").simplify
@@ -255,14 +255,14 @@ def height_field(terrain: Terrain) -> HeightField:
     Heights of binary slices are whole voxels; they are smoothed by a Gaussian of 2 voxels.
 
     Raises:
-        AccordError: if the terrain is no graph: a column is empty below something solid.
+        AccordError: if the terrain is not a graph: a column is empty below something solid.
     """
     solid = terrain.solid
     filled = solid >= HALF
     if (filled[:, :, 1:] & ~filled[:, :, :-1]).any():
         x, y = np.argwhere((filled[:, :, 1:] & ~filled[:, :, :-1]).any(axis=2))[0]
         raise AccordError(
-            f"{terrain.name} is no height field: at x = {x}, y = {y} there is empty space below it"
+            f"{terrain.name} is not a height field: the column x = {x}, y = {y} has a gap"
         )
     heights = solid.sum(axis=2) / SOLID
     if not terrain.grey:

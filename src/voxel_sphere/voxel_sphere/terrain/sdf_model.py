@@ -72,7 +72,7 @@ def world_name(terrain: str, name: str | None = None) -> str:
     """
     name = re.sub(r"\W+", "_", f"terrain_{terrain}", flags=re.ASCII) if name is None else name
     if not re.fullmatch(r"[A-Za-z]\w*", name, flags=re.ASCII):
-        raise AccordError(f"{name!r} is no name for a world: letters, digits and _")
+        raise AccordError(f"{name!r} is not a name for a world: letters, digits and _")
     return name
 
 

@@ -25,13 +25,13 @@ Done = Callable[[int], None]
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 PIXEL = 8  # bytes, of four 16-bit channels
-BESIDE = 1_000_000  # bytes, of what is no pixel
+BESIDE = 1_000_000  # bytes, of what is not a pixel
 SOLID = 255
 OTHERS = (".tif", ".tiff", ".bmp", ".jpg", ".jpeg", ".gif", ".pgm", ".webp")  # pictures, not read
 
 
 def nothing(count: int) -> None:
-    """Report progress to nobody."""
+    """Discard progress."""
 
 
 def slice_files(folder: Path, n: int) -> list[Path]:
@@ -74,18 +74,18 @@ def refuse_pictures(folder: Path) -> None:
     """
     found = (path for path in sorted(folder.rglob("*.*")) if path.suffix.lower() in OTHERS)
     if other := next(found, None):
-        raise AccordError(f"{other}: a slice is a PNG file, and this is none")
+        raise AccordError(f"{other}: not a PNG file, as slices are")
 
 
 def check_header(path: Path, n: int) -> None:
     """Look at a slice's size without unpacking it.
 
     Raises:
-        AccordError: if it cannot be read, is no PNG, or is not of n x n pixels.
+        AccordError: if it cannot be read, is not a PNG, or is not of n x n pixels.
     """
     head = read_bytes(path, PIXEL * n * n + BESIDE)[:24]
     if len(head) < 24 or head[:8] != SIGNATURE or head[12:16] != b"IHDR":
-        raise AccordError(f"{path}: this is no PNG")
+        raise AccordError(f"{path}: not a PNG file")
     width, height = struct.unpack(">II", head[16:24])
     if (width, height) != (n, n):
         raise AccordError(f"{path}: {width} x {height} pixels, and not {n} x {n}")

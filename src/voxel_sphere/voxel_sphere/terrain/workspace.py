@@ -127,8 +127,8 @@ class Workspace:
         """Radius of the sphere [voxels], from the volume of `Sphere_robot`.
 
         Raises:
-            AccordError: if that is no sphere within one voxel, is larger than the grid, or is not
-                of the size that `workspace.yaml` states.
+            AccordError: if that is not a sphere within one voxel, is larger than the grid, or is
+                not of the size that `workspace.yaml` states.
         """
         robots = self.names("robot")
         if len(robots) != 1:
@@ -246,7 +246,7 @@ def sphere_radius(volume: Volume, place: Path) -> float:
     distance = np.sqrt(axes[0][:, None, None] + axes[1][:, None] + axes[2])
     wrong = (distance > radius + 1) & (volume >= 128) | (distance < radius - 1) & (volume < 128)
     if wrong.any():
-        raise AccordError(f"{place}: this is no sphere within one voxel")
+        raise AccordError(f"{place}: not a sphere within one voxel")
     return radius
 
 

@@ -11,13 +11,13 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.differences import Difference, Name
 from roboaccord.crosscheck.parity.compare import (
     DYNAMICS,
-    Reference,
+    ReferenceReading,
     compare,
     kept,
     lumps,
     relative_poses,
 )
-from roboaccord.crosscheck.parity.result import Cause, Status
+from roboaccord.crosscheck.parity.result import DifferenceCause, ReadingStatus
 from roboaccord.description.traps import Trap, repaired
 from roboaccord.description.tree import Tree
 from roboaccord.engines.model import LinkProperties
@@ -36,21 +36,25 @@ class Outcome:
     Args:
         differences: the worst first.
         reading: None where the engine refuses the text.
-        said: why it does.
+        refusal: why it does.
         reference: what it was compared with; None where that has no accelerations.
     """
 
     differences: tuple[Difference, ...]
     reading: Reading | None
-    said: str = ""
-    reference: Reference | None = None
+    refusal: str = ""
+    reference: ReferenceReading | None = None
 
     @property
-    def status(self) -> Status:
+    def status(self) -> ReadingStatus:
         """Whether the reading is the same, or refused."""
         if self.reading is None:
-            return Status.REFUSED
-        return Status.DIFFER if any(d.excess > 1.0 for d in self.differences) else Status.SAME
+            return ReadingStatus.REFUSED
+        return (
+            ReadingStatus.DIFFER
+            if any(d.excess > 1.0 for d in self.differences)
+            else ReadingStatus.SAME
+        )
 
     @property
     def error(self) -> float | None:
@@ -61,7 +65,7 @@ class Outcome:
 Ask = Callable[[str], Outcome]
 
 
-def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
+def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[DifferenceCause]:
     """Return the traps of a text that make an engine differ, with their proof.
 
     Each trap is left in alone, then repaired. Those behind it in order stay where it is, because
@@ -72,14 +76,16 @@ def ablate(urdf: str, traps: Sequence[Trap], ask: Ask) -> list[Cause]:
         others = [*traps[:i], *(_elsewhere(t, trap.where) for t in traps[i + 1 :])]
         left = repaired(urdf, [t for t in others if t.where])
         before, after = ask(left), ask(repaired(left, [trap]))
-        if before.status is Status.SAME or not _better(before, after):
+        if before.status is ReadingStatus.SAME or not _better(before, after):
             continue
         where = _narrow(trap.where, before)
-        found.append(Cause(trap.cause, where, before.error, after.error, trap.fix))
+        found.append(DifferenceCause(trap.cause, where, before.error, after.error, trap.fix))
     return found
 
 
-def jointly(urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask) -> list[Cause]:
+def jointly(
+    urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask
+) -> list[DifferenceCause]:
     """Return the fewest traps of a text that together make an engine differ, or refuse it.
 
     None of them does so alone: without any one of these it reads the text as the reference does.
@@ -90,16 +96,18 @@ def jointly(urdf: str, traps: Sequence[Trap], known: Sequence[Trap], ask: Ask) -
         return ask(repaired(urdf, [trap for trap in traps if trap not in left]))
 
     after = without(())
-    if after.status is not Status.SAME:
+    if after.status is not ReadingStatus.SAME:
         return []
     left = suspects = [trap for trap in traps if trap not in known]
     for trap in suspects:
         fewer = [other for other in left if other is not trap]
-        if without(fewer).status is not Status.SAME:
+        if without(fewer).status is not ReadingStatus.SAME:
             left = fewer
     before = without(left)
     return [
-        Cause(trap.cause, _narrow(trap.where, before), before.error, after.error, trap.fix)
+        DifferenceCause(
+            trap.cause, _narrow(trap.where, before), before.error, after.error, trap.fix
+        )
         for trap in left
     ]
 
@@ -122,11 +130,11 @@ def _narrow(places: tuple[str, ...], outcome: Outcome) -> tuple[str, ...]:
     if outcome.reference:  # what is lost hangs on the culprit
         off |= {j.parent for j in outcome.reference.tree.joints if {j.name, j.child} & off}
     if outcome.reading is None:
-        off = {name for name in places if f"'{name}'" in outcome.said}
+        off = {name for name in places if f"'{name}'" in outcome.refusal}
     return tuple(name for name in places if name in off) or places
 
 
-def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[Cause]:
+def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[DifferenceCause]:
     """Return what is off in a reading, link by link, proven by giving the reference the same.
 
     Args:
@@ -150,7 +158,9 @@ def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[Cause]:
         name = _name(places[place], reference, reading, traps)
         twice = [t for t in traps if t.cause == DOUBLE and name.quantity == "joint dropped"]
         where = twice[0].where if twice else (name.where,)
-        found.append(Cause(DOUBLE if twice else name.quantity, where, before, after, name.text))
+        found.append(
+            DifferenceCause(DOUBLE if twice else name.quantity, where, before, after, name.text)
+        )
     return list(dict.fromkeys(found))
 
 
@@ -175,19 +185,19 @@ def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
     ]
 
 
-def _with(reference: Reference, reading: Reading, places: Iterable[str]) -> float | None:
+def _with(reference: ReferenceReading, reading: Reading, places: Iterable[str]) -> float | None:
     """Return the error against a reference that has the reading's own links and joints."""
     tree = reference.tree
     for place in places:
         tree = _transplant(tree, reference, reading, place)
     try:
-        changed = Reference(tree, reference.question, reference.rounded)
+        changed = ReferenceReading(tree, reference.question, reference.rounded)
     except AccordError:
         return None
     return compare(changed, reading)[0].finite
 
 
-def _transplant(tree: Tree, reference: Reference, reading: Reading, place: str) -> Tree:
+def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, place: str) -> Tree:
     links, joints = list(tree.links), list(tree.joints)
     if place in reading.links:
         have, members = reading.links[place], lumps(reference, reading).get(place, ())
@@ -212,7 +222,10 @@ def _transplant(tree: Tree, reference: Reference, reading: Reading, place: str) 
 
 
 def _name(
-    differences: Sequence[Difference], reference: Reference, reading: Reading, traps: Sequence[Trap]
+    differences: Sequence[Difference],
+    reference: ReferenceReading,
+    reading: Reading,
+    traps: Sequence[Trap],
 ) -> Name:
     """Name a cause and its cure, from what is off at one place."""
     place, off = differences[0].where, {d.quantity: d.text for d in differences}
@@ -232,7 +245,7 @@ def _name(
             return Name("axis flipped", place, "turn the sign of the joint's <axis>")
         return Name("axis", place, f"the axis is {off['axis']}")
     if "origin" in off:
-        return Name("origin", place, "the joint's <origin> is read in another way")
+        return Name("origin", place, "the joint's <origin> is read differently")
     ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
     if np.isfinite(ends).all() and ends.any():
         ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
@@ -252,7 +265,7 @@ def _name_link(
         text = f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
         return Name("mass", place, text)
     if "centre" in off:
-        return Name("centre", place, "the centre of mass is read in another way")
+        return Name("centre", place, "the centre of mass is read differently")
     mine, axes = np.linalg.eigh(have.inertia)
     other, frame = np.linalg.eigh(want.inertia)
     if np.allclose(mine, other, rtol=LIKE, atol=0.0):
@@ -260,4 +273,4 @@ def _name_link(
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         text = f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
         return Name("inertial rotated", place, text)
-    return Name("inertia", place, "the moments of inertia are read in another way")
+    return Name("inertia", place, "the moments of inertia are read differently")

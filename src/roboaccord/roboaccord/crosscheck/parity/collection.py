@@ -12,14 +12,14 @@ from pathlib import Path
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_bytes, writing
 from roboaccord.crosscheck.parity.result import (
-    Cause,
+    DifferenceCause,
     EngineParity,
     Examined,
     Loading,
+    ReadingStatus,
     Repair,
     RobotParity,
     Shipped,
-    Status,
     errors_of,
 )
 from roboaccord.crosscheck.parity.robot import (
@@ -30,7 +30,7 @@ from roboaccord.crosscheck.parity.robot import (
     repair,
     version_of,
 )
-from roboaccord.description.findings import Finding, Flaw
+from roboaccord.description.findings import Flaw, RuleFinding
 from roboaccord.description.rules import findings, rule_of, unreadable
 from roboaccord.description.traps import MIMIC, find_traps
 from roboaccord.description.urdf_file import LARGEST, UrdfFile
@@ -54,7 +54,7 @@ HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass 
 
 
 @dataclass(frozen=True)
-class Options:
+class ReadingOptions:
     """Hold how readers are asked: settings, base (as the root asks for if None), and seed."""
 
     settings: str = "default"
@@ -130,7 +130,7 @@ def find_files(
 def examine_all(
     files: Sequence[Source],
     engines: Mapping[str, str],
-    options: Options,
+    options: ReadingOptions,
     done: Done = lambda robot: None,
 ) -> list[RobotParity]:
     """Return what each engine makes of each file.
@@ -159,7 +159,7 @@ def examine_all(
     return [found[i] for i in range(len(files))]
 
 
-def examine_file(source: Source, engines: tuple[str, ...], options: Options) -> RobotParity:
+def examine_file(source: Source, engines: tuple[str, ...], options: ReadingOptions) -> RobotParity:
     """Return what engines make of a file; for another process."""
     try:
         file = source.read() if isinstance(source, Unread) else source
@@ -174,7 +174,7 @@ def examine_file(source: Source, engines: tuple[str, ...], options: Options) -> 
     return replace(robot, engines=found)
 
 
-def examine_one(source: Source, engine: str, options: Options, shipped: bool) -> Part:
+def examine_one(source: Source, engine: str, options: ReadingOptions, shipped: bool) -> Part:
     """Return what one engine makes of a file; for another process."""
     file = source.read() if isinstance(source, Unread) else source
     with hearing() as words:
@@ -182,7 +182,7 @@ def examine_one(source: Source, engine: str, options: Options, shipped: bool) ->
     return Part(found, tuple(words))
 
 
-def _asked(bench: Bench, engine: str, options: Options, shipped: bool) -> Answer:
+def _asked(bench: Bench, engine: str, options: ReadingOptions, shipped: bool) -> Answer:
     try:
         return (load_shipped if shipped else examine)(bench, engine, options.settings)
     except AccordError as error:
@@ -193,7 +193,7 @@ def _asked(bench: Bench, engine: str, options: Options, shipped: bool) -> Answer
         return Crash(f"{type(error).__name__}: {error}".splitlines()[0])
 
 
-def _one_by_one(source: Source, engines: Mapping[str, str], options: Options) -> RobotParity:
+def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
     """Return what engines make of a file, each in a process of its own."""
     limits = {"cpu": TIMEOUT, "timeout": WAITING * TIMEOUT}
     ((_, robot),) = run_isolated(examine_file, [(source, (), options)], **limits)
@@ -220,7 +220,7 @@ def _compile() -> None:
         bench.reference(bench.text, False).allowed(bench.question.states[0])
 
 
-def _robot(file: UrdfFile, options: Options) -> RobotParity:
+def _robot(file: UrdfFile, options: ReadingOptions) -> RobotParity:
     """Return a robot that no engine has been asked for."""
     bench = Bench(file, options.base, options.seed)
     tree = bench.tree
@@ -240,7 +240,7 @@ def unread(
     source: Source,
     reason: str,
     engines: Sequence[str],
-    options: Options,
+    options: ReadingOptions,
     *,
     judged: bool = True,
 ) -> RobotParity:
@@ -248,7 +248,7 @@ def unread(
 
     Of a xacro file, which may want arguments, and where nothing is judged, they find nothing.
     """
-    found = list[Finding]()
+    found = list[RuleFinding]()
     if judged and (isinstance(source, UrdfFile) or source.path.suffix != ".xacro"):
         with contextlib.suppress(AccordError):
             found = findings(source if isinstance(source, UrdfFile) else source.read())
@@ -257,7 +257,7 @@ def unread(
     numbers = [each.message for each in found if each.rule in NUMBERS]
     if numbers:  # whose words name no link
         reason = f"broken description {source.path.name}: {numbers[0]}"
-    cause, shipped = Cause("not read", (), None, None, reason), Crash(reason, late=True)
+    cause, shipped = DifferenceCause("not read", (), None, None, reason), Crash(reason, late=True)
     return RobotParity(
         name=source.path.name.partition(".")[0],
         file=str(source.path),
@@ -274,9 +274,11 @@ def unread(
     )
 
 
-def _no_status(engine: str, cause: Cause, options: Options, *, refused: bool = False) -> Examined:
+def _no_status(
+    engine: str, cause: DifferenceCause, options: ReadingOptions, *, refused: bool = False
+) -> Examined:
     """Return what stands for an engine that did not answer, or ended by a crash."""
-    status = Status.REFUSED if refused else Status.UNDECIDED
+    status = ReadingStatus.REFUSED if refused else ReadingStatus.UNDECIDED
     return Examined(
         status=status,
         settings=options.settings,
@@ -291,19 +293,19 @@ def _engine(
     examined: Answer,
     shipped: Answer,
     words: Sequence[str],
-    options: Options,
+    options: ReadingOptions,
 ) -> EngineParity:
     """Return what an engine makes of a robot, with what stands for a crash or no answer."""
     if isinstance(examined, Crash):
         late = examined.late
-        cause = Cause("no verdict" if late else "crash", (), None, None, examined.reason)
+        cause = DifferenceCause("no verdict" if late else "crash", (), None, None, examined.reason)
         examined = _no_status(engine, cause, options, refused=not late)
     if isinstance(shipped, Crash):
         status_shipped = Loading.UNDECIDED if shipped.late else Loading.REFUSED
         shipped = Shipped(status_shipped, shipped.reason)
     assert isinstance(examined, Examined)
     assert isinstance(shipped, Shipped)
-    lines = dict.fromkeys(filter(None, (examined.said, *words)))
+    lines = dict.fromkeys(filter(None, (examined.refusal, *words)))
     return EngineParity(examined, shipped, tuple(lines)[:MOST_WORDS])
 
 
@@ -312,7 +314,7 @@ def write_repaired(
     robots: Sequence[RobotParity],
     targets: Sequence[Path],
     engines: Mapping[str, str],
-    options: Options,
+    options: ReadingOptions,
     done: Done,
 ) -> list[RobotParity]:
     """Write each file with the certain repairs of its causes and errors, and examine it again.
@@ -369,7 +371,7 @@ def causes_of(robot: RobotParity) -> set[str]:
     return {
         cause.cause
         for engine in robot.engines.values()
-        if engine.status in (Status.DIFFER, Status.REFUSED)
+        if engine.status in (ReadingStatus.DIFFER, ReadingStatus.REFUSED)
         for cause in engine.examined.causes
         if cause.cause != MIMIC
     }

@@ -37,7 +37,7 @@ ROUND_OFF = 1e-14  # of m g L: that of gravity forces, which cancel where a robo
 
 
 @dataclass
-class Reference:
+class ReferenceReading:
     """The reference's reading of a text, and its answers.
 
     Args:
@@ -92,7 +92,7 @@ def accelerations(reading: Reading, question: Question) -> list[Array]:
     return reading.accelerations(question.states)
 
 
-def compare(reference: Reference, reading: Reading) -> list[Difference]:
+def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
     """Return all differences of a reading, whether they are allowed or not, the worst first."""
     found = [*_joints(reference, reading), *_links(reference, reading)]
     missing = set(reference.question.joints) ^ set(reading.joints)
@@ -102,7 +102,7 @@ def compare(reference: Reference, reading: Reading) -> list[Difference]:
     return sorted(found, key=lambda d: -d.excess)
 
 
-def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
+def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     question = reference.question
     names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
     found = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
@@ -128,7 +128,7 @@ def _dynamics(reference: Reference, reading: Reading) -> Iterator[Difference]:
     yield from found.values()
 
 
-def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
+def _joints(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     static = reference.static
     for name, want in reference.reading.hinges.items():
         have = reading.hinges.get(name)
@@ -140,14 +140,14 @@ def _joints(reference: Reference, reading: Reading) -> Iterator[Difference]:
         yield compare_limits(name, *ends, static)
 
 
-def _links(reference: Reference, reading: Reading) -> Iterator[Difference]:
+def _links(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
     size = reference.size
     for name, want in kept(reference, reading).items():
         have = reading.links.get(name)
         yield from compare_link(name, want, have, reference.static, size, NOISE * size**2)
 
 
-def lumps(reference: Reference, reading: Reading) -> dict[str, list[str]]:
+def lumps(reference: ReferenceReading, reading: Reading) -> dict[str, list[str]]:
     """Return the links that a reading keeps, and those of the reference that it lumps into each.
 
     A link of which nothing is left stands for itself. What is welded to the world counts for
@@ -169,7 +169,7 @@ def lumps(reference: Reference, reading: Reading) -> dict[str, list[str]]:
     return found
 
 
-def kept(reference: Reference, reading: Reading) -> dict[str, LinkProperties]:
+def kept(reference: ReferenceReading, reading: Reading) -> dict[str, LinkProperties]:
     """Return what the reference has of the links that a reading keeps, or loses."""
     return {
         name: lump(reference.tree, name, members)

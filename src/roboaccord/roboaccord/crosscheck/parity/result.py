@@ -19,16 +19,16 @@ from roboaccord.contract.results import (
     to_json,
 )
 from roboaccord.crosscheck.differences import Difference
-from roboaccord.description.findings import Finding, Flaw
+from roboaccord.description.findings import Flaw, RuleFinding
 
 
-class Status(StrEnum):
+class ReadingStatus(StrEnum):
     """What an engine makes of a robot, against the reference."""
 
     SAME = "same"
     DIFFER = "differ"
     REFUSED = "refused"
-    UNDECIDED = "undecided"  # it did not answer, which says nothing about the robot
+    UNDECIDED = "undecided"  # it did not answer: the robot is not to blame
 
 
 class Loading(StrEnum):
@@ -40,7 +40,7 @@ class Loading(StrEnum):
 
 
 @dataclass(frozen=True)
-class Cause:
+class DifferenceCause:
     """Hold why an engine differs.
 
     Args:
@@ -94,25 +94,27 @@ class Examined:
         apart: what no status depends on.
         accord: the status with our settings.
         acceleration: error; None where there is none or it is not finite.
-        said: why the engine refuses the robot.
+        refusal: why the engine refuses the robot.
     """
 
-    status: Status
+    status: ReadingStatus
     settings: str
     version: str
     mass: Annotated[float | None, Quantity("kg", "mass")] = None
     order: tuple[str, ...] | None = None
     worst: Difference | None = None
-    causes: tuple[Cause, ...]
+    causes: tuple[DifferenceCause, ...]
     apart: Apart = Apart()
-    accord: Status
+    accord: ReadingStatus
     acceleration: Annotated[float | None, Quantity("1", "largest error of accelerations")] = None
-    said: str = ""
+    refusal: str = ""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return a cause for each link or joint."""
         rows = [by_fields(c) | {"where": place} for c in self.causes for place in c.places]
-        return by_fields(self) | {"causes": rows}
+        data = by_fields(self) | {"causes": rows, "said": self.refusal}
+        del data["refusal"]
+        return data
 
 
 @dataclass(frozen=True)
@@ -121,19 +123,19 @@ class Shipped:
 
     Args:
         status: whether it does.
-        said: why it does not.
+        refusal: why it does not.
         geometry: numbers of collision shapes by kind in the file and in the engine, where they
             differ.
     """
 
     status: Loading
-    said: str = ""
+    refusal: str = ""
     geometry: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def to_json(self) -> Mapping[str, Json]:
-        """Return it without the geometry, which is told with what is kept apart."""
+        """Return it without the geometry, which is listed among what no status depends on."""
         causes = {Loading.LOADED: "", Loading.REFUSED: "mesh", Loading.UNDECIDED: "no answer"}
-        return {"status": self.status, "cause": causes[self.status], "said": self.said}
+        return {"status": self.status, "cause": causes[self.status], "said": self.refusal}
 
 
 @dataclass(frozen=True)
@@ -150,7 +152,7 @@ class EngineParity:
     messages: tuple[str, ...] = ()
 
     @property
-    def status(self) -> Status:
+    def status(self) -> ReadingStatus:
         """The status without geometry."""
         return self.examined.status
 
@@ -191,7 +193,7 @@ class Repair:
     """
 
     repairs: tuple[Flaw, ...]
-    repaired: Mapping[str, Status]
+    repaired: Mapping[str, ReadingStatus]
     left: tuple[str, ...]
     diff: str
     needs: tuple[str, ...]
@@ -218,7 +220,7 @@ class RobotParity:
         engines: by name.
         findings: of the rules.
         repair: None where none was asked for.
-        unread: why the file cannot be read, or is no tree; "" where it can.
+        unread: why the file cannot be read, or is not a tree; "" where it can.
     """
 
     name: str
@@ -228,14 +230,14 @@ class RobotParity:
     mass: Annotated[float, Quantity("kg", "mass")]
     traps: tuple[Flaw, ...]
     engines: Mapping[str, EngineParity]
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[RuleFinding, ...] = ()
     repair: Repair | None = None
     unread: str = ""
 
     @property
     def alike(self) -> bool:
         """Whether all engines read it as the reference does."""
-        return all(engine.status is Status.SAME for engine in self.engines.values())
+        return all(engine.status is ReadingStatus.SAME for engine in self.engines.values())
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the repair's fields beside those of the robot."""
@@ -244,7 +246,7 @@ class RobotParity:
         return found | (self.repair.to_json() if self.repair else {})
 
 
-def errors_of(robot: RobotParity) -> list[Finding]:
+def errors_of(robot: RobotParity) -> list[RuleFinding]:
     """Return what the rules find wrong in a robot's file."""
     return [each for each in robot.findings if each.severity == "error"]
 
@@ -290,10 +292,12 @@ class Parity(Drawn):
         """
         read = [robot for robot in self.robots if not robot.unread]
         found = {engine.status for robot in read for engine in robot.engines.values()}
-        found |= set() if read else {Status.UNDECIDED}
-        if found & {Status.DIFFER, Status.REFUSED} or any(errors_of(r) for r in self.robots):
+        found |= set() if read else {ReadingStatus.UNDECIDED}
+        if found & {ReadingStatus.DIFFER, ReadingStatus.REFUSED} or any(
+            errors_of(r) for r in self.robots
+        ):
             return "fail"
-        return "undecided" if Status.UNDECIDED in found else "pass"
+        return "undecided" if ReadingStatus.UNDECIDED in found else "pass"
 
     @property
     def ok(self) -> bool:
@@ -311,7 +315,7 @@ class Parity(Drawn):
             causes = Counter(
                 c for each in seen for c in dict.fromkeys(k.cause for k in each.causes)
             )
-            found[name] = Counts({status: statuses[status] for status in Status}, causes)
+            found[name] = Counts({status: statuses[status] for status in ReadingStatus}, causes)
         return found
 
     def to_json(self) -> Mapping[str, Json]:

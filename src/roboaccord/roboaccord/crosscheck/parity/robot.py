@@ -16,18 +16,24 @@ import numpy as np
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.differences import Difference
 from roboaccord.crosscheck.parity.causes import Ask, Outcome, ablate, by_property, jointly
-from roboaccord.crosscheck.parity.compare import SAME, Reference, accelerations, compare, lump
+from roboaccord.crosscheck.parity.compare import (
+    SAME,
+    ReferenceReading,
+    accelerations,
+    compare,
+    lump,
+)
 from roboaccord.crosscheck.parity.result import (
     Apart,
     Body,
-    Cause,
+    DifferenceCause,
     Examined,
     Loading,
+    ReadingStatus,
     Shipped,
-    Status,
 )
 from roboaccord.description.edits import applied, unified
-from roboaccord.description.extensions import SAID
+from roboaccord.description.extensions import EFFECTS
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.traps import (
     MIMIC,
@@ -115,7 +121,7 @@ class Bench:
     def __post_init__(self) -> None:
         keep_prefixes(self.file.text)
         self.text = without_mimic(self.file.stripped())
-        self._references = dict[tuple[str, bool], Reference]()
+        self._references = dict[tuple[str, bool], ReferenceReading]()
 
     @cached_property
     def tree(self) -> Tree:
@@ -133,7 +139,7 @@ class Bench:
             raise AccordError(f"{self.file.path.name} floats above its link {first}: it is free")
         return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
 
-    def reference(self, urdf: str, rounded: bool) -> Reference:
+    def reference(self, urdf: str, rounded: bool) -> ReferenceReading:
         """Return the reference's reading and answers of a text."""
         key = urdf, rounded
         if key not in self._references:
@@ -142,7 +148,7 @@ class Bench:
             if urdf != self.text:
                 base = "fixed" if tree.links[0].name == "world" else question.base
                 question = draw_question(tree, base, self.seed)
-            self._references[key] = Reference(tree, question, rounded)
+            self._references[key] = ReferenceReading(tree, question, rounded)
         return self._references[key]
 
     def read(
@@ -196,10 +202,10 @@ class Bench:
         return Outcome(tuple(found), reading, "", reference)
 
 
-def _unknown(said: str, tree: Tree) -> Difference:
+def _unknown(reason: str, tree: Tree) -> Difference:
     """Return the difference that stands for accelerations that the description leaves open."""
     names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
-    named = [name for name in names if f" {name} " in f"{said} "]
+    named = [name for name in names if f" {name} " in f"{reason} "]
     return Difference("acceleration", (named or [""])[0], math.inf, SAME)
 
 
@@ -232,9 +238,9 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
         beside = [cause for cause in beside if cause.cause != GAZEBO_REFUSED]
     causes += beside
     if any(cause.cause == GAZEBO_REFUSED for cause in beside):
-        status = Status.REFUSED
-    elif status is Status.SAME and beside:
-        status = Status.DIFFER
+        status = ReadingStatus.REFUSED
+    elif status is ReadingStatus.SAME and beside:
+        status = ReadingStatus.DIFFER
     reading = outcome.reading
     ours = outcome if not reader(engine).has_settings else bench.ask(engine, "accord", urdf)
     errors = [d.finite for d in outcome.differences if d.quantity == "acceleration"]
@@ -249,11 +255,11 @@ def examine(bench: Bench, engine: str, settings: str = "default") -> Examined:
         apart=_apart(bench, engine, settings, urdf, reading) if reading else Apart(),
         accord=status if ours is outcome else ours.status,
         acceleration=errors[0] if errors else None,
-        said=outcome.said,
+        refusal=outcome.refusal,
     )
 
 
-def _causes(given: str, urdf: str, traps: list[Trap], ask: Ask) -> list[Cause]:
+def _causes(given: str, urdf: str, traps: list[Trap], ask: Ask) -> list[DifferenceCause]:
     """Return what is proven to make an engine differ or refuse a text, and what mimic does.
 
     Args:
@@ -263,21 +269,21 @@ def _causes(given: str, urdf: str, traps: list[Trap], ask: Ask) -> list[Cause]:
         ask: the engine.
     """
     outcome = ask(urdf)
-    if outcome.status is Status.SAME:
+    if outcome.status is ReadingStatus.SAME:
         return ablate(given, [trap for trap in traps if trap.cause == MIMIC], ask)
     causes = ablate(given, traps, ask)
     mine = [trap for trap in traps if trap.cause != MIMIC]
 
-    def without(causes: list[Cause]) -> tuple[list[Trap], Outcome]:
+    def without(causes: list[DifferenceCause]) -> tuple[list[Trap], Outcome]:
         known = [trap for trap in mine if trap.cause in {cause.cause for cause in causes}]
         return known, ask(repaired(urdf, known) if known else urdf)
 
     found = by_property(without(causes)[1], traps)
-    if without([*causes, *found])[1].status is not Status.SAME:
-        hidden, more = list[Cause](), True
+    if without([*causes, *found])[1].status is not ReadingStatus.SAME:
+        hidden, more = list[DifferenceCause](), True
         while more:
             known, left = without([*causes, *hidden])
-            again = jointly(urdf, mine, known, ask) if left.status is not Status.SAME else []
+            again = jointly(urdf, mine, known, ask) if left.status is not ReadingStatus.SAME else []
             hidden, more = [*hidden, *again], bool(again)
         found = hidden or found
     named = {(cause.cause, cause.where) for cause in causes}
@@ -293,14 +299,14 @@ def without_mimic(urdf: str) -> str:
     return repaired(urdf, found) if found else urdf
 
 
-def _unexplained(outcome: Outcome) -> Cause:
+def _unexplained(outcome: Outcome) -> DifferenceCause:
     worst = outcome.differences[0] if outcome.differences else None
     where = (worst.where,) if worst else ()
-    said = outcome.said or "compare the text with what the engine expects there"
-    return Cause("not explained", where, outcome.error, None, said)
+    fix = outcome.refusal or "compare the text with what the engine expects there"
+    return DifferenceCause("not explained", where, outcome.error, None, fix)
 
 
-def _remarks(bench: Bench, outcome: Outcome) -> Iterator[Cause]:
+def _remarks(bench: Bench, outcome: Outcome) -> Iterator[DifferenceCause]:
     """Yield what changes no dynamics and misleads all the same: joint order, a welded root."""
     reading = outcome.reading
     if reading is None:
@@ -309,15 +315,17 @@ def _remarks(bench: Bench, outcome: Outcome) -> Iterator[Cause]:
     wanted = [name for name in order if name in reading.joints]
     if list(reading.joints) != wanted and len(wanted) == len(reading.joints):
         first = next(a for a, b in zip(reading.joints, wanted, strict=True) if a != b)
-        yield Cause("joint order", (first,), None, None, "map joints by name, never by index")
+        yield DifferenceCause(
+            "joint order", (first,), None, None, "map joints by name, never by index"
+        )
     root, total = bench.tree.links[0], sum(link.mass for link in bench.tree.links)
     lost = root.name not in reading.links and reading.mass < total * (1.0 - SAME)
     if lost and bench.question.base == "fixed" and not reading.keeps_root:
         fix = "compare total masses with a free base: what is welded to the world is left out"
-        yield Cause("welded root", (root.name,), None, None, fix)
+        yield DifferenceCause("welded root", (root.name,), None, None, fix)
 
 
-def _beside(bench: Bench, engine: str) -> Iterator[Cause]:
+def _beside(bench: Bench, engine: str) -> Iterator[DifferenceCause]:
     """Yield what an engine makes of `<gazebo>`, which is taken out of what is compared."""
     text = without_mimic(strip(bench.planted.get(engine, bench.file.text), ("material",)))
     if "<gazebo" not in text:
@@ -325,21 +333,21 @@ def _beside(bench: Bench, engine: str) -> Iterator[Cause]:
     try:
         found = reader(engine).beside(text)
     except AccordError as error:
-        yield Cause(GAZEBO_REFUSED, (), None, None, f"with <gazebo>, {error}")
+        yield DifferenceCause(GAZEBO_REFUSED, (), None, None, f"with <gazebo>, {error}")
         return
     for cause, places in found.items():
-        does, cure = SAID[cause.replace(" ", "-")]
-        yield Cause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
+        does, cure = EFFECTS[cause.replace(" ", "-")]
+        yield DifferenceCause(cause, tuple(places), None, None, f"Gazebo alone {does}: {cure}")
 
 
-def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[Cause]:
+def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[DifferenceCause]:
     """Yield what is wrong in the file, and alike for every engine."""
     for trap in traps:
         if trap.cause in FOR_ALL:
-            yield Cause(trap.cause, trap.where, None, None, trap.fix)
+            yield DifferenceCause(trap.cause, trap.where, None, None, trap.fix)
     if bench.large:
         fix = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
-        yield Cause("mesh scale", bench.large, None, None, fix)
+        yield DifferenceCause("mesh scale", bench.large, None, None, fix)
 
 
 def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading) -> Apart:
@@ -353,15 +361,15 @@ def _apart(bench: Bench, engine: str, settings: str, urdf: str, reading: Reading
         reading = reading if text == urdf else bench.read(engine, settings, text)
     except AccordError as error:
         return Apart(refused=str(error))
-    said: dict[str, dict[str, float]] = {key: {} for key in APART}
+    wanted: dict[str, dict[str, float]] = {key: {} for key in APART}
     for joint in ET.fromstring(bench.file.text).findall("joint"):
         name = joint.get("name", "")
         for key, (tag, attribute) in APART.items():
             element = joint.find(tag)
             if element is not None and name in reading.joints:
-                said[key][name] = float(element.get(attribute, "0")) if attribute else 1.0
+                wanted[key][name] = float(element.get(attribute, "0")) if attribute else 1.0
     found = {}
-    for key, values in said.items():
+    for key, values in wanted.items():
         have = reading.apart.get(key, {})
         names = [n for n in reading.joints if not _alike(values.get(n, 0.0), have.get(n, 0.0))]
         if names:
@@ -379,15 +387,15 @@ def load_shipped(bench: Bench, engine: str, settings: str) -> Shipped:
     By default each engine gets the paths as they are written; with our settings, where they lead.
     """
     urdf = bench.file.resolved() if settings == "accord" else bench.file.text
-    said = shapes_of(urdf)
-    have = said
-    if said or "<mesh" in urdf:
+    wanted = shapes_of(urdf)
+    have = wanted
+    if wanted or "<mesh" in urdf:
         try:
             have = bench.read(engine, settings, urdf).shapes
         except AccordError as error:
             return Shipped(Loading.REFUSED, str(error))
-    kinds = [kind for kind in sorted({*said, *have}) if said[kind] != have[kind]]
-    return Shipped(Loading.LOADED, geometry={kind: (said[kind], have[kind]) for kind in kinds})
+    kinds = [kind for kind in sorted({*wanted, *have}) if wanted[kind] != have[kind]]
+    return Shipped(Loading.LOADED, geometry={kind: (wanted[kind], have[kind]) for kind in kinds})
 
 
 def shapes_of(urdf: str) -> Counter[str]:

@@ -206,7 +206,7 @@ def _need_hulls(contact: Contact) -> None:
     for fixture in contact.fixtures:
         if isinstance(fixture, MeshFixture) and not fixture.convex:
             raise AccordError(
-                f"DART takes convex meshes alone beside hulls: {fixture.name} is none"
+                f"beside hulls DART takes only convex meshes: {fixture.name} is not convex"
             )
 
 

@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 
 def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynamics.Skeleton:
-    """Return the skeleton of a model; a ball that floats in it hangs on nothing.
+    """Return the skeleton of a model; a ball that floats in it has no joint to the world.
 
     Args:
         model: description and base.
@@ -66,15 +66,15 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
     urdf, ball = split_ball(model.urdf, tree) if tree.frame else (model.urdf, None)
     if ball:
         options.mDefaultRootJointType = dartpy.utils.DartLoaderRootJointType.FIXED
-    with listen() as said:
+    with listen() as messages:
         if any(link.mass == 0.0 for link in tree.links if link.name != "world"):
             # DART would give a link without an inertial 1 kg; 0 kg is right.
             options.mDefaultInertia = dartpy.dynamics.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
         loader.setOptions(options)
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
-        raise AccordError(f"DART cannot read the description{reason(said)}")
-    pass_on(said)
+        raise AccordError(f"DART cannot read the description{reason(messages)}")
+    pass_on(messages)
     if ball:
         _add_ball(skeleton, ball, model.base, scale)
     return skeleton
@@ -145,7 +145,7 @@ def make_world(
 
 
 def choose_solver(world: dartpy.simulation.World, settings: DartSettings) -> None:
-    """Let a world solve for contacts as its settings say."""
+    """Let a world solve for contacts by its settings."""
     solver = world.getConstraintSolver()
     if settings.friction_solver == "nsgs":
         sweeps = dartpy.constraint.NsgsFrictionSolver.Options()
@@ -212,7 +212,7 @@ def _multiply(element: ET.Element, key: str, factor: float) -> None:
 
 @contextmanager
 def listen() -> Iterator[list[str]]:
-    """Take down the lines that DART writes, which are shown to nobody; filled at the end."""
+    """Capture the lines that DART writes, which are not shown; filled at the end."""
     lines = list[str]()
     sys.stderr.flush()
     kept = os.dup(2)

@@ -65,11 +65,11 @@ class DartReading(Reading):
             loader.setOptions(options)
         for name, folder in packages.items():
             loader.addPackageDirectory(name, str(folder))
-        with listen() as said:
+        with listen() as messages:
             skeleton = loader.parseSkeletonString(urdf, "")
         if skeleton is None:
-            raise AccordError(f"DART refuses it{reason(said)}")
-        sys.stderr.write("".join(f"{line}\n" for line in said))  # its own words
+            raise AccordError(f"DART refuses it{reason(messages)}")
+        sys.stderr.write("".join(f"{line}\n" for line in messages))
         skeleton.disableSelfCollisionCheck()
         skeleton.setGravity(np.array([0.0, 0.0, -GRAVITY]))
         body = skeleton.getBodyNode(question.root) or skeleton.getRootBodyNode()
@@ -83,7 +83,7 @@ class DartReading(Reading):
         self.mass = float(skeleton.getMass())
         asked = question.of(self.joints)
         self.mechanism = DartMechanism(skeleton, body, question.base, asked)
-        if carries is not None:  # the state says where the base is in the world
+        if carries is not None:  # the state has the pose of the base in the world
             carries.setTransformFromParentBodyNode(dartpy.math.Isometry3())
         if many:
             ours = planes(urdf)

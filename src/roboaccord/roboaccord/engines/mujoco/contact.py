@@ -15,7 +15,7 @@ from roboaccord.engines.mujoco.settings import MujocoSettings
 from roboaccord.numerics.rotations import yaw_matrix, yaw_quaternion
 from roboaccord.simulators.losses import Losses
 
-# A contact that slips is loaded as its pressing says, so it need not be as rigid as a stop.
+# A contact that slips is loaded by its normal force, so it need not be as rigid as a stop.
 CONTACT_IMPEDANCE = (0.99, 0.999, 1e-4, 0.5, 2.0)
 CONES = {"pyramidal": mujoco.mjtCone.mjCONE_PYRAMIDAL, "elliptic": mujoco.mjtCone.mjCONE_ELLIPTIC}
 GEOMETRY = mujoco.mjtGeom

@@ -42,20 +42,20 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
         _packages: not used: MuJoCo knows none.
 
     Raises:
-        AccordError: where MuJoCo refuses it, or it holds what no URDF can say.
+        AccordError: where MuJoCo refuses it, or it holds what no URDF can express.
     """
     mujoco.set_mju_user_warning(_log.info)  # else it writes a file where the command runs
     try:
         load = mujoco.MjModel.from_xml_path if path else mujoco.MjModel.from_xml_string
         model = load(str(path) if path else text)
     except ValueError as error:
-        said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-        raise AccordError(f"MuJoCo refuses it: {said}") from None
+        reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
+        raise AccordError(f"MuJoCo refuses it: {reason}") from None
     refused = next(_refused(model), "")
     if model.nbody == 1:
         raise AccordError("it holds no bodies")
     if refused:
-        raise AccordError(f"{refused}: URDF has no word for it")
+        raise AccordError(f"{refused}, which URDF cannot express")
     return _Conversion(model).result()
 
 
@@ -150,7 +150,7 @@ class _Conversion:
 
 
 def _refused(model: mujoco.MjModel) -> Iterator[str]:
-    """Yield what of a model no URDF can say, by name."""
+    """Yield what no URDF can express of a model, by name."""
     balls = [i for i in range(model.njnt) if model.jnt_type[i] == JOINT.mjJNT_BALL]
     mocaps = [i for i in range(model.nbody) if model.body_mocapid[i] >= 0]
     for what, kind, found in (
@@ -171,7 +171,7 @@ def _left_out(model: mujoco.MjModel) -> Iterator[str]:
     """Yield a line for what is left out, because URDF has no word for it."""
     free = np.isin(model.jnt_type, JOINT.mjJNT_FREE)
     of_free = free[model.dof_jntid]
-    said = (
+    omitted = (
         ("springs of joints (stiffness)",
          model.jnt_stiffness.any() or model.jnt_stiffnesspoly.any() or model.nplastic),
         ("armature of joints", model.dof_armature.any()),
@@ -182,7 +182,7 @@ def _left_out(model: mujoco.MjModel) -> Iterator[str]:
         ("density, viscosity and wind of the air", model.opt.density or model.opt.viscosity),
         ("actuators", model.nu),
     )  # fmt: skip
-    for what, there in said:
+    for what, there in omitted:
         if there:
             yield f"{what}: left out"
     if tuple(model.opt.gravity) != GRAVITY:

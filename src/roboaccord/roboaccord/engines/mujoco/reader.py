@@ -61,8 +61,8 @@ class MujocoReading(Reading):
                     top = body.name
             model = spec.compile()
         except ValueError as error:
-            said = "; ".join(line.strip() for line in str(error).splitlines()[:2])
-            raise AccordError(f"MuJoCo refuses it: {said}") from None
+            reason = "; ".join(line.strip() for line in str(error).splitlines()[:2])
+            raise AccordError(f"MuJoCo refuses it: {reason}") from None
         # Else it writes to MUJOCO_LOG.TXT where the command runs.
         mujoco.set_mju_user_warning(_log.warning)
         model.opt.gravity = (0.0, 0.0, -GRAVITY)

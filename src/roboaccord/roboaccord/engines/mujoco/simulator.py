@@ -52,7 +52,7 @@ class MujocoSimulator(EngineSimulator):
         self._model.opt.timestep = self.physics_step
         self._model.opt.integrator = INTEGRATORS[integrator]
         self._model.opt.gravity = (0.0, 0.0, -model.gravity)
-        # MuJoCo would begin anew from zeros where numbers run away: that is not to pass unnoticed.
+        # MuJoCo would reset to zeros where numbers diverge: that must not pass unnoticed.
         self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         # Else it writes to stderr, and MUJOCO_LOG.TXT where the command runs.
         mujoco.set_mju_user_warning(_log.info)
