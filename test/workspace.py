@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("src/*/setup.py"))
 PARTS = ("src", "launch", "worlds", "models", "config")
@@ -98,3 +100,9 @@ def read_json(text: str) -> dict[str, Any]:
     data = json.loads(text)
     assert isinstance(data, dict)
     return data
+
+
+def set_numba(patch: pytest.MonkeyPatch, name: str, value: str | int) -> None:
+    """Change a setting of numba, which reads all again when its environment has changed."""
+    patch.setenv(f"NUMBA_{name}", str(value))
+    patch.setattr(f"numba.config.{name}", value)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from roboaccord.numerics.jit import HAS_NUMBA, OPTIONS, Kernel
+from workspace import set_numba
 
 pytestmark = [
     pytest.mark.thorough,
@@ -84,9 +85,7 @@ def compiled(outer: Kernel) -> bool:
 @pytest.fixture
 def warm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder whose package has been compiled."""
-    # In the environment too, which numba reads anew where another test has changed it.
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
-    monkeypatch.setattr("numba.config.CACHE_DIR", str(tmp_path / "cache"))
+    set_numba(monkeypatch, "CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it distinguishes sources by the second
     monkeypatch.syspath_prepend(tmp_path)
     outer = load(tmp_path, SOURCES)
@@ -201,7 +200,7 @@ def test_code_of_other_options_is_kept_beside_the_first(
 ) -> None:
     """Else a run in which an index past an array is an error would take code without the check."""
     with monkeypatch.context() as other:
-        other.setattr("numba.config.BOUNDSCHECK", 1)
+        set_numba(other, "BOUNDSCHECK", 1)
         assert compiled(load(warm, SOURCES))
         assert not compiled(load(warm, SOURCES))
     assert not compiled(load(warm, SOURCES))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from roboaccord.numerics.jit import COMPILES, kernel
+from workspace import set_numba
 
 if not COMPILES:
     pytest.skip("vectors are numba's", allow_module_level=True)
@@ -43,7 +44,7 @@ def copy(x, i, out):
 
 @pytest.mark.parametrize("i", [-1, 1])
 def test_a_row_beside_an_array_is_an_error_where_bounds_are_checked(i, monkeypatch):
-    monkeypatch.setattr("numba.config.BOUNDSCHECK", 1)
+    set_numba(monkeypatch, "BOUNDSCHECK", 1)
     row, out = np.ones((1, 8)), np.zeros((3, 8))
     copy(row, 0, out[1:2])
     assert out.sum(axis=1).tolist() == [0, 8, 0]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import RenderableType
@@ -19,7 +19,6 @@ from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
 from roboaccord.cli.folder import results
-from roboaccord.cli.levels import log_lines, shown_of
 from roboaccord.cli.options import (
     Base,
     Changes,
@@ -39,8 +38,6 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import quantities, to_json
-from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured, check_manufactured
-from roboaccord.crosscheck.report import Report
 from roboaccord.crosscheck.runs import Progress
 from roboaccord.description.findings import RuleFinding
 from roboaccord.description.rules import findings
@@ -53,10 +50,13 @@ from roboaccord.door.checks import (
 )
 from roboaccord.door.runs import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
-from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.robots.file import FileRobot
 from roboaccord.run.runner import model_of
 from roboaccord.scenario.setup import Setup
+
+if TYPE_CHECKING:
+    from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured
+    from roboaccord.crosscheck.report import Report
 
 SHOWN = 10  # findings of the rules
 FINEST = 4  # physics steps of the table; --json has all
@@ -180,6 +180,8 @@ def crosscheck_command(
             robot, of or None, changes or (), mapped(columns), folder,
             packages=read_packages(packages or []), arguments=arguments, base=base,
         )  # fmt: skip
+        from roboaccord.cli.levels import log_lines
+
         used = dict.fromkeys(("engines", "refine", "profile"))
         return Result(own, log_lines(own), used=used, ok=own.ok)
     if is_recording(robot) and not manufactured:
@@ -234,6 +236,8 @@ def report_result(
     found: Sequence[RuleFinding] | None,
 ) -> Result:
     """Return what a command shows of a report in a folder, and of what the rules find."""
+    from roboaccord.cli.levels import shown_of
+
     page = folder / "report.html"
     if lacking := missing("report"):
         note(f"no report.html beside {folder / 'summary.json'}: it needs {lacking}")
@@ -285,6 +289,10 @@ def falsify(engines: list[str], texts: list[str]) -> list[Engine]:
     Raises:
         AccordError: for one that cannot be read, or is of no engine of this check.
     """
+    if not texts:
+        return [*engines]
+    from roboaccord.falsify import parse_perturbation, wrap
+
     found = [parse_perturbation(text) for text in texts]
     for item in found:
         if item.engine not in engines or item.engine == REFERENCE:
@@ -312,6 +320,8 @@ def manufactured_result(
     Raises:
         AccordError: for a folder, as nothing is written.
     """
+    from roboaccord.crosscheck.manufactured import check_manufactured
+
     if folder is not None:
         raise AccordError("--manufactured writes no files: leave out --out")
     with progress() as bar:
