@@ -200,7 +200,6 @@ $(VENV)/.demo: requirements/demo.txt $(DESCRIPTIONS) | $(VENV)/bin/python
 	@echo "installing the locked wheels of requirements/demo.txt (once, about 380 MB)"
 	@$(VENV)/bin/python $(PIP) install --no-deps --only-binary :all: -r requirements/demo.txt
 	@$(VENV)/bin/python $(PIP) install $(LOCAL) $(addprefix -e ./,$(PACKAGES))
-	@echo "pip check may name empy, which has no wheel: only the generators of messages need it"
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.demo

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
@@ -215,3 +216,12 @@ def test_what_is_neither_run_nor_signal_is_refused(
         assert line in capsys.readouterr().err
     with pytest.raises(AccordError, match="holds no recorded run"):
         last_runs(2, at / "nowhere")
+
+
+def test_the_last_runs_are_none_of_a_cross_check(at: Path) -> None:
+    """Whose bags are newer, of other engines and shorter."""
+    folder = at / "runs/snake_serpenoid_crosscheck"
+    folder.mkdir()
+    shutil.copytree(at / "runs/first/bag", folder / "mujoco_bag", copy_function=shutil.copy)
+    assert last_runs(2) == [Path("runs/first/bag"), Path("runs/rough/bag")]
+    shutil.rmtree(folder)

@@ -7,6 +7,7 @@ import re
 import runpy
 import shlex
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -145,6 +146,20 @@ def test_units_that_cannot_be_right_are_refused(
     np.savetxt(path, table, delimiter=",", header="t,q,tau", comments="")
     with pytest.raises(AccordError, match=words):
         read_log(path, ("hinge",), {})
+
+
+def test_angles_far_beyond_a_joints_limits_are_taken_for_degrees(tmp_path: Path) -> None:
+    """Where no unit was written: the clock would be named, 57 times too slow."""
+    limited = PENDULUM.replace(
+        '"continuous">', '"revolute"><limit lower="-1" upper="1" effort="2"/>'
+    )
+    (tmp_path / "pendulum.urdf").write_text(limited)
+    path, table = tmp_path / "log.csv", pendulum()[:400]
+    for name, scale, refused in (("q", 1.0, 0), ("q", 57.29578, 1), ("q [deg]", 57.29578, 0)):
+        header = f"t,{name},tau"
+        np.savetxt(path, table * (1.0, scale, 1.0), delimiter=",", header=header, comments="")
+        with nullcontext() if not refused else pytest.raises(AccordError, match=r"hinge=q\[deg\]'"):
+            assert ra.crosscheck(path, robot=tmp_path / "pendulum.urdf").verdict == "pass"
 
 
 def test_a_short_log_and_one_without_a_robot_are_refused(tmp_path: Path) -> None:

@@ -273,7 +273,7 @@ def checked(setup: Setup) -> list[RuleFinding] | None:
     for each in worst[:SHOWN]:
         log.print(finding_text(each), soft_wrap=True)
     if len(worst) > SHOWN:
-        note(f"{len(worst) - SHOWN} more: accord check {setup.robot.path}")
+        note(f"{len(worst) - SHOWN} more findings: accord check {setup.robot.path}")
     return found
 
 

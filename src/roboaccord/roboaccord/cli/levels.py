@@ -82,10 +82,13 @@ def log_lines(report: LogReport) -> list[RenderableType]:
     figures = {"columns": (", ".join(f"{k} = {v}" for k, v in report.columns.items()), "")}
     for i, note in enumerate(report.notes):
         figures["log" if i == 0 else " " * i] = (note, "")
-    many = f"{report.window} steps; noise {100 * report.noise:.2g} % of what the efforts do in one"
+    noise = f"noise {100 * report.noise:.2g} % of the effect of the efforts"
+    many = f"{noise} over {report.window} steps"
     figures["windows"] = (many, "")
     if report.share == report.share:
-        parts = f"{100 * report.share:.3g} % likewise, {100 * report.left:.3g} % beside the causes"
+        parts = (
+            f"{100 * report.share:.3g} % of that effect, {100 * report.left:.3g} % after the causes"
+        )
         figures["residuals"] = (parts, "")
     if report.scheme:
         figures["scheme"] = (report.scheme, "")

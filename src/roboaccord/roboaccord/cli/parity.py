@@ -231,7 +231,7 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
     rules = [finding_text(each) for each in errors_of(robot)]
     more = len(robot.findings) - len(rules)
     if more:
-        rules.append(Text(f"{more} more: accord check {robot.file}"))
+        rules.append(Text(f"{more} more findings: accord check {robot.file}"))
     words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
     return [
         table,

@@ -282,6 +282,9 @@ def parts_of(twin: Simulator) -> list[Twin]:
     return [part for part in twin.parts() if isinstance(part, Twin)]
 
 
+BEYOND = 100.0  # m, kg m^2, N m s/rad, ...
+
+
 @dataclass(frozen=True)
 class Resolved:
     """Hold the smallest size of a parameter's error that a level would have found."""
@@ -297,8 +300,11 @@ class Resolved:
 
     @property
     def size(self) -> str:
-        """The size in words: where a parameter could be off by all of itself, it is not seen."""
-        if self.unit == "1" and self.smallest > 1.0:
+        """The size in words: where a parameter could be off by all of itself, it is not seen.
+
+        Nor where it would have to be beyond any robot's, a hundred of its SI unit.
+        """
+        if self.smallest > (1.0 if self.unit == "1" else BEYOND):
             return "not at all"
         return Hypothesis(self.parameter, self.where).sized(self.smallest, ".1g")
 

@@ -281,12 +281,13 @@ def find_bag(run: Path) -> Path:
 
 
 def last_runs(count: int, folder: Path = RUNS) -> list[Path]:
-    """Return the newest bags in a folder of runs, the older first.
+    """Return the newest bags in a folder of runs, the older first; not those of a cross-check.
 
     Raises:
         AccordError: if there are fewer.
     """
-    found = sorted({*_bags_in(folder, "*"), *_bags_in(folder, "*/*")}, key=_written)
+    inside = [bag for bag in _bags_in(folder, "*/*") if bag.name == "bag"]
+    found = sorted({*_bags_in(folder, "*"), *inside}, key=_written)
     if len(found) < count:
         have = f"{len(found)} recorded runs" if found else "no recorded run"
         raise AccordError(f"{folder} holds {have}: name {count}, or record one with accord run")

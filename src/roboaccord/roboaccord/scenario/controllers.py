@@ -64,6 +64,8 @@ def _make_controller(setup: Setup, custom: str, name: str, spec: dict[str, Any])
     if custom:
         factory = _import_factory(custom)
         accepted = inspect.signature(factory).parameters
+        known = {*accepted, *inspect.signature(shipped_factory(setup, name)).parameters}
+        check_known(f"controller {custom} has no key ", spec, known)
         spec = {key: value for key, value in spec.items() if key in accepted}
     else:
         factory = shipped_factory(setup, name)
