@@ -221,6 +221,14 @@ def test_wrong_controllers(name: str, transport: str, tmp_path: Path) -> None:
     assert WRONG_CONTROLLERS[name] in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
 
 
+def test_a_key_that_no_controller_takes(tmp_path: Path) -> None:
+    """A controller of one's own is not given what only the scenario's takes, but a typo counts."""
+    (tmp_path / "my_controllers.py").write_text(CONTROLLERS, encoding="utf-8")
+    words = f"{RUN} --controller my_controllers:Careless --set controller.wave=2"
+    expected = "controller my_controllers:Careless has no key wave; did you mean waves?"
+    assert expected in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+
+
 @pytest.mark.parametrize(
     ("controller", "message"),
     [
