@@ -351,7 +351,7 @@ def manufactured_shown(found: Manufactured) -> list[RenderableType]:
         )  # fmt: skip
         for model in judged:
             table.add_row(*row_of(model))
-        left, bound = (quantities(FollowedMotion)[name].meaning for name in ("left", "bound"))
+        left, bound = (quantities(type(judged[0]))[name].meaning for name in ("left", "bound"))
         versions = {model.engine: f"{model.engine} {model.version}" for model in judged}
         shown += [
             table,
