@@ -339,6 +339,8 @@ def manufactured_result(
 
 def manufactured_shown(found: Manufactured) -> list[RenderableType]:
     """Return a table with a row for each model, what is not within, and the verdict."""
+    from roboaccord.crosscheck.manufactured import FollowedMotion
+
     shown: list[RenderableType] = []
     judged = [model for model in found.models if model.dt]
     if judged:
@@ -351,7 +353,7 @@ def manufactured_shown(found: Manufactured) -> list[RenderableType]:
         )  # fmt: skip
         for model in judged:
             table.add_row(*row_of(model))
-        left, bound = (quantities(type(judged[0]))[name].meaning for name in ("left", "bound"))
+        left, bound = (quantities(FollowedMotion)[name].meaning for name in ("left", "bound"))
         versions = {model.engine: f"{model.engine} {model.version}" for model in judged}
         shown += [
             table,
