@@ -33,7 +33,8 @@ def cell(robot: str, scenario: str, engine: str) -> str:
         return str(error)
     film = OUT / robot / f"{engine}.gif"
     ra.view(run, gif=film, size=WIDTH, fps=RATE)
-    return f"![{robot} in {engine}](gallery/{robot}/{engine}.gif)<br>{run.speed:.3g} x real time"
+    picture = f"![{robot} in {engine}](gallery/{robot}/{engine}.gif){{width=200}}"
+    return f"{picture}<br>{run.speed:.3g} x real time"
 
 
 def row(robot: str, scenario: str, engines: list[str]) -> list[str]:
