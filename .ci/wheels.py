@@ -59,8 +59,8 @@ def main() -> None:
         (light / "arm.urdf").write_text(ARM, encoding="utf-8")
         assert json.loads(run("accord parity arm.urdf --json", light))["verdict"] == "pass"
 
-        middle = bare(top / "reference", f"{wheels['roboaccord']}[reference,bag]", most=550)
-        run("pip install --quiet mujoco", middle)
+        middle = bare(top / "reference", f"{wheels['roboaccord']}[reference]", most=550)
+        run(f"pip install --quiet {wheels['roboaccord']}[parity,bag]", middle)
         (middle / "arm.urdf").write_text(ARM, encoding="utf-8")
         found = json.loads(run("accord crosscheck arm.urdf --json --out checked", middle))
         assert found["verdict"] == "pass"
