@@ -41,6 +41,7 @@ def test_robots_and_scenarios_are_completed() -> None:
     assert not complete("accord nothing ").split()
 
 
+@pytest.mark.slow
 def test_bags_are_completed_beside_robots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for bag in ("runs/one", "runs/two/bag", "cc/dart_bag", "runs/steers\x1b[2J\u202e"):
         (tmp_path / bag).mkdir(parents=True)
@@ -54,6 +55,7 @@ def test_bags_are_completed_beside_robots(tmp_path: Path, monkeypatch: pytest.Mo
     assert complete("accord view snake se").split() == ["serpenoid"]
 
 
+@pytest.mark.slow
 def test_engines_are_completed_one_by_one() -> None:
     line = "accord run snake serpenoid --engine "
     assert complete(line).split() == list(simulator_names())

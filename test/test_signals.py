@@ -204,6 +204,7 @@ def test_native_code_that_crashes_is_one_line():
     assert stderr == "accord: ended by SIGSEGV; is there enough memory, and room in /dev/shm?\n"
 
 
+@pytest.mark.slow
 @thorough
 def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
     work = (

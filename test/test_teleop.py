@@ -167,6 +167,7 @@ def test_without_a_standard_input_no_other_file_is_taken_for_it() -> None:
         assert done.stdout == seen
 
 
+@pytest.mark.slow
 def test_keys_come_through_a_pipe_too(tmp_path: Path) -> None:
     pytest.importorskip("packbot")
     """A drive ends with its input, once the last key is silent."""

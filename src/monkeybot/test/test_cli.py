@@ -90,6 +90,7 @@ def test_stable(figures):
     assert abs(found["drop"]) < 1e-9
 
 
+@pytest.mark.slow
 def test_gaits(figures):
     found = {gait["name"]: gait for gait in figures("gaits --samples 60")["gaits"]}
     assert list(found) == [

@@ -155,6 +155,7 @@ def test_feedback_has_the_gain_of_the_toolkit():
     assert found == pytest.approx([law.switch, law.motor, law.torque], abs=1e-9)
 
 
+@pytest.mark.slow
 def test_feedback_holds_the_reports_gait_with_times_of_whole_milliseconds():
     orbit = shipped_gait("report_lqr", REPORT)
     setup, motion = walk("report_lqr", 60)

@@ -178,6 +178,7 @@ def test_the_picture_has_the_radius_and_the_line_of_no_drop(near, tmp_path, monk
     assert bend < 0.01
 
 
+@pytest.mark.slow
 def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch):
     shown = keep_figures(monkeypatch)
     report, best = shipped_robot(REPORT), better_robot(shapes, "radius")

@@ -177,6 +177,7 @@ def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
     assert draw_changes(5, seed=1)[:3] == draw_changes(3, seed=1)
 
 
+@pytest.mark.slow
 def test_figures_come_as_files(
     tmp_path: Path, figures: Figures, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -265,6 +265,7 @@ def test_equilibria_are_drawn_where_their_tips_are(tmp_path, monkeypatch):
     assert words == ["stable", "unstable"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", ["shoulder", "elbow2"])
 def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
     """By coal and pinocchio, at its own nodes: rests, loads, and gaps."""
@@ -472,6 +473,7 @@ def test_the_controller_is_told_of_no_fault():
     assert (run.q == same.q).all()
 
 
+@pytest.mark.slow
 def test_a_healthy_arm_reaches_as_it_did():
     """Nothing is found, and the path is that of the controller that knows nothing of failures."""
     setup = load_setup("packbot", "frozen_elbow", ["faults=[]", "duration=4.0"])
@@ -482,6 +484,7 @@ def test_a_healthy_arm_reaches_as_it_did():
     assert (run.q[on_way] == plain.q[on_way]).all()
 
 
+@pytest.mark.slow
 def test_who_ignores_a_failure_misses():
     """The loose link hangs where it was to be level."""
     setup = load_setup("packbot", "loose_elbow2", ["duration=6"])
@@ -490,6 +493,7 @@ def test_who_ignores_a_failure_misses():
     assert np.linalg.norm(tip - setup.scenario.controller["target"]) > 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", REFERENCE_FIRST)
 def test_a_loose_turret_returns_to_where_it_was(engine):
     """About the vertical only viscous friction b acts: momentum + b (q - q0) stays 0.
@@ -525,6 +529,7 @@ def test_poses_drawn_of_a_workspace_have_their_loose_joints_at_rest():
         assert not arm.clearance.touches(q) and arm.rest(q) == pytest.approx(q, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_workspace_kept_is_that_of_the_planar_chain():
     """Within twice the sampling error of a median over 25 angles, by resampling them."""
     setup, rng = load_setup("packbot", "collapse"), np.random.default_rng(0)

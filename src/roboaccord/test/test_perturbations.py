@@ -117,6 +117,7 @@ def test_gravity_of_another_size_is_named(snake: Setup, engine: str) -> None:
     assert found.error == pytest.approx(1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_a_gear_is_found_by_accelerations_and_named(short: Setup, engine: str) -> None:
     """No figure of the model shows it; what it makes is an effort in proportion to the command."""

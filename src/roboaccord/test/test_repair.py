@@ -286,6 +286,7 @@ def test_zeros_are_written_where_all_engines_read_them(spec: str) -> None:
         assert examine(Bench(file_of(given)), engine).status is ReadingStatus.SAME, engine
 
 
+@pytest.mark.slow
 def test_the_command_asks_for_a_mass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit status 1, the number in all three places, and the robot before and after."""
     need("mujoco")

@@ -103,6 +103,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory):
         yield
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(impacts, decimation, decimation, st.integers(0, 99))
 def test_one_motion_is_equal_to_itself_at_any_rate(
@@ -121,6 +122,7 @@ def test_one_motion_is_equal_to_itself_at_any_rate(
     assert ("effort/turn" in pair.signals) >= bool(shared)
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(impacts, decimation, decimation, st.integers(0, 99))
 def test_the_order_of_two_bags_does_not_matter(

@@ -36,13 +36,13 @@ RUNS = [
         "outside",
         marks=pytest.mark.slow,
     ),
-    ("snake serpenoid", "dart", ("dart:friction_across=1.03",), "outside"),
+    pytest.param(
+        "snake serpenoid", "dart", ("dart:friction_across=1.03",), "outside", marks=pytest.mark.slow
+    ),
     pytest.param(
         "snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside", marks=pytest.mark.slow
     ),
-    pytest.param(
-        "monkeybot swing", "dart", ("dart:gravity=1.01",), "outside", marks=pytest.mark.slow
-    ),
+    ("monkeybot swing", "dart", ("dart:gravity=1.01",), "outside"),
 ]
 
 

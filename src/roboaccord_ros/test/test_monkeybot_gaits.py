@@ -18,6 +18,7 @@ LIBRARIES = {"dart": "dartpy", "mujoco": "mujoco"}
 STEPS = 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", LIBRARIES)
 @pytest.mark.parametrize(
     "scenario",

@@ -16,6 +16,8 @@ from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 from roller_sphere.source.claims import claims
 
+pytestmark = pytest.mark.slow  # the figures are drawn once, for all tests here
+
 POINTS = 9
 # facts/roller_sphere.md: what does not follow from the paper's own model.
 FALSE = {

@@ -307,6 +307,7 @@ def test_ground_that_grips_along_the_body_turns_the_wave_round():
     assert steady_figures(change(ground), trajectory, 6.0, 1.0).speed > 0.38
 
 
+@pytest.mark.slow
 def test_command_sets_adapting_beside_keeping_the_gait():
     """`accord snake adapt`: the times in their order, and the gain."""
     result = CliRunner().invoke(app, ["snake", "adapt", "--duration", "8", "--json"])

@@ -65,7 +65,7 @@ def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
     assert "plotly" in render_report(sound).lower()
 
 
-@pytest.mark.parametrize("engine", ["dart", "mujoco"])
+@pytest.mark.parametrize("engine", ["dart", pytest.param("mujoco", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("link", "named"),
     [pytest.param("*", "every link", marks=pytest.mark.slow), ("base_link", "base_link")],
@@ -164,7 +164,7 @@ def test_the_loop_of_the_ordered_gait_is_stable_at_its_own_control_period(period
         pytest.param("friction_across", 1.01, "friction across", "", marks=pytest.mark.slow),
         pytest.param("friction_along", 1.05, "friction along", "", marks=pytest.mark.slow),
         pytest.param("slip_speed", 1.05, "slip speed", "", marks=pytest.mark.slow),
-        ("delay", 1.0, "delay", ""),
+        pytest.param("delay", 1.0, "delay", "", marks=pytest.mark.slow),
     ],
 )
 def test_what_accelerations_do_not_show_one_step_names(
