@@ -8,9 +8,11 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = [f"{path.parent}[test]" for path in sorted(ROOT.glob("src/*/setup.py"))]
-CORE = f"{ROOT / 'src/roboaccord'}[engines,view,cluster]"
-MORE = ["coal", "pin", "trimesh", "scikit-image", "fast-simplification", "pytest-xdist"]
+EXTRAS = {"roboaccord": "all,test", "packbot": "mesh,reference,test", "voxel_sphere": "mesh,test"}
+PACKAGES = [
+    f"{path.parent}[{EXTRAS.get(path.parent.name, 'test')}]"
+    for path in sorted(ROOT.glob("src/*/setup.py"))
+]
 
 
 def main(which: str) -> None:
@@ -22,9 +24,8 @@ def main(which: str) -> None:
         subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
         install = [f"{folder}/bin/uv", "pip", "install", "--quiet", "--python", python]
         local = [word for package in PACKAGES for word in ("-e", package)]
-        subprocess.run(
-            [*install, "--resolution", resolution, "-e", CORE, *local, *MORE], check=True
-        )
+        chosen = ["--resolution", resolution, *local, "pytest-xdist>=3.6"]
+        subprocess.run([*install, *chosen], check=True)
         tests = ["-m", "pytest", "-q", "-n", "2", "-m", "not slow and not thorough"]
         subprocess.run([python, *tests], cwd=ROOT, check=True)
 

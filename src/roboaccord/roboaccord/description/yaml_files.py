@@ -56,7 +56,9 @@ def _load(text: str, loader: Any, largest: int) -> Any:
     try:
         _check_size(text)
         return yaml.load(text, Loader=loader)  # noqa: S506 - safe ones
-    except yaml.YAMLError:
+    except yaml.YAMLError as error:
+        if "nesting depth" in str(error):  # of newer versions of libyaml, before any event
+            raise yaml.YAMLError(f"values are nested more than {DEEPEST} deep") from None
         raise
     except Exception as error:  # noqa: BLE001 - a tag such as !!int raises whatever its reader does
         reason = (str(error).splitlines() or [type(error).__name__])[0]
