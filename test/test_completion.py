@@ -31,6 +31,7 @@ def complete(line: str, shell: str = "bash") -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_robots_and_scenarios_are_completed() -> None:
     assert complete("accord run ").split() == robot_names()
     assert complete("accord crosscheck sn").split() == ["snake"]

@@ -15,8 +15,8 @@ pytest.mark.slow(RobotConformance.test_every_parameter_counts)
 
 PLANNED = {
     "packbot": (
-        "frozen_and_loose", "frozen_elbow_real", "identify", "loose_elbow2", "reach_real",
-        "shelf_real", "transition", "watch_target",
+        "frozen_and_loose", "frozen_elbow", "frozen_elbow_real", "identify", "loose_elbow2",
+        "reach_real", "shelf", "shelf_real", "transition", "watch_target",
     )
 }  # fmt: skip
 

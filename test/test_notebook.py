@@ -13,6 +13,7 @@ from workspace import ROOT
 NOTEBOOK = ROOT / "examples" / "first_steps.ipynb"
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_the_notebook_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A standing wave gives next to no propulsion, and MuJoCo agrees with the reference."""

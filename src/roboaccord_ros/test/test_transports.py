@@ -63,6 +63,7 @@ def test_findings_of_a_controller_are_recorded_as_in_the_direct_loop(request_for
     assert runs[0].sha256 == runs[1].sha256
 
 
+@pytest.mark.slow
 def test_three_processes_repeat_the_direct_loop(request_for, setup_for):
     setup = setup_for("controller.friction.mu_along=0.3")
     before = dict(os.environ)
