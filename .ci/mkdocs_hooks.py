@@ -12,6 +12,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from roboaccord.cli.main import COMMANDS, command_at, core_command
+from roboaccord.numerics.lazy import IMPORT
 from roboaccord.scenario.files import load_setup, scenario_names
 from roboaccord.scenario.keys import Key, keys_of
 from roboaccord.scenario.setup import find_robot, robot_names
@@ -24,22 +25,10 @@ PAGES = {  # outside docs/, and where the site has them
     "src/roboaccord/roboaccord/description/rules.md": "reference/rules.md",
 }
 LINK = re.compile(r"\[([^\]\[]*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
-API = {  # of `import roboaccord as ra`, and where it is defined
-    "run": "door.runs.run",
-    "crosscheck": "door.checks.crosscheck",
-    "parity": "door.reading.parity",
-    "compare": "door.runs.compare",
-    "sweep": "door.runs.sweep",
-    "read_bag": "door.runs.read_bag",
-    "view": "door.views.view",
-    "Run": "run.runner.Run",
-    "BagRun": "bag.reader.BagRun",
-    "Report": "crosscheck.report.Report",
-    "RecordedReport": "crosscheck.recorded.RecordedReport",
-    "Comparison": "report.comparison.Comparison",
-    "Study": "run.sweep.Study",
-    "Parity": "crosscheck.parity.result.Parity",
-}
+API = (
+    "run", "crosscheck", "parity", "compare", "sweep", "read_bag", "view",
+    "Run", "BagRun", "Report", "RecordedReport", "Comparison", "Study", "Parity",
+)  # fmt: skip
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -50,16 +39,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/commands.md": "\n".join(_commands()),
         "reference/keys.md": "\n".join(_keys()),
         "gallery.md": _gallery(),
+        "site.css": ".md-typeset td code { overflow-wrap: normal; word-break: keep-all; }\n",
     }
-    made["site.css"] = ".md-typeset td code { overflow-wrap: normal; word-break: keep-all; }\n"
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
     for file in [*GALLERY.glob("*/*.gif"), *GALLERY.glob("*/report.html")]:
         path = f"gallery/{file.relative_to(GALLERY)}"
         files.append(File.generated(config, path, abs_src_path=str(file)))
-    for source in sorted(
-        {target for page in files.documentation_pages() for target in _outside(page)}
-    ):
+    linked = {target for page in files.documentation_pages() for target in _outside(page)}
+    for source in sorted(linked):
         files.append(File.generated(config, f"files/{source}", abs_src_path=str(ROOT / source)))
     return files
 
@@ -105,9 +93,11 @@ def _outside(page: File) -> Iterator[str]:
 
 def _python() -> Iterator[str]:
     yield "# Python API\n\nOf `import roboaccord as ra`; [Python](../python.md) introduces it.\n"
-    for name, place in API.items():
+    doors = (ROOT / "src/roboaccord/roboaccord/__init__.py").read_text(encoding="utf-8")
+    homes = {name: module for module, name in IMPORT.findall(doors)}
+    for name in API:
         heading = f"{{heading: ra.{name}, toc_label: ra.{name}, members: [to_json]}}"
-        yield f"::: roboaccord.{place}\n    options: {heading}\n"
+        yield f"::: {homes[name]}.{name}\n    options: {heading}\n"
 
 
 def _commands() -> Iterator[str]:

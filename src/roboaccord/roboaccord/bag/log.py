@@ -39,6 +39,8 @@ FEWEST = 100  # samples, of all stretches without a gap
 SHORTEST = 30  # of one of them
 SLOW = 0.5  # s: a longer period is none of seconds
 FAST = 100.0  # rad/s: no joint turns that fast on average
+ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
+UNLIMITED: Mapping[str, float] = {}
 APART = 0.1  # of the rates: more is noted
 
 
@@ -74,7 +76,12 @@ class Log:
     notes: Sequence[str] = ()
 
 
-def read_log(path: Path, joints: Sequence[str], given: Mapping[str, str]) -> Log:
+def read_log(
+    path: Path,
+    joints: Sequence[str],
+    given: Mapping[str, str],
+    limits: Mapping[str, float] = UNLIMITED,
+) -> Log:
     """Read a log.
 
     Args:
@@ -82,6 +89,7 @@ def read_log(path: Path, joints: Sequence[str], given: Mapping[str, str]) -> Log
         joints: of the robot.
         given: columns by `time`, `q/JOINT`, `qd/JOINT` and `effort/JOINT`, where a guess would be
             wrong: a name, with `-` before it for the other sign and `[UNIT]` behind it.
+        limits: of hinges that have some: the largest angles [rad].
 
     Raises:
         AccordError: if it cannot be read, columns are missing, or the units cannot be right.
@@ -114,7 +122,8 @@ def read_log(path: Path, joints: Sequence[str], given: Mapping[str, str]) -> Log
     )
     log = in_stretches(tuple(joints), scaled["time"], q, effort, columns, notes)
     rates = {joint: scaled[f"qd/{joint}"] for joint in joints if f"qd/{joint}" in scaled}
-    return _checked(path.name, log, found, [*_rate_notes(scaled["time"], q, rates, joints)])
+    notes = [*_rate_notes(scaled["time"], q, rates, joints)]
+    return _checked(path.name, log, found, notes, limits)
 
 
 def in_stretches(
@@ -178,24 +187,37 @@ def _rate_notes(
             yield f"rates of {joint} are {apart:.2g} rad/s off d(position)/dt; they are not used"
 
 
-def _checked(name: str, log: Log, found: Mapping[str, Column], notes: Iterable[str]) -> Log:
+def _checked(
+    name: str,
+    log: Log,
+    found: Mapping[str, Column],
+    notes: Iterable[str],
+    limits: Mapping[str, float],
+) -> Log:
     """Return a log with notes.
 
     Raises:
         AccordError: if its units cannot be right.
     """
     if log.period > SLOW:
-        column = found["time"].name
+        clock = found["time"].name
         raise AccordError(
-            f"{name}: samples {log.period:g} s apart; in ms or ns? --map 'time={column}[ms]'"
+            f"{name}: samples {log.period:g} s apart; in ms or ns? --map 'time={clock}[ms]'"
         )
     speeds = np.abs(np.diff(log.q, axis=0) / np.diff(log.time)[:, None])
-    for joint, speed in zip(log.joints, np.median(speeds, axis=0)):
+    largest = np.abs(log.q).max(axis=0)
+    for joint, speed, angle in zip(log.joints, np.median(speeds, axis=0), largest):
+        column, limit = found[f"q/{joint}"], limits.get(joint, 0.0)
+        cure = f"--map 'q/{joint}={column.name}[deg]'"
         if speed > FAST:
-            column = found[f"q/{joint}"].name
             raise AccordError(
                 f"{name}: {joint} moves at {speed:.3g} rad/s; in degrees, or the time in another "
-                f"unit? --map 'q/{joint}={column}[deg]'"
+                f"unit? {cure}"
+            )
+        if angle > ASTRAY * limit > 0.0 and not (column.unit or unit_of(column.name)):
+            raise AccordError(
+                f"{name}: {joint} reaches {angle:.3g} rad, its limit is {limit:.3g} rad; in "
+                f"degrees? {cure}"
             )
     return replace(log, notes=[*log.notes, *notes])
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack, overload
 
-import numpy as np
-
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.results import to_json
@@ -30,15 +28,12 @@ from roboaccord.scenario.files import apply_change, load_setup
 from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
 
 if TYPE_CHECKING:
-    from roboaccord.bag.log import Log
     from roboaccord.bag.reader import BagRun
     from roboaccord.crosscheck.own_log import LogReport
     from roboaccord.crosscheck.recorded import RecordedReport
     from roboaccord.crosscheck.report import Report
-    from roboaccord.description.tree import Joint
 
 Refused = Callable[[str, AccordError], None]
-ASTRAY = 5.0  # times a joint's limit: farther than any overshoot, nearer than degrees
 GUESSED: Mapping[str, str] = {}  # columns of a log
 
 
@@ -206,9 +201,9 @@ def check_own_log(
         )
     if not setup.joints:
         raise AccordError(f"{robot}: it has no joint that moves")
-    samples, parameters = read_log(path, setup.joints, columns), setup.parameters
-    for joint in setup.tree.moving:
-        check_range(path, joint, samples)
+    hinges = [joint for joint in setup.tree.moving if joint.kind == "revolute"]
+    limits = {joint.name: max(abs(joint.lower), abs(joint.upper)) for joint in hinges}
+    samples, parameters = read_log(path, setup.joints, columns, limits), setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
     body = body_of(setup.tree, samples.joints, parameters.gravity, *friction)
     found = check_log(samples, body)
@@ -216,22 +211,6 @@ def check_own_log(
         Path(out).mkdir(parents=True, exist_ok=True)
         write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
     return found
-
-
-def check_range(path: Path, joint: Joint, log: Log) -> None:
-    """Refuse positions far beyond a joint's limits whose unit was assumed: they are in degrees.
-
-    Raises:
-        AccordError: that names the column.
-    """
-    largest = float(np.abs(log.q[:, log.joints.index(joint.name)]).max())
-    limit, column = max(abs(joint.lower), abs(joint.upper)), log.columns.get(f"q/{joint.name}", "")
-    if joint.kind == "revolute" and largest > ASTRAY * limit > 0.0 and column.endswith("assumed]"):
-        name = column.partition(" [")[0]
-        raise AccordError(
-            f"{path.name}: {joint.name} reaches {largest:.3g} where its limit is {limit:.3g} rad; "
-            f"if it is in degrees: --map 'q/{joint.name}={name}[deg]'"
-        )
 
 
 def check_recording(
