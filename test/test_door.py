@@ -185,8 +185,10 @@ def test_a_crosscheck_has_verdict_page_and_figures(
         report.figure("pathh")
 
 
-def test_a_notebook_shows_what_the_command_prints(run: ra.Run) -> None:
-    """HTML with the figures, and nothing that could be markup of others."""
+def test_a_result_shows_what_the_command_prints(run: ra.Run) -> None:
+    """As text, and in a notebook as HTML with nothing that could be markup of others."""
+    assert str(run).startswith("ran") and "\nwork " in str(run) and "\x1b" not in str(run)
+    assert "figures, A -> B" in str(ra.compare(run, run))
     html = run._repr_html_()
     assert html.startswith("<pre")
     assert "snake serpenoid in reference over direct" in html

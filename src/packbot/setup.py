@@ -46,7 +46,7 @@ setup(
     ],
     extras_require={
         "reference": ["coal>=3.0", "pin>=4.0"],
-        "mesh": ["trimesh>=4.5"],
+        "mesh": ["trimesh>=4.6"],
         "test": ["hypothesis>=6.100", "pytest>=8.4"],
     },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},

@@ -47,7 +47,7 @@ setup(
         "typer>=0.16",
     ],
     extras_require={
-        "mesh": ["fast-simplification>=0.1.9", "scikit-image>=0.25", "trimesh>=4.5"],
+        "mesh": ["fast-simplification>=0.1.9", "scikit-image>=0.25", "trimesh>=4.6"],
         "test": ["pytest>=8.4"],
     },
     entry_points={"roboaccord.robots": [f"{NAME} = {NAME}.robot:ROBOT"]},

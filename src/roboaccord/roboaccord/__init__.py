@@ -12,6 +12,7 @@ from roboaccord.numerics.lazy import lazy_names
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun as BagRun
     from roboaccord.cli.notebook import html_of as html_of
+    from roboaccord.cli.notebook import text_of as text_of
     from roboaccord.contract.contact import Contact as Contact
     from roboaccord.contract.contact import ContactPoint as ContactPoint
     from roboaccord.contract.errors import AccordError as AccordError
@@ -61,4 +62,4 @@ if TYPE_CHECKING:
 
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
 __getattr__, __dir__, _lazy = lazy_names(__name__, rooms=("crosscheck", "run", "view"))
-__all__ = [name for name in _lazy if name not in ("__version__", "html_of", "plot_of")]
+__all__ = [name for name in _lazy if name not in ("__version__", "html_of", "plot_of", "text_of")]

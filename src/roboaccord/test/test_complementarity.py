@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.contract.state import Array
@@ -57,6 +58,9 @@ def test_it_finds_the_solution_of_a_p_matrix(n: int, seed: int) -> None:
     assert guess.tolist() == (expected > 0.0).tolist()
 
 
+@pytest.mark.skipif(
+    scipy.__version__.startswith(("1.12.", "1.13.", "1.14.")), reason="this SciPy's nnls cycles"
+)
 @settings(max_examples=100, deadline=None)
 @given(sizes, sizes, st.booleans(), seeds)
 def test_redundant_contacts_push_as_least_squares_say(

@@ -197,6 +197,12 @@ def test_a_sound_log_passes_and_an_error_is_named() -> None:
     assert 0.1 < own.low < 0.2 < own.high
 
 
+def test_an_effort_of_the_other_sign_is_named_in_words() -> None:
+    found = judged(pendulum() * [1.0, 1.0, -1.0])
+    words = [str(cause) for causes in (found.causes, *found.instead) for cause in causes]
+    assert "effort of hinge reversed" in words
+
+
 def test_no_scheme_hides_an_error_in_a_short_log() -> None:
     """A quarter of a second without noise: what a scheme could make of it is bounded."""
     found = judged(pendulum(inertia=0.03)[:130])

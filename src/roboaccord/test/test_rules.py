@@ -157,6 +157,29 @@ def test_a_rule_is_told_in_a_dozen_lines(capsys):
     assert capsys.readouterr().out.startswith("axis-zero\n\nerror: an axis without a direction.")
     assert run(["check", "--explain", "axis-zer"]) == 2
     assert "did you mean axis-zero?" in capsys.readouterr().err
+    assert run(["check", "--explain", "all"]) == 0
+    listed = capsys.readouterr().out
+    assert all(f"{rule}: {RULES[rule].severity}: " in listed for rule in RULES)
+
+
+def test_a_finding_states_the_inequality_or_the_root_that_is_wrong(tmp_path):
+    text = re.sub('ixx="[^"]*"', 'ixx="9"', SOUND, count=1)
+    text = re.sub('iyy="[^"]*"', 'iyy="0.5"', text, count=1)
+    text = re.sub('izz="[^"]*"', 'izz="0.25"', text, count=1)
+    (found,) = [each for each in found_in(tmp_path, text) if each.severity == "error"]
+    assert found.message.endswith(": 9 kg m^2 is more than 0.25 + 0.5")
+    root = re.sub(r"(?s)<inertial>.*?</inertial>", "", SOUND, count=1)
+    root = re.sub(r'(?s)  <link name="tool">.*</joint>', "", root)
+    cures = [each.cure for each in found_in(tmp_path, root) if each.rule.startswith("0-kg")]
+    assert ["name it world" in cure for cure in cures] == [True]
+
+
+def test_the_cause_is_reported_and_not_its_consequence(tmp_path, capsys):
+    """A child that is no link leaves its link a second root."""
+    path = tmp_path / "arm.urdf"
+    path.write_text(re.sub('<child link="[^"]*"', '<child link="nowhere"', SOUND, count=1))
+    assert run(["run", str(path)]) == 2
+    assert "its child nowhere is not a link" in capsys.readouterr().err
 
 
 def test_what_every_engine_reads_alike_and_is_wrong_fails_the_parity(tmp_path, capsys):

@@ -119,10 +119,12 @@ def test_a_controller_that_never_answers_is_a_clear_error(graph, setup_for):
         graph.spin()
 
 
-def test_a_controller_that_is_not_there_is_a_clear_error(graph, setup_for):
+def test_a_controller_that_is_not_there_is_a_clear_error(graph, setup_for, monkeypatch, caplog):
+    monkeypatch.setattr("roboaccord_ros.nodes.pacing.REMINDER", 0.1)
     graph.simulator(setup_for(), start_timeout=0.3)
     with pytest.raises(LockstepError, match=r"no controller publishes /snake/joint_trajectory"):
         graph.spin()
+    assert "waiting: no controller publishes /snake/joint_trajectory" in caplog.text
 
 
 @pytest.mark.parametrize(
@@ -200,6 +202,10 @@ def test_a_wrong_parameter_is_one_line_and_status_2():
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == "error: unknown robot snail; did you mean snake?\n"
+    command = [*COMMANDS["recorder"], "--ros-args", "-p", "robott:=snake", "-p", "fault.x:=none"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "error: unknown parameter robott; did you mean robot?\n"
 
 
 HANGING = """

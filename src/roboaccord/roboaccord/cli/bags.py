@@ -209,8 +209,11 @@ def _moved(
 def _arrow(values: Sequence[str] | Sequence[float], unit: str) -> tuple[str, str]:
     old, new = values
     text = f"{_short(old)} -> {_short(new)} {unit}".rstrip()
-    if isinstance(old, float) and isinstance(new, float) and old and math.isfinite(old + new):
-        text += f" ({100.0 * (new - old) / abs(old):+.3g} %)" if new != old else " (same)"
+    if isinstance(old, float) and isinstance(new, float) and math.isfinite(old + new):
+        if new == old:
+            text += " (same)"
+        elif old * new > 0.0:  # through 0 a percentage means nothing
+            text += f" ({100.0 * (new / old - 1.0):+.3g} %)"
     return text, ""
 
 

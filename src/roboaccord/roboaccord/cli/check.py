@@ -22,7 +22,7 @@ from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
 from roboaccord.description.findings import RuleFinding
 from roboaccord.description.resources import share
-from roboaccord.description.rules import RULES, explain, findings
+from roboaccord.description.rules import ALL, RULES, explain, findings
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats, read_robot
@@ -84,7 +84,8 @@ def check_command(
         typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF."),
     ] = None,
     rule: Annotated[
-        str, typer.Option("--explain", metavar="RULE", help="Explain what a rule finds, and why.")
+        str,
+        typer.Option("--explain", metavar="RULE|all", help="Explain a rule, or list the rules."),
     ] = "",
 ) -> Result:
     """Check a robot's description, or what is given to Gazebo, without any engine.
@@ -106,7 +107,9 @@ def check_command(
     """
     if rule:
         explained = explain(rule)
-        return Result({"rule": rule, **RULES[rule]._asdict()}, [Text(explained)])
+        rules = {name: row._asdict() for name, row in RULES.items() if rule in (ALL, name)}
+        data = {"rules": rules} if rule == ALL else {"rule": rule, **rules[rule]}
+        return Result(data, [Text(explained)])
     shipped = _shipped_folder()
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
     named, arguments = split_arguments(words or [])

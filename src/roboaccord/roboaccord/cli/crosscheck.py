@@ -246,6 +246,8 @@ def report_result(
         data["findings"] = to_json(found)
     used = used_by(setup, "control_period", "physics_step", "seed") | {"engines": engines}
     shown = shown_of(report, None if lacking else page)
+    if isinstance(setup.robot, FileRobot) and setup.scenario.controller.get("name") == "none":
+        shown.append("no effort acted: --set controller.name=random moves and tests every joint")
     return Result(data, shown, used=used, ok=report.ok, names=setup.robot.own_names(setup))
 
 
@@ -273,7 +275,7 @@ def checked(setup: Setup) -> list[RuleFinding] | None:
     for each in worst[:SHOWN]:
         log.print(finding_text(each), soft_wrap=True)
     if len(worst) > SHOWN:
-        note(f"{len(worst) - SHOWN} more findings: accord check {setup.robot.path}")
+        note(f"{len(worst) - SHOWN} more: accord check {setup.robot.path}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Results as notebooks show them: as commands print them, in HTML."""
+"""Results of the front door as commands print them: as text, and in HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -26,10 +26,19 @@ FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
 
 def html_of(result: object) -> str:
     """Return a result of the front door as HTML, for `_repr_html_`."""
+    return _printed(result).export_html(inline_styles=True, code_format=FORM)
+
+
+def text_of(result: object) -> str:
+    """Return a result of the front door as text, for `print`."""
+    return _printed(result).export_text().rstrip()
+
+
+def _printed(result: object) -> Console:
     screen = Console(record=True, file=io.StringIO(), width=WIDTH, markup=False, highlight=False)
     for item in shown_of(result):
         screen.print(visible(item) if isinstance(item, str) else item, soft_wrap=True)
-    return screen.export_html(inline_styles=True, code_format=FORM)
+    return screen
 
 
 def shown_of(result: object) -> Sequence[RenderableType]:

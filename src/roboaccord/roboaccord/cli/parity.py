@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -20,6 +21,7 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import Parity, ReadingStatus, RobotParity, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names
+from roboaccord.description.findings import Severity
 from roboaccord.door.reading import choose_readers, files_of, parity, targets_of
 from roboaccord.engines.reading import Base
 from roboaccord.report.parity import (
@@ -44,6 +46,7 @@ COLOURS = {
     ReadingStatus.UNDECIDED: "magenta",
 }
 NAMED = 3  # links or joints of a cause that the table names
+REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted
 MESSAGES = 3  # lines that an engine printed
 
 
@@ -229,9 +232,10 @@ def robot_shown(robot: RobotParity) -> list[RenderableType]:
         )
     versions = ", ".join(f"{name} {e.examined.version}" for name, e in robot.engines.items())
     rules = [finding_text(each) for each in errors_of(robot)]
-    more = len(robot.findings) - len(rules)
-    if more:
-        rules.append(Text(f"{more} more findings: accord check {robot.file}"))
+    counts = Counter(each.severity for each in robot.findings)
+    rest = [f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}" for kind in REST if counts[kind]]
+    if rest:
+        rules.append(Text(f"{' and '.join(rest)} on the file: accord check {robot.file}"))
     words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
     return [
         table,

@@ -136,7 +136,7 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
 
 
 class Shown:
-    """A result that shows itself: as JSON, and in a notebook as the command prints it.
+    """A result that shows itself: as JSON, and printed or in a notebook as by the command.
 
     What prints and draws results stands above them, so it is found by the front door.
     """
@@ -144,6 +144,12 @@ class Shown:
     def to_json(self) -> Mapping[str, Json]:
         """Return the fields."""
         return by_fields(self)  # type: ignore[arg-type]  # it is of a dataclass
+
+    def __str__(self) -> str:
+        """Return what the command prints."""
+        from roboaccord import text_of
+
+        return text_of(self)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

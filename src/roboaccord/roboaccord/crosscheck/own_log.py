@@ -45,6 +45,7 @@ from roboaccord.numerics.rotations import axis_angle_matrix
 
 ENGINE = "log"
 BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
+EXCHANGED = "times"  # unit of columns whose sign or order is wrong
 NEARLY = 0.3  # of the residuals, and of the bound: a cause that leaves less may be that small
 NOISY = 0.05  # likewise: most that noise may be
 SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
@@ -104,6 +105,10 @@ class LogCause:
     axis: str = ""
 
     def __str__(self) -> str:
+        if self.unit == EXCHANGED:
+            kind, _, columns = self.quantity.partition(" of ")
+            joints = self.where.replace(", ", " and ")
+            return f"{columns} of {joints} {'reversed' if kind == 'sign' else 'interchanged'}"
         factor, unit = (100.0, "%") if self.unit == "1" else (1.0, self.unit)
         size, low, high = (f"{factor * x:+.4g}" for x in (self.value, self.low, self.high))
         name = " ".join(filter(None, [self.quantity, self.where and f"of {self.where}", self.axis]))
@@ -508,7 +513,7 @@ def mistakes(
             left = work.fit(())
             if left.cost <= LIKELY * left.left.size or work.share(left.left).max() < UNKNOWN:
                 where = ", ".join(log.joints[i] for i in at)
-                yield LogCause(name, where, -1.0, -1.0, -1.0, "times"), left
+                yield LogCause(name, where, -1.0, -1.0, -1.0, EXCHANGED), left
 
 
 def chosen(log: Log, body: DynamicParameters) -> Windows:

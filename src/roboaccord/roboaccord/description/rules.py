@@ -67,9 +67,12 @@ WIDE = 720.0  # rad or m: a stop beyond it is none
 UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}
 REFUSED = (
     "name-missing", "duplicate-link-name", "duplicate-joint-name", "number-invalid",
-    "number-count", "mass-negative", "link-loop",
+    "number-count", "mass-negative", "link-loop", "link-unknown",
 )  # fmt: skip
 """Rules whose files no two engines read alike."""
+ALL = "all"  # of what rules can be explained
+INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+MOMENTS = ("non-physical-inertia",)
 WANTED: Mapping[str, tuple[str, ...]] = {
     "box": ("size",),
     "sphere": ("radius",),
@@ -77,7 +80,7 @@ WANTED: Mapping[str, tuple[str, ...]] = {
     "capsule": ("radius", "length"),
     "mesh": ("filename",),
     "mass": ("value",),
-    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "inertia": INERTIA,
     "mimic": ("joint",),
     "safety_controller": ("k_velocity",),
 }
@@ -120,11 +123,13 @@ def rule_of(cause: str) -> str:
 
 
 def explain(rule: str) -> str:
-    """Return the section of a rule: what it finds, why, and an example.
+    """Return the section of a rule: what it finds, why, and an example; of `all`, a line each.
 
     Raises:
         AccordError: for an unknown one.
     """
+    if rule == ALL:
+        return "\n".join(f"{name}: {RULES[name].severity}: {RULES[name].what}" for name in RULES)
     check_known("unknown rule ", rule, RULES)
     severity, what, _, bad, good = RULES[rule]
     sides = f"wrong:\n{bad}\nright:\n{good or 'without it'}".rstrip()
@@ -189,11 +194,23 @@ def _traps(source: Source) -> Found:
                 numbers(element.find("inertial/mass"), "value")
             ):
                 continue  # it is below 0
-            yield rule, element, f"{label(element)}: {RULES[rule].what}", trap.fix
+            what = f"{RULES[rule].what}{_moments(element) if rule in MOMENTS else ''}"
+            yield rule, element, f"{label(element)}: {what}", trap.fix
     for place in large_meshes(source.file):
         element = source.links[place]
         fix = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
         yield "mesh-scale", element, f"{label(element)}: {RULES['mesh-scale'].what}", fix
+
+
+def _moments(link: ET.Element) -> str:
+    """Return what of a link's principal moments is wrong."""
+    tensor = link.find("inertial/inertia")
+    xx, yy, zz, xy, xz, yz = (sum(numbers(tensor, key)) for key in INERTIA)
+    moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    first, second, third = (f"{moment:.6g}" for moment in moments)
+    if moments[0] < 0.0:
+        return f": {first} kg m^2 is below 0"
+    return f": {third} kg m^2 is more than {first} + {second}"
 
 
 def _masses(source: Source) -> Found:

@@ -336,12 +336,16 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
     fix = 'write <inertial> with <mass value="0"/> and an <inertia> of zeros, or its true values'
     yield Trap("missing inertial", known, fix, _give(0.0, 0.0))
     fix = "give it its mass and inertia"
+    roots = [n for n in hollow if n not in carried]
+    inner = [n for n in hollow if n in carried]
+    named = ", or name it world if it is fixed: SDFormat drops it with what it carries"
     for cause, here, moment, why in (
         ("missing inertial", unknown, 0.0, ""),
         ("0 kg link in the middle", middle, MOMENT, ": readers refuse or drop it"),
         ("massless moving link", [n for n in ends if n in found], MOMENT, UNDETERMINED),
         ("missing inertial", [n for n in ends if n not in found], MOMENT, UNDETERMINED),
-        ("0 kg link fixed to others", hollow, MOMENT, ": SDFormat drops it, or divides by it"),
+        ("0 kg link fixed to others", roots, MOMENT, named),
+        ("0 kg link fixed to others", inner, MOMENT, ": SDFormat drops it, or divides by it"),
     ):
         edit = _give(MASS if moment else 0.0, moment)
         yield Trap(cause, tuple(here), fix + why, edit, certain=False, needs=both)

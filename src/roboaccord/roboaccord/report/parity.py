@@ -110,7 +110,7 @@ def apart_lines(robot: RobotParity) -> list[str]:
         if apart.refused:
             found.append(f"with mimic and transmissions: {apart.refused}")
         if found:
-            lines.append(f"apart from this, {name} has otherwise: {', '.join(found)}")
+            lines.append(f"not compared, but different in {name}: {', '.join(found)}")
     return lines
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from roboaccord.contract import FORM, AccordError, Fault, check_joint, parse_fault
+from roboaccord.contract import FORM, AccordError, Fault, check_joint, check_known, parse_fault
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_scenario
 from std_msgs.msg import String
 
@@ -49,11 +49,16 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
 }
 
 
+PREFIX = "fault."
+OTHERS = (PREFIX, "use_sim_time", "qos_overrides.", "start_type_description_service")
+"""Beginnings of the names that `PARAMETERS` has not: of joints that fail, and ROS's own."""
+
+
 def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
     """Declare parameters of a node, and return their values; empty texts in lists are dropped.
 
     Raises:
-        AccordError: if one is missing that the node needs.
+        AccordError: if one is missing that the node needs, or unknown to all nodes.
     """
     values = {}
     for name in (*names, "log"):
@@ -64,6 +69,9 @@ def declare(node: Node, *names: str, needs: Sequence[str] = ()) -> Values:
         if isinstance(default, list):
             values[name] = [text for text in values[name] if text]
     set_log_level(values["log"])
+    for name in getattr(node, "_parameter_overrides", {}):  # ROS ignores those nobody declares
+        if not name.startswith(OTHERS):
+            check_known("unknown parameter ", name, PARAMETERS)
     check_given(values, needs)
     return values
 
@@ -93,7 +101,6 @@ def setup_of(values: Values) -> Setup:
     return Setup.of(load_scenario(robot.package, robot.key, values["scenario"], changes))
 
 
-PREFIX = "fault."
 NONE = "none"
 _log = logging.getLogger(__name__)
 

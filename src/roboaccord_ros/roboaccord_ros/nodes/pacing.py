@@ -21,6 +21,7 @@ from roboaccord_ros.graph.outlet import ResultShell
 from roboaccord_ros.graph.shell import POLL, Shell
 
 _log = logging.getLogger(__name__)
+REMINDER = 5.0  # s between lines about what a start waits for
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
 
 
@@ -175,6 +176,8 @@ class Pacing:
             self._start()
         elif self._looks * POLL > self._options.start_timeout:
             raise LockstepError(f"{missing} within {self._options.start_timeout:g} s")
+        elif missing and self._looks % round(REMINDER / POLL) == 0:
+            _log.warning("waiting: %s", missing)
 
     def _wait_for_recorder(self) -> None:
         """Let the first step wait until the bag can be read."""
