@@ -303,7 +303,7 @@ FAULTS = [
     ("minus", ARM.replace('value="2.0"', 'value="-2"'), "link upper: its mass is -2 kg$"),
     ("twice", ARM.replace('name="tip"', 'name="upper"'), "link upper is there twice$"),
     ("joints", ARM.replace('name="weld"', 'name="a"'), "joint a is there twice$"),
-    ("lost", ARM.replace('link="tip"', 'link="toe"'), "2 links are roots|names link toe, which"),
+    ("lost", ARM.replace('link="tip"', 'link="toe"'), "joint d: its child toe is not a link"),
     ("light", ARM.replace('"d" type="fixed"', '"d" type="continuous"'),
      "^link tip has no positive inertia about its joint d, nor has what hangs on it"),
 ]  # fmt: skip
