@@ -1,5 +1,5 @@
-# This workspace on ROS 2 Jazzy with Gazebo Harmonic. CI does not build this image; its parts are
-# proven apart (docs/tutorial_ros.md#in-a-container).
+# This workspace on ROS 2 Jazzy with Gazebo Harmonic (docs/tutorial_ros.md#in-a-container).
+# `.ci/run image` builds it.
 #
 # Headless: Gazebo's server, all simulators, bags
 #   docker build --target headless -t roboaccord:headless .

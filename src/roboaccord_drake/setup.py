@@ -31,7 +31,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
     ],
-    install_requires=["drake>=1.51", "numpy>=1.26", "roboaccord[reference,bag]"],
+    install_requires=["drake>=1.51", "numpy>=1.26", "roboaccord[reference,report,bag]"],
     extras_require={"test": ["pytest>=8.4"]},
     entry_points={"roboaccord.engines": [f"drake = {NAME}:SPEC"]},
     zip_safe=True,

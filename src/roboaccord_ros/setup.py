@@ -44,7 +44,7 @@ setup(
         (f"share/{NAME}", ["package.xml"]),
         *((f"share/{NAME}/{folder}", files) for folder, files in SHARED.items()),
     ],
-    install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord[reference,bag]"],
+    install_requires=["numpy>=1.26", "pyyaml>=6", "roboaccord[reference,report,bag]"],
     extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
     entry_points={
         "console_scripts": [

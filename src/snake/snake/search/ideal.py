@@ -124,7 +124,7 @@ class Figures:
     Args:
         speed: displacement along the mean heading over a period, by its time.
         peak_effort: largest of any joint.
-        cost_of_transport: work / (m g distance), with the work sum |effort qd|.
+        cost_of_transport: work / (N m g distance), with the work sum |effort qd|.
     """
 
     speed: MetresPerSecond
