@@ -226,7 +226,7 @@ def test_a_folder_of_something_else_is_refused(name: str, accord: Accord, tmp_pa
         (folder / each).write_text("kept")
     status, printed, line = accord(name)
     assert (status, printed, line.count("\n")) == (2, "", 1)
-    assert "results holds mine.txt, old, no results of accord" in line
+    assert "results holds mine.txt, old, not results of accord" in line
     marker = {"command": "other", "version": "0", "files": ["old/result.csv", "../results.txt"]}
     (folder / MARKER).write_text(json.dumps(marker))
     (tmp_path / "results.txt").write_text("kept")

@@ -208,7 +208,7 @@ def test_what_is_neither_run_nor_signal_is_refused(
     for words, line in {
         "plot bases.x": "no run and no signal bases.x; did you mean base.x?; see --list",
         "plot runs/frist": "no bag runs/frist",
-        "plot base.x --xy": "--xy plots one signal over another: name two, not 1",
+        "plot base.x --xy": "--xy plots one signal against another: name two, not 1",
         "plot --out a.pdf": "a.pdf must end in .png, .svg or .html",
         "compare runs/first": "compare takes two runs or more, or none for the last two",
     }.items():

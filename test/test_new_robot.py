@@ -120,7 +120,7 @@ def test_the_guide_names_the_files_that_are_made() -> None:
         ("My-Arm", "'My-Arm' is not a name for a package: small letters, digits and single"),
         ("two__legs", "'two__legs' is not a name for a package: "),
         ("class", "'class' is not a name for a package: "),
-        ("snake", "there is a robot snake already"),
+        ("snake", "a robot named snake already exists: choose another name"),
         ("numpy", "there is a Python package numpy already: choose another name"),
         ("a" * 300, "cannot write in src/aaa"),
     ],

@@ -258,7 +258,7 @@ def test_files_that_run_out_are_told_as_such(words, tmp_path, capsys):
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
     assert status == 2
     assert capsys.readouterr().err == (
-        "accord: too many open files: raise their number by ulimit -n\n"
+        "accord: too many open files: raise the limit with ulimit -n\n"
     )
 
 

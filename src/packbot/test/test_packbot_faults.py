@@ -313,7 +313,7 @@ def test_the_crosscheck_passes_with_faults(accord_here, monkeypatch, tmp_path):
     [
         (["elbow9=frozen"], "no joint elbow9; did you mean elbow"),
         (["elbow1=bent"], "unknown kind bent"),
-        (["elbow1=frozen:9"], "elbow1 goes from -3.1 to 3.1 rad"),
+        (["elbow1=frozen:9"], "the range of elbow1 is -3.1 to 3.1 rad"),
         (["elbow1=loose:1"], "an angle goes with frozen, from the start"),
         (["elbow1=frozen:1@2"], "an angle goes with frozen, from the start"),
         (["elbow1=loose@-1"], "-1 s is before the start"),

@@ -188,7 +188,7 @@ def test_dry_friction_is_part_of_what_holding_still_takes():
     change = "parameters.coulomb_wrist=9.5"
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", [change]))
     path = np.array([pose("ready"), pose("ready") + 0.5 * np.eye(7)[6]])
-    with pytest.raises(AccordError, match=r"takes 9\.5 N m of wrist, and 9 N m are for that"):
+    with pytest.raises(AccordError, match=r"takes 9\.5 N m of wrist, but only 9 N m are"):
         in_time(setup, path)
 
 

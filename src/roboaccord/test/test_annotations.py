@@ -180,7 +180,7 @@ def test_what_is_told_of_a_failure(
 def test_a_false_alarm_and_a_refusal_are_told() -> None:
     findings = [Event(0.5, FOUND + "frozen", "elbow"), Event(1.0, REFUSED, "out_of_reach")]
     assert list(failure_lines([], findings, 2.0)) == [
-        "elbow sound, and taken for frozen at 0.50 s",
+        "elbow healthy, but found frozen at 0.50 s",
         "target refused at 1.00 s: out of reach",
     ]
 

@@ -215,7 +215,7 @@ def test_pd_holds_a_posture_and_sine_follows_its_goal(arm):
     expected = np.array([goals.goal(time)[0] for time in run.time[late]])
     assert np.ptp(expected, axis=0).min() > 0.29
     np.testing.assert_allclose(run.q[late], expected, rtol=0, atol=5e-3)
-    with pytest.raises(AccordError, match=r"unknown key controller.posture.e; there is a, b, c"):
+    with pytest.raises(AccordError, match=r"unknown key controller.posture.e; available: a, b, c"):
         make_controller(setup_of(arm, "controller.name=pd", "controller.posture.e=1"))
 
 

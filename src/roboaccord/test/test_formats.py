@@ -210,7 +210,7 @@ def test_what_is_left_out_is_said(tmp_path):
     text = ARM.format(more, "", '<option gravity="0 0 -1.62"/>')
     file = read(tmp_path, text, "robot.model")  # whatever the suffix
     assert file.notes[0] == (
-        f"<mujoco> read by mujoco {mujoco.__version__} and made a URDF, without its shapes"
+        f"<mujoco> read by mujoco {mujoco.__version__} and converted to a URDF, without its shapes"
     )
     assert [note.partition(":")[0] for note in file.notes[1:]] == [
         "springs of joints (stiffness)",

@@ -123,7 +123,9 @@ def test_a_switch_that_is_not_there_is_named() -> None:
         def update(self, state: RobotState, target: object) -> Command:
             return Command(self.effort, switches={"magnet": True})
 
-    with pytest.raises(AccordError, match=r"Grip sets switch magnet at t = 0\.0.*; there is none"):
+    with pytest.raises(
+        AccordError, match=r"Grip sets switch magnet at t = 0\.0.*; available: none"
+    ):
         run(Grip(0, 0, 0))
 
 

@@ -216,7 +216,7 @@ def test_what_is_not_known_is_outside_without_a_cause() -> None:
     """A magnet in the bearing is no error that the method knows."""
     found = judged(pendulum(lambda q: 0.3 * np.sin(25.0 * q)))
     assert (found.verdict, found.causes) == ("fail", ())
-    assert "no 3 errors that are known" in found.levels.one_step["log"].reason
+    assert "no 3 known errors" in found.levels.one_step["log"].reason
 
 
 def test_noise_that_hides_all_is_not_judged() -> None:

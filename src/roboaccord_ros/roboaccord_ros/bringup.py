@@ -329,7 +329,7 @@ class BringUp:
 
     def _refuse_late(self, _: LaunchContext) -> None:
         late = [name for name, meaning in self._left.items() if meaning == "part"]
-        self._fail(f"{', '.join(late)} did not end within {ENDING:g} s of the run")
+        self._fail(f"{', '.join(late)} did not end within {ENDING:g} s after the run")
 
     def _refuse(self, _: LaunchContext, process: Process) -> None:
         if process.name in self._left:

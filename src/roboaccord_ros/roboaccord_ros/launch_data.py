@@ -22,7 +22,7 @@ ARGUMENTS: dict[str, tuple[str | None, str]] = {
     "duration": ("0", "length of the run [s]; 0: the scenario's, or no end where a person drives"),
     "pace": ("auto", "real (time), fast, or auto: real where somebody may look, or drives"),
     "lockstep": ("true", "wait for the command that answers each state; false: run free"),
-    "inputs": ("", "bag of a driven run to repeat, instead of what people send"),
+    "inputs": ("", "bag of a driven run to repeat, instead of inputs that people send"),
     "record": ("true", "true: a bag in ./runs; or the folder of the bag; false: none"),
     "crosscheck": ("auto", "compare each step with the reference, live; auto: in Gazebo"),
     "reference": ("true", "with the cross-check, show the reference as a second robot"),
@@ -30,9 +30,9 @@ ARGUMENTS: dict[str, tuple[str | None, str]] = {
     "view": ("auto", "the robot in the browser; auto: where neither Gazebo's window nor RViz is"),
     "foxglove": ("false", "serve the topics to Foxglove by foxglove_bridge"),
     "world": ("", "for Gazebo: a world of worlds/, or a path that ends in .sdf"),
-    "contacts": ("", "in Gazebo: with what links touch the ground; empty: the robot's default"),
+    "contacts": ("", "in Gazebo: shapes that touch the ground; empty: the robot's default"),
     "headless": ("false", "without any window; a view in the browser by view:=true alone"),
-    "namespace": ("", "of all nodes and topics, so that several robots run side by side"),
+    "namespace": ("", "prefix of all nodes and topics, so that several robots run side by side"),
     "log_level": ("warning", "debug, info, warning or error"),
 }
 CHOICES: dict[str, tuple[str, ...]] = {

@@ -190,7 +190,7 @@ def test_an_unknown_argument_is_refused_unless_the_users_own_file_may_have_it(tm
     )
     status, output = launch(tmp_path, str(own), "duraton:=1", "sim:=bullet")
     assert status == 1
-    assert "sim:=bullet: there is auto" in output  # by the planner, past the names
+    assert "sim:=bullet: available: auto" in output  # by the planner, past the names
 
 
 @needs_ros2

@@ -381,7 +381,7 @@ def test_a_launch_records_and_says_where():
     [
         (("robot:=snak",), "unknown robot snak; did you mean snake?"),
         (("scenario:=serpentine",), "no scenario serpentine; did you mean serpenoid?"),
-        (("sim:=bullet",), "sim:=bullet: there is auto, gz, dart, mujoco, "),
+        (("sim:=bullet",), "sim:=bullet: available: auto, gz, dart, mujoco, "),
         (("sim:=gz",), "Gazebo Sim (package ros_gz_sim) is not installed; try sim:=dart"),
         (("controller:=nothing:Here",), "cannot import nothing:Here"),
         (("world:=flatt",), "no world flatt; did you mean flat?"),

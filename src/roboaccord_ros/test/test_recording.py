@@ -255,7 +255,7 @@ def test_a_recorder_ends_by_itself_when_its_simulator_goes(
     graph.spin()
     assert time.monotonic() - started[0] < 5.0
     listener.messages()
-    assert "the simulator went without a result" in caplog.text
+    assert "the simulator ended without a result" in caplog.text
     run = read_run(tmp_path / "bag")
     assert run.complete and len(run.trajectory) == 1
 

@@ -114,7 +114,7 @@ def test_only_a_joint_that_passes_its_stop_unconstrained_is_held(setup_with):
 
 def test_engines_that_need_a_force_law_refuse_it(setup_with):
     setup = setup_with(*STICKS)
-    with pytest.raises(AccordError, match="slip_speed: 0 is for the reference"):
+    with pytest.raises(AccordError, match="slip_speed: 0 works only in the reference"):
         setup.force_law.wrenches(None)
     with pytest.raises(AccordError, match="slip speed"):
         setup_with("friction.slip_speed=0")

@@ -217,7 +217,7 @@ def test_world_command(figures, tmp_path):
     [
         ("mesh t --out a.stp", "its name must end with .glb or .obj"),
         ("mesh t --out a.stl --heights a.txt", "its name must end with .npy"),
-        ("mesh t --out a.stl --surface hill", "no volume hill; there is"),
+        ("mesh t --out a.stl --surface hill", "no volume hill; available:"),
         ("mesh t --out a.stl --workspace tunnel --walls tunnel_walls", "name it alone"),
         ("mesh t --out a.stl --decimate 4", "100 triangles at least"),
         ("mesh t --out a.stl --heights a.npy", "not a height field"),

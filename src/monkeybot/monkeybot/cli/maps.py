@@ -213,7 +213,7 @@ def stability_command(
 
     Writes stability.npz and stability.svg: the spectral radius (stable below 1), drop and stride of
     each gait. On one line of the map the gaits keep their height, elsewhere they drop or rise. Grey
-    in the picture and NaN in the data: the sheet of these gaits does not reach there.
+    in the picture and NaN in the data: the branch of these gaits does not extend that far.
 
     Examples:
 
@@ -288,10 +288,11 @@ def design_command(
 ) -> Result:
     """Map how stable the horizontal clocked gait is over the shape of the links, both alike.
 
-    Mass, length and gravity change no multipliers, so the place of the centre of gravity and the
-    inertia are all there is. Then searches, within the grid, the robots with the smallest spectral
+    The multipliers do not depend on mass, length or gravity, only on the position of the centre of
+    gravity and on the inertia. Then finds, within the grid, the robots with the smallest spectral
     radius and with the widest range of stable periods. Writes design.npz, radius.svg and
-    width.svg. Grey: no body inside the link is like that, or the gait was not followed to there.
+    width.svg. Grey: no body inside the link has these values, or the gait could not be followed
+    that far.
 
     Examples:
 
@@ -381,9 +382,10 @@ def basin_command(
 ) -> Result:
     """Walk from starts beside a gait's orbit, normally distributed, and report how many survive.
 
-    A walk has fallen out of its gait in the first cycle in which it misses an event, in which its
-    elbow goes round, or which does not lead forwards. One that lasts survives if at its end it is
-    within 0.2 rad and 1 rad/s of the orbit. The report's gait is held by its feedback on the time.
+    A walk leaves its gait in the first cycle in which it misses an event, its elbow makes a full
+    turn, or it does not move forwards. One that never leaves it survives if it ends within 0.2 rad
+    and 1 rad/s of the orbit. The report's gait is stabilised by its feedback on the time at which
+    the hands change.
 
     Examples:
 
@@ -428,10 +430,10 @@ def robust_command(
 ) -> Result:
     """Walk on a gait's orbit with disturbances, and report how many walks survive.
 
-    Without one it goes through a list of them, one at a time; those that are given act together.
-    Times and torque stay those of the robot without errors. What survives is as in
-    `accord monkeybot basin`: the robot still walks near its orbit; at which height is reported
-    beside. A gait that changes hands by its state has no times to jitter.
+    Without any, it applies a list of disturbances, one at a time; those that are given act
+    together. Times and torque stay those of the robot without errors. A walk survives as in
+    `accord monkeybot basin`, if it is still near its orbit at the end; the height of the survivors
+    is reported separately. A gait that changes hands by its state has no times to jitter.
 
     Examples:
 

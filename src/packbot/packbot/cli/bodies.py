@@ -76,7 +76,7 @@ def reduced_command(
     p, merged = setup.parameters, MergedLinks(setup.tree, joint)
     low, high = merged.limits
     if not low <= angle <= high:
-        raise AccordError(f"--angle {angle:g}: {joint} goes from {low:g} to {high:g} rad")
+        raise AccordError(f"--angle {angle:g}: the range of {joint} is {low:g} to {high:g} rad")
     tables = {
         name: reduce_table(table, {joint: angle})
         for name, table in (("camera", camera_table(p)), ("hand", hand_table(p)))

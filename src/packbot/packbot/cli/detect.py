@@ -73,13 +73,13 @@ def detect_command(
 ) -> Result:
     """Find frozen and loose joints from joint states and commanded efforts alone.
 
-    Of a bag: which joints failed, how, when that was detected, and how long after the failure: the
-    recorded one, or else as estimated. What cannot be distinguished at the end is named, with the
-    small safe motion that would decide. With --study: failures of arms that differ from their
-    model, drawn within the stated uncertainties; how many are named correctly, how late, and false
-    alarms; beside a momentum observer and an oracle that knows friction and payload. Counts are of
-    failures that move the finger tips by 50 mm within 3 s. An interrupted study resumes in the same
-    --out.
+    For a bag: which joints failed, how, when that was detected, and how long after the failure, at
+    its recorded time or else its estimated one. What cannot be distinguished at the end is named,
+    with the small safe motion that would tell the cases apart. With --study: failures of arms that
+    differ from their model, drawn within the stated uncertainties: how many are named correctly,
+    how late, and the false alarms, compared with a momentum observer and with an oracle that knows
+    friction and payload. Counts are of failures that move the finger tips by 50 mm within 3 s. An
+    interrupted study resumes in the same --out.
 
     Examples:
 

@@ -152,10 +152,10 @@ def reach_command(
     """Reach for a target, with the remaining joints when some fail.
 
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
-    model and plans a new path: free of collision, within the limits of effort, loose joints hanging
-    or lying on something. Where there is none it reports why, and goes to the nearest point that
-    has one. A start that a frozen joint brings into collision is replaced by the nearest
-    that is clear.
+    model and plans a new path: free of collision, within the limits of effort, with loose joints
+    hanging or resting on something. If there is no path, it reports why, and goes to the nearest
+    point to which there is one. A start that a frozen joint brings into collision is replaced by
+    the nearest clear one.
 
     Examples:
 
@@ -199,13 +199,13 @@ def recover_command(
 ) -> Result:
     """Reach for random targets with failed joints, and count.
 
-    The targets are finger tips of random clear poses of the healthy arm; with a failed turret, in
-    the plane of the arm that it leaves. A target is reachable if there is a path to it; each is
-    then reached for in the engine, also by the controller that ignores failures (baseline). Without
-    --fault a whole study runs: each joint loose and frozen at three angles, and five pairs; an
-    interrupted one resumes in the same --out. With --model-error each target has an arm that
-    differs from its model, and the study includes healthy arms: shown is the distance from where
-    the plain controller ends.
+    The targets are the finger tips of random clear poses of the healthy arm; with a failed turret
+    they lie in the plane to which it confines the arm. A target is reachable if there is a path to
+    it; each is then reached for in the engine, also by the controller that ignores failures
+    (baseline). Without --fault a whole study runs: each joint loose and frozen at three angles, and
+    five pairs; an interrupted one resumes in the same --out. With --model-error each target has an
+    arm that differs from its model, and the study includes healthy arms: for these the distance
+    from where the plain controller ends is shown.
 
     Examples:
 

@@ -59,8 +59,8 @@ Keep = Annotated[
     typer.Option(
         min=0.0,
         max=1.0,
-        help="Find the joint limits within which this share is kept wherever it freezes, and "
-        "what they cost the healthy arm.",
+        help="Find the joint limits within which this share is kept wherever the joint freezes, "
+        "and what they cost the healthy arm.",
     ),
 ]
 
@@ -81,7 +81,8 @@ def workspace_command(
     ] = False,
     plot: Annotated[Path | None, draws("the cells")] = None,
     torques: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the torques needed over their limits.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the torques needed, relative to the limits."),
     ] = None,
     study: Annotated[
         bool,
@@ -98,10 +99,10 @@ def workspace_command(
 ) -> Result:
     """Measure the share of its workspace that an arm with failed joints keeps.
 
-    In the plane of the arm, in cells of 5 cm: the number of cells with the finger tips of a random
-    pose that is clear and can be held, over that of the healthy arm, for which four times as many
-    poses are drawn. With few poses cells are missed; with --poses 60000 hardly any. An interrupted
-    study resumes in the same --out.
+    In the plane of the arm, in cells of 5 cm: the number of cells that the finger tips reach in
+    random poses that are clear and can be held, divided by that of the healthy arm, for which four
+    times as many poses are drawn. With few poses, cells are missed; with --poses 60000, hardly any.
+    An interrupted study resumes in the same --out.
 
     Examples:
 

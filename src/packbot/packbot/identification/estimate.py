@@ -333,7 +333,9 @@ def efforts_in_force(run: BagRun) -> Array:
     """
     time, effort = run.commands
     if not len(time):
-        raise AccordError("the bag holds no commands, without which nothing can be missing")
+        raise AccordError(
+            "the bag holds no commands, without which no missing effort can be detected"
+        )
     last = np.searchsorted(time, run.trajectory.time - 1e-7) - 1
     return np.where((last >= 0)[:, None], effort[np.maximum(last, 0)], 0.0)
 

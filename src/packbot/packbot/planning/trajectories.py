@@ -117,8 +117,8 @@ def _affordable(setup: Setup, arm: Arm, a: Array, b: Array, rate: float, rise: f
         if (still > limits).any():
             i = int((still / limits).argmax())
             raise AccordError(
-                f"holding still along the path takes {still[i]:.1f} N m of {JOINTS[i]}, and "
-                f"{limits[i]:g} N m are for that"
+                f"holding still along the path takes {still[i]:.1f} N m of {JOINTS[i]}, but only "
+                f"{limits[i]:g} N m are available for it"
             )
         effort = arm.efforts(q, qd, change * line) + viscous * qd + coulomb * np.sign(qd)
         if (np.abs(effort) > limits).any():

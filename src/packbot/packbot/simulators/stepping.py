@@ -300,7 +300,9 @@ class EventDrivenStepper:
             if step.error <= 1.0 and far <= near:
                 return step
             size = step.next_size if not step.error <= 1.0 else 0.8 * size * near / far
-        raise DivergedError(f"the step size fell to nothing at t = {self.time:.6f} s")
+        raise DivergedError(
+            f"the step size fell to nothing at t = {self.time:.6f} s: no step meets the tolerance"
+        )
 
     def _take(self, first: Array, size: float) -> Step:
         slope, tolerance = self.motion.slope, self._options["tolerance"]

@@ -193,7 +193,7 @@ def check_name(name: str) -> None:
             "a letter first"
         )
     if name in robot_names():
-        raise AccordError(f"there is a robot {name} already")
+        raise AccordError(f"a robot named {name} already exists: choose another name")
     found = importlib.util.find_spec(name)
     if found and found.origin:
         raise AccordError(f"there is a Python package {name} already: choose another name")

@@ -116,7 +116,7 @@ def plot_command(
         bool, typer.Option("--list", help="List the signals instead, with their units.")
     ] = False,
     xy: Annotated[
-        bool, typer.Option("--xy", help="Plot the second of two signals over the first.")
+        bool, typer.Option("--xy", help="Plot the second of two signals against the first.")
     ] = False,
     out: Annotated[
         Path | None,
@@ -181,7 +181,7 @@ def shown_of(found: Comparison, *, whole: bool = False) -> list[RenderableType]:
     if found.judged:
         shown.append(f"{found.verdict} at tolerance {limit:g}{f', {why}' if why else ''}")
     if why and found.verdict == "fail" and any(each.key == "engine" for each in found.changes):
-        shown.append("whether an engine is right, accord crosscheck judges step by step")
+        shown.append("to judge whether an engine is right, step by step: accord crosscheck")
     return shown
 
 
@@ -230,11 +230,11 @@ def _parted(found: Parting, letters: Sequence[str]) -> Text:
     most = f"{size} at {found.largest_at:.4g} s ({found.largest_where})"
     limit = f"{found.threshold:g} {found.unit}"
     if not found.largest:
-        return Text(f"{pair} move alike to the last bit")
+        return Text(f"{pair} are identical to the last bit")
     if found.time is None:
         return Text(f"{pair} stay within {limit}: at most {most}")
-    parted = f"by more than {limit} at {found.time:.4g} s, {found.where} first"
-    return Text(f"{pair} part {parted}; at most {most}")
+    parted = f"by more than {limit} from {found.time:.4g} s on, first in {found.where}"
+    return Text(f"{pair} differ {parted}; at most {most}")
 
 
 def _table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:

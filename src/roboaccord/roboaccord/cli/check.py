@@ -68,8 +68,8 @@ def check_command(
         list[str] | None,
         typer.Argument(
             metavar="[FILE]... [NAME:=VALUE]...",
-            help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro; all "
-            "SDF that ships, and robots, if no file.",
+            help="URDF, xacro, MJCF or SDF (`-`: standard input), and arguments of a xacro. "
+            "Default: all robots and all SDF files that ship.",
         ),
     ] = None,
     models: Annotated[

@@ -100,8 +100,8 @@ def crosscheck_command(
         list[str] | None,
         typer.Option(
             metavar="ENGINE:KIND[:WHERE]=VALUE",
-            help="Falsify one engine, to see the check find it: its mass, inertia, axis, gravity, "
-            "friction, gear, delay, ... at a link or joint, at all where none is named.",
+            help="Falsify one engine, to see whether the check finds it: its mass, inertia, axis, "
+            "gravity, friction, gear, delay, ... at a link or joint, or at all if none is named.",
         ),
     ] = None,
     manufactured: Annotated[
@@ -115,8 +115,8 @@ def crosscheck_command(
     profile: Annotated[
         Profile,
         typer.Option(
-            help="Engines by the workspace's settings, by the one that their authors would choose, "
-            "or both side by side.",
+            help="Engines with the workspace's settings, with those that their authors would "
+            "choose, or both side by side.",
         ),
     ] = Profile.DEFAULT,
     of: Annotated[str, typer.Option("--robot", metavar="FILE", help="Robot file for a LOG.")] = "",
@@ -125,8 +125,8 @@ def crosscheck_command(
         typer.Option(
             "--map",
             metavar="KEY=COLUMN",
-            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, with [UNIT] behind "
-            "it, and - before it where its sign is the other; may be repeated, or have commas.",
+            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, followed by [UNIT], "
+            "and preceded by - if its sign is opposite; may be repeated, or separated by commas.",
         ),
     ] = None,
     verbose: Annotated[

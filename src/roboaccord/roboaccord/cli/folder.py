@@ -123,8 +123,8 @@ def check_folder(place: Path) -> None:
     if held and marker is None:
         more = f" and {len(held) - 3} more" if len(held) > 3 else ""
         raise AccordError(
-            f"{place} holds {', '.join(held[:3])}{more}, no results of accord {name}: "
-            "choose another --out, or --force"
+            f"{place} holds {', '.join(held[:3])}{more}, not results of accord {name}: "
+            "choose another --out, or add --force"
         )
     if marker and marker.command != name:
         raise AccordError(

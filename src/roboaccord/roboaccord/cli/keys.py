@@ -114,7 +114,7 @@ class Keyboard(LiveInputs):
             self._press(key)
         target = super().target(state)
         if self._ended and not self.over and self._next == math.inf:
-            note("the input has ended, and with it the drive")
+            note("the input has ended, so the drive ends")
             self.over = True
         return target
 

@@ -144,7 +144,7 @@ def statistics_tables(report: Report) -> list[RenderableType]:
         table.add_row(engine, *cells)
     explained = (
         f"{ACCELERATION}; above 0: share of the runs; difference "
-        "of medians, 95 % confidence; allowed: what twice the step does"
+        "of medians, 95 % confidence; allowed: the change at twice the step"
     )
     return [table, Text(explained)]
 

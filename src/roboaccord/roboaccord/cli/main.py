@@ -333,7 +333,7 @@ def lack(error: BaseException | None) -> str:
     """Return in a line which limit of the process is behind an error, "" if none is."""
     while error:
         if "Too many open files" in str(error):  # also where a library is loaded
-            return "too many open files: raise their number by ulimit -n"
+            return "too many open files: raise the limit with ulimit -n"
         if "can't start new thread" in str(error):
             return "no more threads can be started: raise the limit by ulimit -u, or ulimit -v"
         error = error.__cause__ or error.__context__

@@ -161,8 +161,8 @@ Force = Annotated[
     bool,
     typer.Option(
         "--force",
-        help="Take --out whatever it holds: files that accord wrote there are deleted, others "
-        "stay, unless the results have their names.",
+        help="Use --out whatever it holds: files that accord wrote there are deleted, others "
+        "are kept unless the results have the same names.",
     ),
 ]
 

@@ -68,7 +68,7 @@ def parity_command(
     engines: Annotated[
         str,
         typer.Option(
-            metavar="LIST", help=f"Of {', '.join(reader_names())}; those installed by default."
+            metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."
         ),
     ] = "",
     settings: Annotated[
@@ -90,7 +90,7 @@ def parity_command(
         Path | None,
         typer.Option(
             metavar="OUT.urdf",
-            help="Write the file with certain repairs; a folder's here.",
+            help="Write the file with the repairs that are certain; for a folder, name a folder.",
         ),
     ] = None,
     page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")] = None,

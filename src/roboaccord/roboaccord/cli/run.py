@@ -59,7 +59,9 @@ class Watching:
     ] = TIMEOUT
     view: Annotated[
         bool,
-        typer.Option("--view", help="Watch the run in the browser, paced, and push the robot."),
+        typer.Option(
+            "--view", help="Watch the run in the browser, at --speed, and push the robot."
+        ),
     ] = False
     speed: Speed = 1.0
     stay: Stay = math.inf
@@ -73,7 +75,7 @@ TransportName = Annotated[
         metavar="NAME",
         help="direct, ros (nodes in one process) or ros_processes. "
         "Default: ros where rclpy is installed, else direct. ROS stays on this machine unless "
-        "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; ROS_DOMAIN_ID counts then.",
+        "ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET is set; only then does ROS_DOMAIN_ID apply.",
     ),
 ]
 

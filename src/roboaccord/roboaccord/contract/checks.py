@@ -59,7 +59,7 @@ def check_switches(command: Command, state: RobotState, who: str) -> None:
         if name not in state.switches:
             known = ", ".join(state.switches) or "none"
             raise AccordError(
-                f"{who} sets switch {name} at t = {state.time:.6f} s; there is {known}"
+                f"{who} sets switch {name} at t = {state.time:.6f} s; available: {known}"
             )
 
 

@@ -320,7 +320,7 @@ class EllipseFriction:
         """
         if not self.slip_speed:
             raise AccordError(
-                "friction.slip_speed: 0 is for the reference; friction here needs one"
+                "friction.slip_speed: 0 works only in the reference; set a positive one"
             )
         sliding_wrenches(
             self.pyramid, motion.rotation, motion.position, motion.linear, motion.angular,

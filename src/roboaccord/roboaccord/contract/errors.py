@@ -79,7 +79,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if close:
         return f"; did you mean {close[0]}?"
     more = f" and {len(options) - MANY} more" if len(options) > MANY else ""
-    return f"; there is {', '.join(options[:MANY]) or 'none'}{more}"
+    return f"; available: {', '.join(options[:MANY]) or 'none'}{more}"
 
 
 def _plain(word: str) -> str:

@@ -38,7 +38,7 @@ from roboaccord.scenario.scenario import StatisticsSpec, Tolerances, limit_of
 from roboaccord.scenario.setup import Setup
 
 WHY = (
-    "The motion is chaotic: trajectories part whatever the step, and impacts on stops end in "
+    "The motion is chaotic: trajectories diverge at any physics step, and impacts on stops end in "
     "different velocities wherever stops differ. So level 3 is replaced by statistics over seeds."
 )
 
@@ -215,7 +215,7 @@ class Noise:
         horizon: when the floor comes to 1 mm; None where it does not within the run.
     """
 
-    floor: Annotated[float, Quantity("m", "what round-off makes of it", "", ".1g", "mm")]
+    floor: Annotated[float, Quantity("m", "distance that round-off grows to", "", ".1g", "mm")]
     rate: Annotated[float | None, Quantity("1/s", "at which small distances grow")]
     horizon: Annotated[float | None, Quantity("s", "when the floor comes to 1 mm", form=".3g")]
 
@@ -281,8 +281,8 @@ def refuse_tolerances(tolerances: Tolerances, noise: Mapping[str, Noise], least:
 def sensitive(noise: Mapping[str, Noise]) -> list[str]:
     """Return in words until when runs of a sensitive motion can agree, by engine."""
     return [
-        f"{engine}: agree until t = {found.horizon:.4g} s: the last bit of a start value makes "
-        "1 mm by then"
+        f"{engine}: agree until t = {found.horizon:.4g} s: by then a change in the last bit of an "
+        "initial value has grown to 1 mm"
         for engine, found in noise.items()
         if found.horizon is not None
     ]

@@ -203,7 +203,7 @@ class InverseDynamics:
         if tree.frame or model.base == "ball":
             raise AccordError("base_link is a ball in a bearing, and no part of one tree of joints")
         if not (model.joints or KINDS[model.base].moves):
-            raise AccordError("nothing of it moves")
+            raise AccordError("none of its joints can move")
         if left:
             raise AccordError(f"no effort can be commanded of {left[0]}, which moves")
         self._dynamics = TreeDynamics(tree, model.joints, model.base, model.gravity)

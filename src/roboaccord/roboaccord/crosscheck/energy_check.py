@@ -257,14 +257,14 @@ def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:
         text = (
             f"the rest of the energy book differs by {check.left:.2g} J (rms in "
             f"{1e3 * check.length:g} ms) from that of our equations under the engine's own scheme, "
-            f"and round-off explains {check.bound:.1g} J; at t = {check.time:g} s it {what} "
+            f"but round-off explains only {check.bound:.1g} J; at t = {check.time:g} s it {what} "
             f"{abs(check.worst):.2g} J more than they do"
         )
         return outside("energy", engine, text, "energy", f"t = {check.time:g} s")
     text = (
-        f"the energy book keeps a rest of {check.left:.2g} J (rms in {1e3 * check.length:g} ms) at "
-        f"a physics step of 0, time stepping explains {check.bound:.2g} J; from "
-        f"t = {check.time:g} s on it {what} {abs(check.worst):.2g} J that no channel has"
+        f"the energy book leaves a rest of {check.left:.2g} J (rms in {1e3 * check.length:g} ms) "
+        f"at a physics step of 0, but time stepping explains only {check.bound:.2g} J; from "
+        f"t = {check.time:g} s on it {what} {abs(check.worst):.2g} J that no channel accounts for"
     )
     if not check.sure:
         text += f": a physics step of {1e3 * check.step:g} ms is too large to find out why"

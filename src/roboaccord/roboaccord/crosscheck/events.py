@@ -37,8 +37,8 @@ ROUND_OFF = 1e-9  # s, and relative
 TOUCH = "contact"
 STOP = "joint_stop"
 LAWS = {TOUCH: "contact", STOP: "stops"}
-LOGGED = "the log has it, and the joint does not come to its stop in that control period"
-MISSED = "the joint comes to its stop in that control period, and the log has nothing"
+LOGGED = "the log has it, but the joint does not reach its stop in that control period"
+MISSED = "the joint reaches its stop in that control period, but the log has no event"
 Key = tuple[str, str]
 
 
@@ -311,8 +311,8 @@ def judge_events(engine: str, check: EventsCheck) -> Finding:
         unit = UNITS[first.what]
         text += (
             f": {first.what} {first.found:.5g} {unit}, from the same state the reference has "
-            f"{first.expected:.5g}; {first.left:.2g} are left at a physics step of 0, time "
-            f"stepping explains {first.bound:.1g}"
+            f"{first.expected:.5g}; {first.left:.2g} are left at a physics step of 0, of which "
+            f"time stepping explains only {first.bound:.1g}"
         )
     else:
         text += " is not what the reference does from the same state"

@@ -40,7 +40,7 @@ PART, LEAST = 0.1, 0.2  # of the judged motion, and s, that are made again
 MANY = 10.0  # times the sum of two: one normal deviate exceeds that in 3 of 1000 draws
 PAIRS = (1, 8)  # of changed starts; the more where fewer do not explain what is found
 SAME = 0.01  # of what a turn by 45 degrees changes: a box of friction leaves less of it by 90
-BOX = "its contacts have friction in a box along the axes of the world: by 90 degrees all is alike"
+BOX = "its contact friction is a box along the world's axes: a turn by 90 degrees changes nothing"
 UNEQUAL = "its contact law depends on the axes of the world"
 
 
@@ -122,7 +122,7 @@ def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
     change = found[worst]
     text = (
         f"{worst}, {change.quantity} of {change.where} differs by {change.error:.2g} at "
-        f"t = {change.time:g} s, and round-off explains {change.floor:.1g}"
+        f"t = {change.time:g} s, but round-off explains only {change.floor:.1g}"
     )
     if others := [name for name in found if name != worst]:
         text += f"; also {', '.join(others)}"

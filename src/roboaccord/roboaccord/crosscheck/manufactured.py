@@ -40,8 +40,8 @@ ENOUGH = 0.9  # of the expected order
 SETTLED = 0.1  # difference of orders at two steps from which on they are one
 NEAR = 0.3  # rad or m: an error up to which all are judged
 EARLIEST = 3  # samples to be judged
-FAR_OFF = "it takes a far smaller physics step, or the model is far off, as by a sign"
-NO_STEP = "it grows as the step falls, as noise does, or steps that are lost"
+FAR_OFF = "it needs a far smaller physics step, or the model is badly wrong, as in a sign"
+NO_STEP = "it grows as the step falls, as with noise or lost steps"
 SMALLER = "halve the physics step, by --set physics_step or one more --refine"
 
 Largest = Annotated[list[float], Quantity("rad", "largest error, by physics step; slides in m")]
@@ -246,7 +246,7 @@ def models_of(setup: Setup, engine: EngineSpec) -> list[EngineModel]:
         simulator = make_simulator(without_contact(setup), engine)
     parts = engine_parts(simulator)
     if not parts:
-        raise AccordError("the robot has no model of the engine's to follow a motion")
+        raise AccordError("this engine has no model of the robot that could follow a motion")
     return [
         replace(
             part.intended, contact=None, contact_events=False, faults=(),
@@ -291,7 +291,7 @@ def judge(
         far: whether the errors that follow are left out: nothing is within then.
     """
     if len(errors[0]) < EARLIEST:
-        return replace(about, reason=f"the motion is left at once: {FAR_OFF}")
+        return replace(about, reason=f"the engine departs from the motion at once: {FAR_OFF}")
     sizes = np.array([np.abs(each).max(axis=0) for each in errors])
     about = replace(about, error=sizes.max(axis=1).tolist())
     if len(errors) < STEPS:
@@ -312,7 +312,7 @@ def judge(
     )  # fmt: skip
     outcome, reason = judged(about, orders, named)
     if far and outcome == "within":
-        outcome, reason = "not_judged", f"the motion is left: {SMALLER}"
+        outcome, reason = "not_judged", f"the engine departs from the motion: {SMALLER}"
     return replace(about, outcome=outcome, reason=reason)
 
 
@@ -346,8 +346,8 @@ def judged(about: FollowedMotion, orders: Array, named: Coordinate) -> tuple[Out
         return "not_judged", f"{text}: {SMALLER if order > 0.0 else NO_STEP}"
     if _is_left(about):
         return "outside", (
-            f"{named.where} keeps {named.left:.2g} {named.unit} at a step of 0, time stepping "
-            f"explains {named.bound:.2g}"
+            f"{named.where} keeps {named.left:.2g} {named.unit} at a step of 0, of which time "
+            f"stepping explains only {named.bound:.2g}"
         )
     return "within", ""
 

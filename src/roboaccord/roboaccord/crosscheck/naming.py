@@ -234,11 +234,11 @@ def ask_resolution(
     if most is not None and most.smallest <= asked:
         return list(findings)
     if most is None:
-        level, where, text = "scheme", "", "what could hide is not known"
+        level, where, text = "scheme", "", "how large an error could go unnoticed is not known"
     else:
         level, where = most.level, most.where
         enough = _enough(most, asked, setup, order)
-        text = f"{most} could hide, {100 * asked:g} % is asked; {enough}"
+        text = f"{most} could go unnoticed, {100 * asked:g} % is required; {enough}"
     return [
         replace(
             each,
@@ -363,4 +363,4 @@ def name_trajectory(
         return name
     near = [e for e in run.events if abs(e.time - check.since) < 0.02]
     at = f" near {near[0].kind} of {near[0].subject}" if near else ""
-    return replace(name, text=f"it parts at t = {check.since:.4g} s{at}; {name.text}".strip("; "))
+    return replace(name, text=f"it departs at t = {check.since:.4g} s{at}; {name.text}".strip("; "))

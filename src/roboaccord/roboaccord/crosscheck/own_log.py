@@ -467,7 +467,7 @@ def reported(
         finding = Finding("one_step", ENGINE, "outside", text, first.quantity, first.where)
     elif beyond.max() > UNKNOWN:
         worst = log.joints[int(np.argmax(beyond))]
-        text += f", and no {TOGETHER} errors that are known explain them; look at {worst}"
+        text += f", which no {TOGETHER} known errors explain; look at {worst}"
         text += f"; most of it by {'; '.join(map(str, most))}" if most else ""
         finding = Finding("one_step", ENGINE, "outside", text, "", worst)
     elif whole.max() > UNKNOWN and noise.max() > NOISY:

@@ -101,7 +101,7 @@ class Regression:
             if two and two[0].left <= min(LEFT_BY_TWO, BETTER * best.left):
                 return self._named(two, least)
         if best.left > LEFT:
-            return Name("", *self._largest("no one or two errors that are known explain it"))
+            return Name("", *self._largest("no one or two known errors explain it"))
         return self._named(ones, least)
 
     def _named(self, found: Sequence[Trial], least: float) -> Name:
@@ -122,9 +122,8 @@ class Regression:
             if others and others[0] < 1.0:
                 text += f" and the next best {others[0]:.1g}"
         if left > PROBABLE:
-            return Name(
-                "", *self._largest(f"no known error leaves less than {left:.1g} of it; {text}")
-            )
+            text = f"no known error explains all but {left:.1g} of it; closest: {text}"
+            return Name("", *self._largest(text))
         return Name(text=text) if len(alike) > 1 else Name(*alike[0].places[0], text)
 
     def _largest(self, text: str) -> tuple[str, str]:

@@ -184,7 +184,7 @@ def on_ground_of(setup: Setup, engines: Sequence[Engine]) -> Setup:
     for engine in others:
         laid = engine.ground(setup) if engine.ground else setup
         if laid is not setup and len(others) > 1:
-            raise AccordError(f"{engine.name} has a law of the ground of its own: check it alone")
+            raise AccordError(f"{engine.name} has its own law of ground contact: check it alone")
         setup = laid
     return setup
 

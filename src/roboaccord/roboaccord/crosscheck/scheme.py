@@ -203,7 +203,7 @@ def check_scheme(
     apart = left_out(run, setup.scenario.control_period) | touched
     found = compare(twin, run, np.flatnonzero(~apart))
     if not len(found.chosen):
-        return NoTwin("no tick is without an event, a contact or a joint at its stop")
+        return NoTwin("every tick has an event, a contact or a joint at its stop")
     sizes = by_group(np.abs(found.errors))
     worst = np.argsort(-(sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
@@ -291,8 +291,8 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
         return Finding("scheme", engine, "within")
     text = (
         f"{check.quantity} of {check.where} differs by {check.error:.2g} in the tick at "
-        f"t = {check.time:g} s from our equations under the engine's own scheme, and round-off "
-        f"explains {check.floor:.1g}"
+        f"t = {check.time:g} s from our equations under the engine's own scheme, but round-off "
+        f"explains only {check.floor:.1g}"
     )
     name = check.name
     text = f"{text}; {name.text}" if name.text else text

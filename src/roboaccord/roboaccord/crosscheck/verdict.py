@@ -28,15 +28,15 @@ FEW = f"{STEPS} physics steps are needed for a verdict: --refine {STEPS}"
 STILL = "nothing moves: give it another start, such as --set initial.q.JOINT=0.5"
 AT_REST = f"{STILL}; accelerations at random states were compared"
 BLIND = 0.1  # of the change: a reference that errs by more does not decide
-TWIN = "each tick is our equations' under the engine's own scheme (level scheme)"
-THROWN = "each tick without an event is the twin's; the reference does not resolve the others"
+TWIN = "each tick matches our equations under the engine's own scheme (level scheme)"
+THROWN = "each tick without an event matches the twin; the reference does not resolve the others"
 BUT_STOPS = (
-    "each of {} ticks is our equations' under the engine's own scheme (level scheme), and in {} of "
-    "{} others, with an event or a joint at its stop, errors vanish with the step"
+    "each of {} ticks matches our equations under the engine's own scheme (level scheme), and in "
+    "{} of {} others, with an event or a joint at its stop, errors vanish with the step"
 )
 SLOW = 1e-6  # rad/s, m/s: below it nothing moves
 SEEDS = "the motion is chaotic: statistics over seeds compare it in its place"
-NO_TICK = "no tick is without an event or a joint at its stop"
+NO_TICK = "every tick has an event or a joint at its stop"
 FEWEST = 5  # ticks with an event, from which a median can be judged
 Ask = Callable[[], Name]
 
@@ -180,7 +180,7 @@ def judge_step(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> Findin
     if not reason and step.remainder is False:
         reason = (
             f"the {step.where} keeps an error of {step.left:.2g} (rms) at a physics step of 0, "
-            f"time stepping explains {step.bound:.2g}"
+            f"of which time stepping explains only {step.bound:.2g}"
         )
         if not step.asymptotic:
             return _coarse("one_step", engine, reason, step.step)
@@ -314,7 +314,7 @@ def _off_course(
     if runs.remainder is False:
         rest = (
             f"{runs.where} keeps an error of {runs.left:.2g} at a physics step of 0, "
-            f"time stepping and round-off explain {runs.bound:.2g}"
+            f"of which time stepping and round-off explain only {runs.bound:.2g}"
         )
         return rest, runs.asymptotic
     return slow, not slow
@@ -346,8 +346,8 @@ def judge_seeds(engine: str, check: StatisticsCheck) -> Finding:
     if found.outcome == "outside" and is_thrown(check):
         text = (
             f"{found.reason}; but the control loop throws joints from stop to stop (an eigenvalue "
-            f"of its tick is {check.loop:.2g}), so that laws of stops decide: take a shorter "
-            "control_period"
+            f"of its tick is {check.loop:.2g}), so the engines' own laws of stops decide the "
+            "figure: take a shorter control_period"
         )
         return Finding("statistics", engine, "not_judged", text)
     return found

@@ -235,7 +235,7 @@ def _masses(source: Source) -> Found:
             yield "inertia-unit", inertial, message, _unit_of(gyration / size)
         centre = norm(numbers(inertial.find("origin"), "xyz"))
         if centre > BEYOND * size:
-            message = f"{label(link)}: its centre of mass is {centre:.3g} m off, in {size:.3g} m"
+            message = f"{label(link)} of {size:.3g} m: its centre of mass is {centre:.3g} m off"
             yield "centre-of-mass-unit", inertial, message, "write it in m"
 
 
@@ -358,7 +358,7 @@ def _names(source: Source) -> Found:
             yield f"duplicate-{element.tag}-name", element, message, cure
         elif len(name) > 4 and name.startswith("__") and name.endswith("__"):
             cure = "take the underscores away"
-            yield "name-reserved", element, f"{label(element)}: SDF keeps such names", cure
+            yield "name-reserved", element, f"{label(element)}: SDF reserves such names", cure
         seen.add((element.tag, name))
         if not name.isascii() or any(c.isspace() for c in name):
             cure = "letters, digits, _ and -"

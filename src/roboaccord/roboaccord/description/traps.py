@@ -236,8 +236,8 @@ def _unphysical(top: ET.Element) -> Iterator[Trap]:
             rounded.append(name)
     bad, thin = "non-physical inertia", "zero principal moment"
     for cause, places, change, fix in (
-        (bad, negative, _upright, "turn the sign of the negative moment: no other entry is wrong"),
-        ("rounded inertia", rounded, _nudged, "raise what is short by a rounding, 1e-9 of it"),
+        (bad, negative, _upright, "reverse the negative moment's sign: no other entry is wrong"),
+        ("rounded inertia", rounded, _nudged, "raise the moment that rounding cut, by 1e-9 of it"),
         (bad, broken, _sphere, "correct the inertia: no body has these principal moments"),
         (thin, flat, _nudged, "give the link a thickness: 1e-9 of its largest moment is enough"),
         (thin, point, _sphere, "give the link an inertia: one of 0 is refused"),
@@ -440,7 +440,7 @@ def _limits(top: ET.Element) -> Iterator[Trap]:
     fix = 'write lower and upper, or type="continuous" for a joint without limits'
     for cause, here, why in (
         ("limits missing", missing, fix),
-        ("limits swapped", wrong, "write them as they are: swapped, or with another sign"),
+        ("limits swapped", wrong, "write the true limits: they are swapped, or a sign is wrong"),
     ):
         yield Trap(cause, tuple(here), why, _turn_freely, False, "joint", "lower and upper limit")
     fix, needs = "write what the drive can do", "effort and velocity limit"

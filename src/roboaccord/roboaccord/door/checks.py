@@ -88,20 +88,20 @@ def crosscheck(
         robot_or_recording: a robot, or a recorded run, of which every control period is checked,
             or the log of somebody's own simulator or robot: CSV, NPZ or a bag.
         scenario: name, or a YAML file; of a recorded run its own where None.
-        robot: of a recorded run that does not name its robot; a file, against which a
-            log is checked.
+        robot: for a recorded run that does not name its robot; for a log, the file against which
+            it is checked.
         engines: by name or specification; those installed where None.
         settings: values by key.
         refine, progress, changed, command: as of `run_crosscheck`.
-        refused: called with each engine that does not take the scenario and is left out; an error
-            where None, for engines that are named.
-        out: folder for report.html, summary.json and bags; None: a new one under runs/, of a log
-            none.
-        columns: of a log, where a guess would be wrong, as of `read_log`.
+        refused: called with each engine that does not take the scenario, which is then left out;
+            None: it is an error if such an engine is named.
+        out: folder for report.html, summary.json and bags; None: a new one under runs/, or no
+            folder for a log.
+        columns: of a log, where a guess would be wrong, as in `read_log`.
         **options: of the robot.
 
     Raises:
-        AccordError: for whatever cannot be had.
+        AccordError: if something that is needed is missing or wrong.
     """
     if isinstance(robot_or_recording, str | Path) and is_log(robot_or_recording, robot, scenario):
         changes, given = common.changes_of(settings), columns or {}
@@ -194,10 +194,10 @@ def check_own_log(
     every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
     setup = load_setup(str(robot), "", [*every, *changes], **options)
     if setup.scenario.base != "fixed" or setup.tree.frame:
-        raise AccordError(f"{robot}: the base moves; a log is checked of a fixed base alone")
+        raise AccordError(f"{robot}: the base moves; a log can be checked only for a fixed base")
     if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
         raise AccordError(
-            f"{robot}: {mimic[0]} mimics another joint, which a log is not checked of"
+            f"{robot}: {mimic[0]} mimics another joint; a log of that cannot be checked"
         )
     if not setup.joints:
         raise AccordError(f"{robot}: it has no joint that moves")

@@ -48,8 +48,8 @@ def parity(
         packages, arguments: of files.
         repair: where repaired files go.
         seed: of the random states.
-        done: called with each robot, as it is done.
-        command: that repeats it, for the page.
+        done: called with each robot when it is finished.
+        command: the command line that repeats it, shown on the page.
 
     Raises:
         AccordError: for what cannot be read or had.
@@ -101,7 +101,7 @@ def files_of(
     arguments: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> Sequence[Source]:
-    """Return the robots that are meant: of a file, a folder, or one that is installed."""
+    """Return the robots that `what` names: of a file, of a folder, or an installed one."""
     from roboaccord.crosscheck.parity.collection import find_files
     from roboaccord.engines.formats import read_robot
 

@@ -58,14 +58,14 @@ def run(
         engine: `reference`, or the name of an engine.
         settings: values by key.
         controller: `MODULE:CLASS`, instead of the scenario's.
-        inputs: a driven run, of which what people did is repeated.
+        inputs: a driven run, the inputs of which are repeated.
         transport: `direct`, `ros` or `ros_processes`.
         timeout, observers, wrap, tell: as of `RunRequest`.
         out: folder for the bag; None: a new one under runs/.
         **options: of the robot.
 
     Raises:
-        AccordError: for whatever cannot be had, or a run that fails.
+        AccordError: if something that is needed is missing, or the run fails.
     """
     check_engine(engine)
     given = inputs if isinstance(inputs, Inputs) else RecordedInputs(bag_of(inputs))
@@ -111,7 +111,7 @@ def sweep(
     Args:
         robot, scenario, settings, out, **options: as of `run`.
         figure, engines, physics_steps, seeds, workers, done: as of `run.sweep.sweep`.
-        command: that repeats it, for the page.
+        command: the command line that repeats it, shown on the page.
 
     Raises:
         AccordError: as `run.sweep.sweep`.

@@ -34,7 +34,7 @@ Shows = Callable[["Stage"], AbstractContextManager[None]]
 
 @contextmanager
 def shown(stage: Stage) -> Iterator[None]:
-    """Log where a page is, and close it in the end; Ctrl-C is that, too."""
+    """Log where a page is, and close it at the end, also on Ctrl-C."""
     arguments.tell(f"open {stage.url} in a browser")
     try:
         yield
@@ -81,7 +81,7 @@ def view(
         **options: of the robot.
 
     Raises:
-        AccordError: for whatever cannot be had, drawn or written.
+        AccordError: if something is missing, or cannot be drawn or written.
     """
     if not isinstance(what, Setup) and is_recording(what):
         bags = [bag_of(each) for each in (what, *others)]

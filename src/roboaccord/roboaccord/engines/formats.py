@@ -58,7 +58,7 @@ def read_robot(
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
     version = engine.load(engine.version)
-    read = f"<{form}> read by {engine.name} {version} and made a URDF, without its shapes"
+    read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
     return check_urdf(path, made.text, packages, (read, *made.notes), made.made)
 
 

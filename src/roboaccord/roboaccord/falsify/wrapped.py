@@ -66,7 +66,9 @@ class WrappedSpec(EngineSpec):
     after_step: AfterStep | None
 
     def make(self, setup: Setup) -> Simulator:
-        raise AccordError(f"--perturb: {self.name} runs a description of its own, and takes none")
+        raise AccordError(
+            f"--perturb: {self.name} runs a description of its own, which cannot be perturbed"
+        )
 
     def simulate(self, model: EngineModel) -> EngineSimulator:
         model = self.configured(model)

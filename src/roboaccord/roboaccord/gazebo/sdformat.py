@@ -64,7 +64,7 @@ class SdfReading(TreeReading):
     ) -> None:
         model = print_sdf(urdf).find("model")
         if model is None:
-            raise AccordError("sdformat refuses it: it prints no model")
+            raise AccordError("sdformat refuses it: it prints no model; accord check may say why")
         links = {e.get("name") for e in model.findall("link")}
         for joint in model.findall("joint"):  # which it prints, and then does not load
             if joint.get("name") in links:

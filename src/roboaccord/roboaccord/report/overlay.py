@@ -195,7 +195,7 @@ def plot(
         chosen += [name for name in found if name not in chosen]
     if xy:
         if len(chosen) != 2:
-            raise AccordError(f"--xy plots one signal over another: name two, not {len(chosen)}")
+            raise AccordError(f"--xy plots one signal against another: name two, not {len(chosen)}")
         panels = [over(read, chosen[0], chosen[1])]
     else:
         panels = over_time(read, chosen) if chosen else overview(read)
@@ -212,9 +212,9 @@ def over(runs: Sequence[RunSignals], x: str, y: str) -> Panel:
     if not pairs or any(len(one.time) != len(two.time) for _, one, two in pairs):
         raise AccordError(f"{x} and {y} are not known at the same times")
     first, second = pairs[0][1:]
-    traces = [Trace(f"{y} over {x}", i, one.values, two.values) for i, one, two in pairs]
+    traces = [Trace(f"{y} against {x}", i, one.values, two.values) for i, one, two in pairs]
     equal = first.unit == second.unit == "m"
-    return Panel(f"{y} over {x}", first.axis, second.axis, traces, equal)
+    return Panel(f"{y} against {x}", first.axis, second.axis, traces, equal)
 
 
 def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:

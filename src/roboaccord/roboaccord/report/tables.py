@@ -87,8 +87,8 @@ def _models(report: Report) -> list[Table]:
         ),
         Table(
             "Level 1: models",
-            "What each engine has of masses, centres, inertias, lengths, axes, limits, damping and "
-            "armature, compared with the description, and states that are set and read back.",
+            "The masses, centres, inertias, lengths, axes, limits, damping and armature of each "
+            "engine, compared with the description, and states that are set and read back.",
             ("engine", f"total [{total}]", f"reference [{reference}]", "off"),
             _rows(report.masses, lambda check, _: _model(check), found),
         ),
@@ -217,8 +217,8 @@ def _uncertainty(found: Uncertainty | None) -> list[str]:
 def _noise(report: Report) -> Table:
     return Table(
         "Noise floor and horizon",
-        "Each simulator runs once more, and from a start of which one value has its last bit "
-        "changed. The floor is the largest distance of any link that this makes; where it comes to "
+        "Each simulator runs once more, and once from a start with the last bit of one value "
+        "changed. The floor is the largest distance of any link that results; once it reaches "
         "1 mm, no two runs agree any longer. The rate is that at which small distances grow.",
         ("engine", "floor", "rate", "agree until"),
         _rows(report.noise, lambda found, _: _floor(found)),
@@ -242,9 +242,9 @@ def _statistics(report: Report) -> Table:
     return Table(
         "Level 3: statistics over seeds",
         f"{report.not_compared} The difference of the medians is given with 95 % confidence "
-        "(bootstrap); an engine fails where it is larger than allowed throughout, or where the "
-        "share above 0 is unlike the reference's (Fisher, 5 %). Allowed is what both medians "
-        "move from twice the physics step to the step.",
+        "(bootstrap); an engine fails if the whole interval is beyond what is allowed, or if the "
+        "share above 0 is unlike the reference's (Fisher, 5 %). Allowed is the change of both "
+        "medians from twice the physics step to the step.",
         ("engine", mean, *shown, "difference from the reference", "allowed"),
         _rows(
             report.statistics, lambda check, _: statistics_cells(check), report.levels.statistics

@@ -177,7 +177,7 @@ class FileRobot(Robot):
         found = {"contact": "none: there is no ground, and what is drawn touches nothing"}
         found["base"] = f"the root link{called} is {held.get(base, base)}"
         if setup.initial.q.any() and self._away:
-            found["start"] = f"joints are {OFF:g} rad or m off what would be an equilibrium"
+            found["start"] = f"joints are moved {OFF:g} rad or m away from an equilibrium"
         stops = sum(np.inf not in map(abs, each) for each in self.ranges(setup).values())
         viscous = sum(joint.damping > 0 for joint in setup.tree.moving)
         dry = sum(joint.friction > 0 for joint in setup.tree.moving)

@@ -223,7 +223,9 @@ def _on_dask(
     except AccordError:
         raise
     except ImportError as error:
-        raise AccordError(f"a worker of the cluster lacks something: {error}") from None
+        raise AccordError(
+            f"a worker of the cluster lacks a library that this machine has: {error}"
+        ) from None
     except Exception as error:
         foreign = type(error).__module__.startswith(("distributed", "concurrent.futures"))
         if not foreign and "deserializ" not in str(error):  # the scheduler's error for old code

@@ -218,7 +218,7 @@ def check_room_for_ros(instead: str = "") -> None:
     except OSError:
         free = 0
     if resource.getrlimit(resource.RLIMIT_NOFILE)[0] < ROS_FILES:
-        raise AccordError(f"ROS opens {ROS_FILES} files: raise their number by ulimit -n{instead}")
+        raise AccordError(f"ROS opens {ROS_FILES} files: raise the limit with ulimit -n{instead}")
     if free < ROS_SHARED_MEMORY:
         raise AccordError(
             f"ROS takes {ROS_SHARED_MEMORY // 2**20} MB of shared memory, and {SHARED_MEMORY} has "

@@ -123,7 +123,7 @@ def sweep(
             the period.
     """
     if not engines:
-        raise AccordError("no engine is named to sweep")
+        raise AccordError("name at least one engine to sweep")
     steps = list(dict.fromkeys(physics_steps)) or [setup.scenario.physics_step]
     for step in steps:
         make_scenario({**setup.scenario.data(), "physics_step": step})

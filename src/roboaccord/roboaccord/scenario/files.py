@@ -165,13 +165,13 @@ def _check_tolerances(tolerances: Tolerances) -> None:
             raise AccordError(f"{place}.{key}: {value:g} is not a tolerance")
     if isinstance(tolerances.one_step, float) and tolerances.one_step > ONE_STEP:
         raise AccordError(
-            f"{place}.one_step: what loosens {ONE_STEP:g} takes {{limit: NUMBER, reason: TEXT}}"
+            f"{place}.one_step: to exceed {ONE_STEP:g}, write {{limit: NUMBER, reason: TEXT}}"
         )
     defaults = Tolerances()
     for key in ("acceleration", "mass", "one_step_order", "order"):
         most = getattr(defaults, key)
         if not getattr(tolerances, key) <= most:
-            raise AccordError(f"{place}.{key}: it is {most:g} at most, and may be made smaller")
+            raise AccordError(f"{place}.{key}: must be at most {most:g}")
 
 
 def data_keys() -> list[str]:

@@ -69,7 +69,7 @@ def check_fault(fault: Fault, joints: Sequence[str], tree: Tree) -> None:
     joint = next(joint for joint in tree.moving if joint.name == fault.joint)
     if fault.angle is not None and not joint.lower <= fault.angle <= joint.upper:
         raise AccordError(
-            f"fault {fault}: {fault.joint} goes from {joint.lower:g} to {joint.upper:g} rad"
+            f"fault {fault}: the range of {fault.joint} is {joint.lower:g} to {joint.upper:g} rad"
         )
 
 

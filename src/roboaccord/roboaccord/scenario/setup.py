@@ -151,7 +151,7 @@ class Robot(ABC):
         Raises:
             AccordError: by default.
         """
-        raise AccordError(f"{self.name} has no reference")
+        raise AccordError(f"{self.name} has no reference: name an engine")
 
     def engine(self, setup: Setup, engine: AnyEngine) -> AnySimulator | None:
         """Make the simulator of an engine, for a robot that is more than one model.

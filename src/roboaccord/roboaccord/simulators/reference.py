@@ -113,8 +113,8 @@ class JointSpaceReference(Reference):
         stopped = self._stops.beyond(after.q)
         if stopped:
             raise AccordError(
-                f"{stopped} comes to its stop at t = {after.time:.6f} s, and the reference of "
-                "the robot has none: widen its limits, or make it continuous"
+                f"{stopped} comes to its stop at t = {after.time:.6f} s, but the reference of "
+                "the robot has no stops: widen its limits, or make it continuous"
             )
 
     def _rk4(self, y: Array, effort: Array) -> Array:

@@ -88,7 +88,10 @@ class Stops:
                 found = self._strike(y, locked)
                 impacts += [Impact(j, (i + 1) * step - left, size) for j, size in found]
             else:
-                raise AccordError(f"reference: more than {MOST} impacts at stops in a step")
+                raise AccordError(
+                    f"reference: more than {MOST} impacts at stops in a step: take a smaller "
+                    "physics_step"
+                )
         return impacts
 
     def _at(self, y: Array, locked: Sequence[int]) -> tuple[list[int], Array]:

@@ -113,7 +113,7 @@ def failure_lines(
             yield line
     for found in verdicts.values():
         verdict = found.kind.removeprefix(FOUND)
-        yield f"{found.subject} sound, and taken for {verdict} at {found.time:.2f} s"
+        yield f"{found.subject} healthy, but found {verdict} at {found.time:.2f} s"
     for found in findings:
         if found.kind == REFUSED and found.time <= moment:
             yield f"target refused at {found.time:.2f} s: {found.subject.replace('_', ' ')}"

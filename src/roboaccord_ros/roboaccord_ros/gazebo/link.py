@@ -302,7 +302,8 @@ def set_rates(server: Server, setup: Setup) -> None:
             # Of two requests between two iterations the later one counts: it asks for both.
             server.control(state=_state({robot.model: commands, probed: probes}, remove=True))
             return
-    raise LockstepError(f"Gazebo does not take initial.twist of {setup.scenario.name}")
+    what = f"Gazebo does not take initial.twist of {setup.scenario.name}"
+    raise LockstepError(f"{what}: leave it out, or use sim:=dart")
 
 
 class Entities:

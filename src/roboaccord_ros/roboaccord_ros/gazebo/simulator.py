@@ -66,7 +66,7 @@ class GazeboSimulator(Simulator):
         self._level = is_level(setup, contacts)
         self._urdf = expand_for_gazebo(setup, contacts, started=False)
         if not self._level and base_in_gazebo(setup.scenario) != "fixed":
-            self.unplaced = "Gazebo cannot be put into a state of a base that is free"
+            self.unplaced = "Gazebo cannot set the state of a free base"
         self._names = [*setup.joints, *(LEVEL if self._level else ())]
         self._level_base = LevelBase(setup.initial)
         self._faults_here = GazeboFaults(setup, lockstep=True)
@@ -120,7 +120,7 @@ class GazeboSimulator(Simulator):
 
     def _advance(self, command: Command, duration: float) -> None:
         if command.twist is not None or command.wrench is not None:
-            raise AccordError("gz: no wrench and no twist on the base here")
+            raise AccordError("gz: a base cannot be pushed or moved here: use another engine")
         before = self.state()
         self._events += self._faults_here.act(before)
         self._effort = self._faults_here.commanded(command)

@@ -330,5 +330,5 @@ def set_log_level(level: str) -> None:
     """
     known = logging.getLevelNamesMapping()
     if level.upper() not in known:
-        raise AccordError(f"unknown log level {level}; there is debug, info, warning, error")
+        raise AccordError(f"unknown log level {level}; available: debug, info, warning, error")
     logging.basicConfig(level=known[level.upper()], format="%(levelname)s %(name)s: %(message)s")

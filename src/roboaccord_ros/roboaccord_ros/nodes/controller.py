@@ -236,7 +236,10 @@ class ControllerShell(Shell):
 
     def _answer(self, state: RobotState | None) -> None:
         if self._inlet.repeated is not None:
-            self._warn_once(f"the state of t = {self._inlet.repeated:.6f} s came again; left out")
+            self._warn_once(
+                f"the state of t = {self._inlet.repeated:.6f} s arrived twice; "
+                "the second is ignored"
+            )
         if state is None:
             return
         if not self._ready:

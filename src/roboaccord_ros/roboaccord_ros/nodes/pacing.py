@@ -131,12 +131,12 @@ class Pacing:
             return False
         if not np.array_equal(effort, given):
             raise LockstepError(
-                f"t = {stamp:.6f} s was answered twice, and not alike: "
+                f"t = {stamp:.6f} s was answered twice, with different commands: "
                 f"{self._commands.get_publisher_count()} nodes publish {self._commands.topic_name}"
             )
         if not self._warned:
             self._warned = True
-            _log.warning("the answer to t = %.6f s came again; it is left out", stamp)
+            _log.warning("the answer to t = %.6f s arrived twice; the second is ignored", stamp)
         return True
 
     def _resume(self) -> None:

@@ -259,7 +259,7 @@ class RecorderShell(Shell):
         elif late and ended:
             self._give_up()
         elif late:
-            _log.warning("the simulator went without a result; %s ends there", self._path.name)
+            _log.warning("the simulator ended without a result; %s ends there", self._path.name)
             self.run.stop()
 
     def _is_alone(self) -> bool:

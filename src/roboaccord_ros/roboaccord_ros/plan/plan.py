@@ -192,7 +192,7 @@ def _messages(
     reason = f" ({choice.reason})" if choice.reason else ""
     words = [
         f"{setup.robot.name} {setup.scenario.name} in sim:={choice.sim}{reason}",
-        "in real time" if pace else "as fast as can be",
+        "in real time" if pace else "as fast as possible",
         f"look: {sight.where(bag) or 'ros2 topic echo, or rviz:=true, foxglove:=true'}",
         f"bag: {bag}" if bag else "no bag (record:=false)",
     ]

@@ -53,7 +53,7 @@ class Request:
                 value = value.lower()
             choices = CHOICES.get(name, SIMULATORS if name == "sim" else (value,))
             if value not in choices:
-                raise AccordError(f"{name}:={value}: there is {', '.join(choices)}")
+                raise AccordError(f"{name}:={value}: available: {', '.join(choices)}")
             given[name] = value
         if given["namespace"] and not NAMESPACE.fullmatch(given["namespace"]):
             raise AccordError(f"namespace:={given['namespace']} is not a name of ROS")
@@ -169,7 +169,7 @@ def _check(request: Request, sim: str) -> World | None:
     """Refuse what a simulator cannot run; return Gazebo's world."""
     setup, lockstep = request.setup, request.on("lockstep")
     if sim == GAZEBO and is_file(setup.scenario.robot):
-        raise AccordError("Gazebo takes robots with a package, not one that is a file")
+        raise AccordError("Gazebo takes robots with a package, not a file: use sim:=dart")
     if sim == GAZEBO:
         return check_gazebo(
             setup, request["world"], lockstep=lockstep, contacts=request["contacts"]
@@ -192,7 +192,7 @@ def _refuse_slow(request: Request) -> None:
     factor = speed(request)
     if request.driven and factor is not None and factor < SLOW:
         raise AccordError(
-            f"its last run on this machine came to {factor:.2g} of real time; sim:=gz for it anyway"
+            f"its last run here reached {factor:.2g} of real time; sim:=gz uses it anyway"
         )
 
 

@@ -104,7 +104,7 @@ def _reserve(stack: contextlib.ExitStack) -> int:
         except OSError:
             continue
         return domain
-    raise AccordError(f"all {LAST_DOMAIN} ROS domains of this machine are taken by running runs")
+    raise AccordError(f"all {LAST_DOMAIN} ROS domains of this machine are in use: end other runs")
 
 
 @contextlib.contextmanager

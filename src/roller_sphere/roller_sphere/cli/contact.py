@@ -54,9 +54,10 @@ def contact_command(
 ) -> Result:
     """Drive the ball along 12 headings in engines, and compare its turning with the model.
 
-    w_t, in the plane of both contacts, is to be the model's within 2 % in DART with its z axis
-    along their normal e, and w_s, along e, within the interval between both rollers' lines. Exit
-    status 1 if it is not. DART with its z axis up and MuJoCo are shown beside it.
+    In DART with its z axis along the normal e of the plane of both contacts, w_t, in that plane,
+    must agree with the model within 2 %, and w_s, along e, must lie in the interval between both
+    rollers' lines. Exit status 1 if not. DART with its z axis up and MuJoCo are shown for
+    comparison.
 
     Examples:
 
@@ -68,7 +69,7 @@ def contact_command(
     known = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
     for name in names:
         if name not in known:
-            raise AccordError(f"unknown engine {name}; there is {', '.join(known)}")
+            raise AccordError(f"unknown engine {name}; available: {', '.join(known)}")
     chosen = cases(names, numbers(alphas, "--alpha-deg"))
     with counted(len(chosen), "12 headings each") as done:
         found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))
@@ -113,11 +114,11 @@ def dribble_command(
 ) -> Result:
     """Dribble at every speed and turn rate, and compare with statics and with the model of slip.
 
-    Each run goes straight on and then into a turn that goes on. Shown are whether the ball is
-    still held at the end, the share of friction that statics ask of the rollers in the turn (above
-    1 nothing holds the ball), and of the last second the slips and the ball's spin beside those
-    that the model gives for the same velocity of the ball; and roller 1's share of the slip, which
-    is a half in the model.
+    Each run goes straight ahead and then into a continuous turn. It shows whether the ball is still
+    held at the end; the share of the available friction that statics demands of the rollers in the
+    turn (above 1 nothing holds the ball); the slips and the ball's spin over the last second, next
+    to those that the model gives for the same velocity of the ball; and roller 1's share of the
+    slip, which is a half in the model.
 
     Examples:
 

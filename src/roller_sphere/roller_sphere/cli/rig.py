@@ -318,11 +318,11 @@ def figures_command(
     heading: Annotated[Degrees, typer.Option("--heading-deg", help="Heading of figure 2b.")] = 60.0,
     rollers: Rollers = None,
 ) -> Result:
-    """Draw the paper's figures, try its claims, and survey what a builder can choose.
+    """Draw the paper's figures, test its claims, and survey what a builder can choose.
 
     Writes index.html with all of it, each figure as SVG, the data as CSV, and the claims as CSV and
-    JSON. Figures 3 and the claims are those of the paper's rig. The rig of the options is that of
-    figures 1 and 2; its first two azimuths, and its first latitude, are those of the builder's
+    JSON. The figures 3 and the claims are for the paper's rig. The rig of the options is used for
+    figures 1 and 2; its first two azimuths, and its first latitude, are used for the builder's
     view.
 
     Examples:

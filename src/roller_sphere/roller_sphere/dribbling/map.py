@@ -94,7 +94,7 @@ class Cell:
     ]
     grip: Annotated[
         float,
-        Quantity("1", "share of friction that statics ask; above 1 it slips", form=".2f"),
+        Quantity("1", "share of friction that statics demands; above 1 it slips", form=".2f"),
     ]
     slip: SlipFigures | None
 

@@ -297,8 +297,8 @@ class Optimisation:
 MinSpeed = Annotated[
     MetresPerSecond | None,
     typer.Option(
-        help="Least speed of a cheap gait. Default: half the default gait's. Without "
-        "it the cheapest gait would be the slowest."
+        help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
+        "Without a limit the cheapest gait would be the slowest."
     ),
 ]
 ConfirmIn = Annotated[

@@ -58,7 +58,7 @@ class Task:
 
     def __post_init__(self) -> None:
         if self.objective not in ("speed", "cost"):
-            raise AccordError(f"unknown objective {self.objective}; there is cost, speed")
+            raise AccordError(f"unknown objective {self.objective}; available: cost, speed")
         if not 0 < self.max_effort < math.inf:
             raise AccordError("the largest effort must be positive and finite")
         if not FREQUENCY < self.max_frequency < math.inf:

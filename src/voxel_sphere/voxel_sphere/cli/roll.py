@@ -69,7 +69,7 @@ def roll_command(
     scheme: Scheme = "exact",
     after: After = "parallel",
     steep: Annotated[
-        Degrees, typer.Option(help="Least slope of a face of --workspace that is a wall.")
+        Degrees, typer.Option(help="Smallest slope of a face of --workspace that counts as a wall.")
     ] = STEEP,
     step: Annotated[
         Seconds | None, typer.Option(help="Step of the integration. Default: 0.02 rad of turn.")
@@ -233,7 +233,11 @@ def accuracy_command(
     ] = None,
     schemes: Annotated[
         list[str] | None,
-        typer.Option("--scheme", metavar="NAME", help=f"Of {', '.join(COMPARED)}; repeat; all."),
+        typer.Option(
+            "--scheme",
+            metavar="NAME",
+            help=f"One of {', '.join(COMPARED)}; may be repeated. Default: all.",
+        ),
     ] = None,
     walls: Annotated[
         bool, typer.Option("--walls/--no-walls", help="Measure bounces as well.")

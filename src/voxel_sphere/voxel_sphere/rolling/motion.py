@@ -297,7 +297,7 @@ def roll(asked: Rolling, done: Callable[[int], object] = lambda count: None) -> 
 def check_scheme(name: str, known: Iterable[str] = SCHEMES) -> str:
     """Return the name of a scheme, or complain."""
     if name not in known:
-        raise AccordError(f"no scheme {name}; there is {', '.join(known)}")
+        raise AccordError(f"no scheme {name}; available: {', '.join(known)}")
     return name
 
 

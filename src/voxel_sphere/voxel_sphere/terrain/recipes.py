@@ -354,7 +354,7 @@ def _compiled(node: ast.AST, names: set[str], source: str) -> Evaluated:
             return _applied(FUNCTIONS[name], args, names, source)
     part = ast.get_source_segment(source, node) or source
     raise AccordError(
-        f"{part!r} in the expression {source!r} is not known; there is "
+        f"{part!r} in the expression {source!r} is not known; available: "
         f"{', '.join(sorted(names))}, and {', '.join(FUNCTIONS)}"
     )
 

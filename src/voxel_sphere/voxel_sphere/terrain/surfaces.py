@@ -254,7 +254,7 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
         AccordError: for an unknown name or parameter, or a surface that cannot be.
     """
     if name not in SURFACES:
-        raise AccordError(f"no surface {name}; there is {', '.join(SURFACES)}")
+        raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
     known = default_parameters(name)
     for key in parameters.keys() - known.keys():
         raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")

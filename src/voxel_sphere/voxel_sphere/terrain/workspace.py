@@ -115,7 +115,7 @@ class Workspace:
             refuse_pictures(self.path / name)
             there = ", ".join(self.kinds) or "nothing"
             raise AccordError(
-                f"{self.path}: no volume {name or 'without a name'}; there is {there}"
+                f"{self.path}: no volume {name or 'without a name'}; available: {there}"
             )
         volume = read_volume(self.path / name, self.n, done)
         if not volume.any():

@@ -235,14 +235,14 @@ def _name(
             return Name(trap.cause, place, trap.fix)
     if off.keys() & {"link", "joint"}:
         kind = "link" if "link" in off else "joint"
-        text = "look at what carries it: it is lost with all that hangs on it"
+        text = "check the link that carries it: that was lost with all that is attached to it"
         return Name(f"{kind} dropped", place, text)
     if off.keys() & set(OF_LINKS):
         return _name_link(place, kept(reference, reading)[place], reading.links[place], off)
     want, have = reference.reading.hinges[place], reading.hinges[place]
     if "axis" in off:
         if np.allclose(want.axis, -have.axis, atol=LIKE):
-            return Name("axis flipped", place, "turn the sign of the joint's <axis>")
+            return Name("axis flipped", place, "reverse the sign of the joint's <axis>")
         return Name("axis", place, f"the axis is {off['axis']}")
     if "origin" in off:
         return Name("origin", place, "the joint's <origin> is read differently")
