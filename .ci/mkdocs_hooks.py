@@ -18,6 +18,12 @@ from roboaccord.scenario.keys import Key, keys_of
 from roboaccord.scenario.setup import find_robot, robot_names
 
 ROOT = Path(__file__).resolve().parents[1]
+STYLE = """
+.md-typeset td code { overflow-wrap: normal; word-break: keep-all; }
+@media (max-width: 600px) {
+  .md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.6em 0.4em; }
+}
+"""
 GALLERY = ROOT / "runs/gallery"
 PAGES = {  # outside docs/, and where the site has them
     "CONTRIBUTING.md": "CONTRIBUTING.md",
@@ -39,7 +45,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/commands.md": "\n".join(_commands()),
         "reference/keys.md": "\n".join(_keys()),
         "gallery.md": _gallery(),
-        "site.css": ".md-typeset td code { overflow-wrap: normal; word-break: keep-all; }\n",
+        "site.css": STYLE,
     }
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
