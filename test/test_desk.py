@@ -150,7 +150,7 @@ def test_panels_have_units_and_a_curve_for_each_run(runs: dict[str, Run]) -> Non
     path = plot([runs["first"].request.bag], ["com.x", "com.y"], xy=True).panels[0]
     assert path.equal and path.xlabel == "x of the centre of mass [m]"
     titles = [panel.title for panel in plot([runs["first"].request.bag]).panels]
-    assert titles == ["com.y over com.x", "joint position", "com.speed"]
+    assert titles == ["com.y against com.x", "joint position", "com.speed"]
     run_signals = RunSignals(runs["first"].request.bag)
     assert over_time([run_signals], ["com.x", "com.speed"])[1].ylabel.endswith("[m/s]")
 
@@ -181,7 +181,7 @@ def test_the_command_shows_the_change_first_in_80_columns(
     assert max(map(len, lines)) <= 80
     speeds = " -> ".join(f"{made.motion.figures()['speed']:.4g}" for made in runs.values())
     place = {word: i for i, line in enumerate(lines) for word in (
-        "friction.mu_along  0.1 -> 0.5", f"{speeds} m/s", "links of A and B part by", "worst of 21",
+        "friction.mu_along  0.1 -> 0.5", f"{speeds} m/s", "links of A and B differ by", "worst of 21",
     ) if word in line}  # fmt: skip
     assert len(place) == 4 and [*place] == sorted(place, key=place.get)
     assert "at tolerance" not in "".join(lines)

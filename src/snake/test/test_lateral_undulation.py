@@ -77,7 +77,7 @@ def test_a_sweep_refuses_an_unknown_figure_and_step_and_no_engine():
         sweep(scenario_with(*SHORT, "duration=0.01"), figure="travel", seeds=2, workers=1)
     with pytest.raises(AccordError, match="not a whole multiple"):
         sweep(scenario_with(*SHORT), figure="speed", seeds=2, physics_steps=[3e-4])
-    with pytest.raises(AccordError, match="no engine"):
+    with pytest.raises(AccordError, match="name at least one engine"):
         sweep(scenario_with(*SHORT), figure="speed", engines=[], seeds=2)
 
 
