@@ -181,7 +181,7 @@ def test_the_command_shows_the_change_first_in_80_columns(
     assert max(map(len, lines)) <= 80
     speeds = " -> ".join(f"{made.motion.figures()['speed']:.4g}" for made in runs.values())
     place = {word: i for i, line in enumerate(lines) for word in (
-        "friction.mu_along  0.1 -> 0.5", f"{speeds} m/s", "links of A and B differ by", "worst of 21",
+        "friction.mu_along  0.1 -> 0.5", f"{speeds} m/s", "of A and B differ by", "worst of 21",
     ) if word in line}  # fmt: skip
     assert len(place) == 4 and [*place] == sorted(place, key=place.get)
     assert "at tolerance" not in "".join(lines)
