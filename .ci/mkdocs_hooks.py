@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import contextlib
+import io
+import json
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from posixpath import dirname, normpath, relpath
+from tempfile import TemporaryDirectory
+from types import ModuleType
 from typing import Any
 
+from matplotlib.figure import Figure
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -19,6 +27,7 @@ from roboaccord.scenario.setup import find_robot, robot_names
 
 ROOT = Path(__file__).resolve().parents[1]
 STYLE = """
+.md-typeset pre { overflow-x: auto; }
 .md-typeset td code { overflow-wrap: normal; word-break: keep-all; }
 @media (max-width: 600px) {
   .md-typeset table:not([class]) :is(th, td) { min-width: 0; padding: 0.6em 0.4em; }
@@ -29,6 +38,7 @@ PAGES = {  # outside docs/, and where the site has them
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
     "src/roboaccord/roboaccord/description/rules.md": "reference/rules.md",
+    "examples/first_steps.ipynb": "first_steps.md",
 }
 LINK = re.compile(r"\[([^\]\[]*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
 API = (
@@ -46,6 +56,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "reference/keys.md": "\n".join(_keys()),
         "gallery.md": _gallery(),
         "site.css": STYLE,
+        **_notebook("examples/first_steps.ipynb"),
     }
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))
@@ -157,6 +168,34 @@ def _table(title: str, keys: list[Key]) -> Iterator[str]:
         cells = (f"`{key.key}`", key.kind, key.unit, f"`{key.default}`", key.meaning)
         yield f"| {' | '.join(map(_cell, cells))} |"
     yield ""
+
+
+def _notebook(source: str) -> dict[str, str | bytes]:
+    """Run a notebook, and return its page and the figures that it draws."""
+    module = ModuleType("notebook")  # where a controller of its own is looked for
+    sys.modules[module.__name__], place = module, Path(PAGES[source])
+    lines, figures = list[str](), dict[str, str | bytes]()
+    with TemporaryDirectory() as folder, contextlib.chdir(folder):
+        for cell in json.loads((ROOT / source).read_text(encoding="utf-8"))["cells"]:
+            text = "".join(cell["source"])
+            if cell["cell_type"] == "markdown":
+                lines += [text, ""]
+                continue
+            *body, last = ast.parse(text).body
+            exec(compile(ast.Module(body, []), source, "exec"), vars(module))  # noqa: S102
+            assert isinstance(last, ast.Expr)
+            value = eval(compile(ast.Expression(last.value), source, "eval"), vars(module))  # noqa: S307
+            lines += [f"```python\n{text}\n```", ""]
+            if isinstance(value, Figure):
+                picture = io.BytesIO()
+                value.savefig(picture, dpi=100)
+                name = f"{place.stem}_{cell['id']}.png"
+                figures[name] = picture.getvalue()
+                lines += [f"![Output of the cell above]({name})", ""]
+            else:
+                shown = getattr(value, "_repr_html_", lambda value=value: f"<pre>{value}</pre>")()
+                lines += [shown, ""]
+    return {str(place): "\n".join(lines), **figures}
 
 
 def _gallery() -> str:
