@@ -71,6 +71,7 @@ def test_few_modules_or_rooms_stand_at_the_top(package: str) -> None:
     assert len([p for p in found if p.name != "__init__.py"]) <= MOST
 
 
+@pytest.mark.slow
 def test_only_commands_know_of_deliberate_errors() -> None:
     """No module outside `falsify` imports it or has such a parameter, but for commands."""
     own = "roboaccord.falsify"

@@ -34,6 +34,7 @@ MISTAKES = [
     "view missing",
     "check missing.sdf",
 ]
+FIRST = 6  # the others are slow
 
 
 def timed(folder: Path, *words: str) -> tuple[subprocess.CompletedProcess[str], float]:
@@ -58,7 +59,10 @@ def imported(words: str, folder: Path) -> tuple[set[str], float, str]:
     return modules, spent, done.stdout + "\n".join(message)
 
 
-@pytest.mark.parametrize("words", MISTAKES)
+@pytest.mark.parametrize(
+    "words",
+    [*MISTAKES[:FIRST], *(pytest.param(w, marks=pytest.mark.slow) for w in MISTAKES[FIRST:])],
+)
 def test_a_mistake_is_told_at_once(words: str, tmp_path: Path) -> None:
     modules, spent, message = imported(words, tmp_path)
     assert message.startswith("accord: "), message

@@ -144,7 +144,9 @@ def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: P
     assert times[3] - times[2] < 1.0 + LATE
 
 
-@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "Ctrl-C"])
+@pytest.mark.parametrize(
+    "key", ["q", pytest.param("\x03", marks=pytest.mark.slow)], ids=["q", "Ctrl-C"]
+)
 def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     pytest.importorskip("snake")
     terminal = Terminal("teleop", "snake", "--out", str(tmp_path / "drive"), "--json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+import pytest
 from workspace import ROOT
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -16,6 +17,7 @@ def is_untyped(function: Function) -> bool:
     return function.returns is None and not any(x and x.annotation for x in arguments)
 
 
+@pytest.mark.slow
 def test_only_kernels_go_without_types() -> None:
     kernels = 0
     for path in sorted(ROOT.glob("src/*/*/**/*.py")):

@@ -101,7 +101,7 @@ def message(words: str, folder: Path, **environment: str) -> list[str]:
     ("fault", "command"),
     [
         ("import", "run {} --transport direct"),
-        ("joints", "run {} --transport direct"),
+        pytest.param("joints", "run {} --transport direct", marks=pytest.mark.slow),
         pytest.param("reference", "crosscheck {}", marks=pytest.mark.slow),
         ("step", "run {} --transport direct"),
         ("step", "run {} --transport ros"),
@@ -124,9 +124,19 @@ def test_an_error_in_a_users_robot_is_one_line(fault: str, command: str, workspa
     ("controller", "more", "line"),
     [
         ("own", "", "Careless raised TypeError:"),
-        ("own", "--set seed=2", "Careless.reset raised ValueError: matmul"),
+        pytest.param(
+            "own",
+            "--set seed=2",
+            "Careless.reset raised ValueError: matmul",
+            marks=pytest.mark.slow,
+        ),
         ("half", "", "cannot import half:Careless: invalid syntax (half.py:3)"),
-        ("needy", "", "No module named 'not_there' (needy.py:2 in <module>)"),
+        pytest.param(
+            "needy",
+            "",
+            "No module named 'not_there' (needy.py:2 in <module>)",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_an_error_in_a_users_controller_is_one_line(

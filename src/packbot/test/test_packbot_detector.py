@@ -446,7 +446,7 @@ def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
     assert controller.detected["shoulder"].kind == "loose"
 
 
-@pytest.mark.parametrize("joint", ["elbow2", "shoulder"])
+@pytest.mark.parametrize("joint", ["elbow2", pytest.param("shoulder", marks=pytest.mark.slow)])
 def test_a_drive_that_was_without_power_for_a_while_is_not_given_up(setup, joint):
     """The drive gives nothing for 0.6 s; what is turned a little then shows that it is sound."""
     plant = Plant(EXACT_ARM, "mujoco")

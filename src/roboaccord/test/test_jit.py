@@ -256,6 +256,7 @@ def test_a_value_whose_change_would_go_unseen_is_refused(warm: Path) -> None:
         outer(2.0)
 
 
+@pytest.mark.slow
 def test_of_processes_that_start_together_one_compiles(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,7 +54,9 @@ def whole_periods(trajectory, start):
         ticks.insert(0, tick)
 
 
-@pytest.mark.parametrize(("engine", "seed"), [("reference", 1), ("dart", 0), ("mujoco", 2)])
+@pytest.mark.parametrize(("engine", "seed"), [
+    ("reference", 1), ("dart", 0), pytest.param("mujoco", 2, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_a_quarter_turn(engine, seed):
     """90 degrees well within the 15 s that are asked for, and kept within 5 from then on.
 

@@ -52,7 +52,7 @@ def test_head_on_it_goes_away_from_a_second_wall():
         assert tangent(v, m, n, np.array([0, side, 0])) == pytest.approx([0, side, 0])
 
 
-@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("binary", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_bounces(binary):
     """Issue 7, at its n = 100 and at the turn that fits the grid worst."""
     found = bounces(100, 20.0, binary=binary)
