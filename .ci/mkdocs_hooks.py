@@ -34,11 +34,12 @@ STYLE = """
 }
 """
 GALLERY = ROOT / "runs/gallery"
+NOTEBOOK = "examples/first_steps.ipynb"
 PAGES = {  # outside docs/, and where the site has them
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
     "src/roboaccord/roboaccord/description/rules.md": "reference/rules.md",
-    "examples/first_steps.ipynb": "first_steps.md",
+    NOTEBOOK: "first_steps.md",
 }
 LINK = re.compile(r"\[([^\]\[]*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
 API = (
@@ -50,13 +51,17 @@ API = (
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here, and the files that pages link to."""
     made = {
-        **{page: (ROOT / source).read_text(encoding="utf-8") for source, page in PAGES.items()},
+        **{
+            page: (ROOT / source).read_text(encoding="utf-8")
+            for source, page in PAGES.items()
+            if source != NOTEBOOK
+        },
         "reference/python.md": "\n".join(_python()),
         "reference/commands.md": "\n".join(_commands()),
         "reference/keys.md": "\n".join(_keys()),
         "gallery.md": _gallery(),
         "site.css": STYLE,
-        **_notebook("examples/first_steps.ipynb"),
+        **_notebook(NOTEBOOK),
     }
     for page, text in made.items():
         files.append(File.generated(config, page, content=text))

@@ -124,6 +124,9 @@ def test_results_for_machines_need_no_extra(runner: Path, tmp_path: Path) -> Non
     words = "--json --sarif arm.sarif --junit arm.xml --repair repaired.urdf".split()
     message = json.loads(succeed(accord(runner, tmp_path, "parity", "arm.urdf", *MUJOCO, *words)))
     assert message["verdict"] == "pass"
+    code = 'import roboaccord as ra; print(ra.parity("arm.urdf", engines=["mujoco"]))'
+    printed = succeed(call([runner / "roboaccord/bin/python", "-c", code], tmp_path))
+    assert "arm: 6 joints" in printed
     assert json.loads((tmp_path / "arm.sarif").read_text())["runs"][0]["results"] == []
     assert ET.parse(tmp_path / "arm.xml").find("testsuite/testcase").get("name") == "mujoco"
 

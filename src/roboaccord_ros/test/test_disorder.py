@@ -116,13 +116,16 @@ def test_a_recorder_does_not_mix_the_states_of_two_simulators(graph, setup_for, 
 
 def test_a_run_stays_on_this_machine_unless_the_user_opens_it(monkeypatch):
     monkeypatch.delenv(domain.DISCOVERY, raising=False)
-    assert not domain.is_open()
+    told = list[str]()
+    domain.announce(told.append)
+    assert told == []
     with domain.private_domain() as number:
         assert domain.os.environ[domain.DISCOVERY] == "LOCALHOST"
         assert number > 0
     monkeypatch.setenv(domain.DISCOVERY, "SUBNET")
     monkeypatch.setenv(domain.DOMAIN, "7")
-    assert domain.reach() == f"ROS is open: domain 7, {domain.DISCOVERY}=SUBNET"
+    domain.announce(told.append)
+    assert told == [f"ROS is open: domain 7, {domain.DISCOVERY}=SUBNET"]
     with domain.private_domain() as number:
         assert number == 7
         assert domain.os.environ[domain.DISCOVERY] == "SUBNET"

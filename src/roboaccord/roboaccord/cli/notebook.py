@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 from rich.console import Console, RenderableType
 
-from roboaccord.bag.reader import BagRun
-from roboaccord.cli import bags, levels, parity, run, sweep
 from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import visible
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.own_log import LogReport
-from roboaccord.crosscheck.parity.result import Parity
-from roboaccord.crosscheck.recorded import RecordedReport
-from roboaccord.crosscheck.report import Report
-from roboaccord.report.comparison import Comparison
-from roboaccord.run.runner import Run
-from roboaccord.run.sweep import Study
 
 WIDTH = 100  # characters
 FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
+PRINTERS = {
+    "Run": "run:shown_of",
+    "Report": "levels:shown_of",
+    "LogReport": "levels:log_lines",
+    "Parity": "parity:shown_of",
+    "Study": "sweep:tables_of",
+    "Comparison": "bags:shown_of",
+}
+"""Functions of this package by the class that they print: a light installation has not all."""
 
 
 def html_of(result: object) -> str:
@@ -41,27 +42,19 @@ def _printed(result: object) -> Console:
     return screen
 
 
-def shown_of(result: object) -> Sequence[RenderableType]:
+def shown_of(result: Any) -> Sequence[RenderableType]:
     """Return what the command prints of a result."""
-    match result:
-        case Run():
-            return run.shown_of(result)
-        case Report():
-            return levels.shown_of(result)
-        case RecordedReport():
+    match type(result).__name__:
+        case name if name in PRINTERS:
+            module, _, function = PRINTERS[name].partition(":")
+            shown = getattr(import_module(f"{__package__}.{module}"), function)(result)
+            return list[RenderableType](shown)
+        case "RecordedReport":
             return [result.line()]
-        case LogReport():
-            return levels.log_lines(result)
-        case Parity():
-            return parity.shown_of(result)
-        case Study():
-            return sweep.tables_of(result)
-        case Comparison():
-            return bags.shown_of(result)
-        case BagRun():
+        case "BagRun":
             words = f"{result.robot} in {result.engine} {result.engine_version}".strip()
             return [words, *shown_of(result.trajectory)]
-        case Trajectory():
+        case "Trajectory":
             rows = {
                 "samples": (str(len(result)), ""),
                 "time": (f"{result.time[0]:g} to {result.time[-1]:g}", "s"),

@@ -24,7 +24,7 @@ from roboaccord.description.findings import RuleFinding, Severity
 from roboaccord.description.meshes import PACKAGE
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import NUMBERS, Found, Source, end, label, norm, numbers
-from roboaccord.description.traps import find_traps, large_meshes
+from roboaccord.description.traps import find_traps, inertials, large_meshes, moments_text
 from roboaccord.description.tree import MOVING
 from roboaccord.description.urdf_file import UrdfFile
 
@@ -71,8 +71,6 @@ REFUSED = (
 )  # fmt: skip
 """Rules whose files no two engines read alike."""
 ALL = "all"  # of what rules can be explained
-INERTIA = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-MOMENTS = ("non-physical-inertia",)
 WANTED: Mapping[str, tuple[str, ...]] = {
     "box": ("size",),
     "sphere": ("radius",),
@@ -80,7 +78,7 @@ WANTED: Mapping[str, tuple[str, ...]] = {
     "capsule": ("radius", "length"),
     "mesh": ("filename",),
     "mass": ("value",),
-    "inertia": INERTIA,
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
     "mimic": ("joint",),
     "safety_controller": ("k_velocity",),
 }
@@ -183,6 +181,7 @@ def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
 
 
 def _traps(source: Source) -> Found:
+    inertias = inertials(source.top)
     for trap in find_traps(source.file.text):
         rule = rule_of(trap.cause)
         named = {e.get("name", ""): e for e in source.top.findall(trap.of)}
@@ -194,23 +193,14 @@ def _traps(source: Source) -> Found:
                 numbers(element.find("inertial/mass"), "value")
             ):
                 continue  # it is below 0
-            what = f"{RULES[rule].what}{_moments(element) if rule in MOMENTS else ''}"
-            yield rule, element, f"{label(element)}: {what}", trap.fix
+            message = f"{label(element)}: {RULES[rule].what}"
+            if rule == "non-physical-inertia":
+                message += f": {moments_text(inertias[place][1])}"
+            yield rule, element, message, trap.fix
     for place in large_meshes(source.file):
         element = source.links[place]
         fix = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
         yield "mesh-scale", element, f"{label(element)}: {RULES['mesh-scale'].what}", fix
-
-
-def _moments(link: ET.Element) -> str:
-    """Return what of a link's principal moments is wrong."""
-    tensor = link.find("inertial/inertia")
-    xx, yy, zz, xy, xz, yz = (sum(numbers(tensor, key)) for key in INERTIA)
-    moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    first, second, third = (f"{moment:.6g}" for moment in moments)
-    if moments[0] < 0.0:
-        return f": {first} kg m^2 is below 0"
-    return f": {third} kg m^2 is more than {first} + {second}"
 
 
 def _masses(source: Source) -> Found:

@@ -164,7 +164,7 @@ def _strip(top: ET.Element, places: Collection[str]) -> None:
                 element.set(key, element.get(key, "").strip())
 
 
-def _inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
+def inertials(top: ET.Element) -> dict[str, tuple[float, Array]]:
     """Return mass and inertia (3, 3) of each link that has an inertial, in the inertial's axes."""
     found = {}
     for link in top.findall("link"):
@@ -211,7 +211,7 @@ def _change(change: Callable[[Array], Array]) -> Edit:
     """Return what makes other inertias of those that are there."""
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        found = _inertials(top)
+        found = inertials(top)
         for link, name in _each(top, "link", places):
             _write(link, found[name][0], change(found[name][1]))
 
@@ -220,7 +220,7 @@ def _change(change: Callable[[Array], Array]) -> Edit:
 
 def _unphysical(top: ET.Element) -> Iterator[Trap]:
     negative, rounded, broken, flat, point, vanishing = (list[str]() for _ in range(6))
-    for name, (mass, inertia) in _inertials(top).items():
+    for name, (mass, inertia) in inertials(top).items():
         moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
         if mass <= 0.0 and not inertia.any():
             continue
@@ -254,6 +254,15 @@ def shortage(inertia: Array) -> float:
     return float(max(-moments[0], moments[2] - moments[1] - moments[0]))
 
 
+def moments_text(inertia: Array) -> str:
+    """Return in words which condition the principal moments of an inertia (3, 3) break."""
+    moments = np.linalg.eigvalsh(inertia)
+    first, second, third = (f"{moment:.6g}" for moment in moments)
+    if moments[0] < 0.0:
+        return f"{first} kg m^2 is below 0"
+    return f"{third} kg m^2 is more than {first} + {second}"
+
+
 def _is_on_edge(inertia: Array) -> bool:
     """Return whether round-off decides if the largest moment is more than the sum of the others."""
     first, second, third = np.linalg.eigvalsh(inertia)
@@ -285,13 +294,13 @@ def _sphere(inertia: Array) -> Array:
 
 
 def _weightless(top: ET.Element) -> Iterator[Trap]:
-    found = _inertials(top).items()
+    found = inertials(top).items()
     zero = tuple(name for name, (mass, inertia) in found if mass == 0.0 and inertia.any())
     below = tuple(name for name, (mass, _) in found if mass < 0.0)
     fix = "write its mass, or take the inertia away"
 
     def repair(top: ET.Element, places: Collection[str]) -> None:
-        found = _inertials(top)
+        found = inertials(top)
         for link, name in _each(top, "link", places):
             _write(link, abs(found[name][0]) or MASS, found[name][1])
 
@@ -301,7 +310,7 @@ def _weightless(top: ET.Element) -> Iterator[Trap]:
 
 def _massless(top: ET.Element) -> Iterator[Trap]:
     """Yield links without mass, by what carries them and what they carry."""
-    found = _inertials(top)
+    found = inertials(top)
     names = [e.get("name", "") for e in top.findall("link") if e.get("name") != "world"]
     light = {n for n in names if n not in found or (found[n][0] == 0 and not found[n][1].any())}
     carried, below = dict[str, str](), dict[str, list[tuple[str, bool]]]()
@@ -359,7 +368,7 @@ def _massless(top: ET.Element) -> Iterator[Trap]:
 
 def _tiny(top: ET.Element) -> Iterator[Trap]:
     """Yield roots, and links that move, that SDFormat takes for 0 kg with what is fixed to them."""
-    found, carried = _inertials(top), set[str]()
+    found, carried = inertials(top), set[str]()
     fixed = dict[str, list[str]]()
     for joint in top.findall("joint"):
         if joint.get("type") not in MOVING:

@@ -7,7 +7,7 @@ import fcntl
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from roboaccord.contract import AccordError
@@ -58,10 +58,11 @@ def is_open() -> bool:
     return os.environ.get(DISCOVERY, LOCAL) not in (LOCAL, "OFF")
 
 
-def reach() -> str:
-    """Return in a line from where an open run can be discovered."""
-    domain, how_far = os.environ.get(DOMAIN) or "0", os.environ[DISCOVERY]
-    return f"ROS is open: domain {domain}, {DISCOVERY}={how_far}"
+def announce(tell: Callable[[str], None]) -> None:
+    """Report from where a run can be discovered, if the user has opened it."""
+    if is_open():
+        domain, how_far = os.environ.get(DOMAIN) or "0", os.environ[DISCOVERY]
+        tell(f"ROS is open: domain {domain}, {DISCOVERY}={how_far}")
 
 
 def remove_orphans(folder: Path = SHARED_MEMORY, age: float = YOUNG) -> int:

@@ -24,7 +24,7 @@ from roboaccord.run import Run as RunResult
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.launch_data import Value
-from roboaccord_ros.run.domain import is_open, private_domain, reach, remove_orphans
+from roboaccord_ros.run.domain import announce, private_domain, remove_orphans
 
 POLL = 0.02  # s
 GRACE = 1.5  # s that a process has to end once it is asked to, less than `accord` has itself
@@ -74,8 +74,7 @@ def run_commands(
         result = json.loads(processes["simulator"].communicate()[0])
     if result["error"]:
         raise AccordError(f"the simulator process ended early: {result['error']}")
-    if is_open():
-        request.tell(reach())
+    announce(request.tell)
     return _read_result(request, result)
 
 

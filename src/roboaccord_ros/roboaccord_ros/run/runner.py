@@ -16,7 +16,7 @@ from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell, 
 from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
-from roboaccord_ros.run.domain import is_open, private_domain, reach
+from roboaccord_ros.run.domain import announce, private_domain
 
 NAMES = ("simulator", "controller", "recorder")
 
@@ -60,8 +60,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
                 spin(context, nodes, run)
         if run.error:
             raise run.error
-    if is_open():
-        request.tell(reach())
+    announce(request.tell)
     return RunResult(request, shell.motion, simulator.version, "ros", shell.wall_time)
 
 
