@@ -611,7 +611,7 @@ def wanted(done: Sequence[Row], only: str, down: float, batch: int) -> list[list
     """
     left: dict[tuple[str, str], list[Row]] = {}
     for subject, about in SUBJECTS.items():
-        for engine in ENGINES:
+        for engine in ENGINES if subject not in NO_DRAKE else ENGINES[:2]:
             for name, error in ERRORS.items():
                 row = Row(subject, engine, name, error.size)
                 tried = [each for each in done if of(each) == of(row)]
@@ -620,7 +620,12 @@ def wanted(done: Sequence[Row], only: str, down: float, batch: int) -> list[list
                     row = replace(row, size=last.size / down if down else 0.0)
                     if last.verdict != "found" or name in ONCE or row.size < SMALLEST:
                         continue
-                fits = name in (about.only or ERRORS) and only in f"{subject} {engine} {name}"
+                able = COMMANDS if engine == "drake" else about.only or ERRORS
+                fits = (
+                    name in able
+                    and name in (about.only or ERRORS)
+                    and only in f"{subject} {engine} {name}"
+                )
                 if fits and row.size:
                     left.setdefault((subject, engine), []).append(row)
     return [rows[i : i + batch] for rows in left.values() for i in range(0, len(rows), batch)]

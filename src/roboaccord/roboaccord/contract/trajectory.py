@@ -116,7 +116,10 @@ class Trajectory(Drawn):
         given = self.commanded
         if given is None or not np.isfinite(given[index + 1]).all():
             return None
-        return Command(given[index + 1], {n: bool(on[index + 1]) for n, on in self.wished.items()})
+        wished = {name: bool(on[index + 1]) for name, on in self.wished.items()}
+        return Command(
+            given[index + 1], wished, None if self.wrench is None else self.wrench[index + 1]
+        )
 
     def period(self, index: int) -> float:
         """Return the time between the sample at `index` and the next one [s], to a nanosecond."""

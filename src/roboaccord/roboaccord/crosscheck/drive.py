@@ -186,7 +186,7 @@ def kinds_of(
     scale = max(1.0, float(np.abs(meant).max(initial=0.0)))
     own, is_ = meant[:, joint], force[:, joint]
     bad = np.abs(is_ - own) > ROUND_OFF * scale
-    a, b = own[bad], is_[bad]
+    first, a, b = int(np.argmax(bad)), own[bad], is_[bad]
 
     def same(one: Array, other: Array, least: float = ROUND_OFF) -> bool:
         return bool((np.abs(one - other) <= least * scale).all())
@@ -196,13 +196,14 @@ def kinds_of(
     if same(b, -a):
         return [Disobedience("reversed")]
     found = []
-    late = (n for n in range(1, min(MOST_LATE, len(own) - 1)) if same(is_[n:], own[:-n]))
+    begin = ((n, max(first, n)) for n in range(1, min(MOST_LATE, len(own) - 1)))
+    late = (n for n, i in begin if same(is_[i:], own[i - n : len(own) - n]))
     if ticks := next(late, 0):
         found.append(Disobedience("late", float(ticks)))
     others = (k for k in range(len(joints)) if k != joint and same(b, meant[bad, k]))
     found += [Disobedience("swapped", other=joints[k]) for k in others][:1]
     limit = float(np.abs(b).max())
-    good = np.abs(own[~bad]).max(initial=0.0) <= limit + ROUND_OFF * scale
+    good = np.abs(own[first:][~bad[first:]]).max(initial=0.0) <= limit + ROUND_OFF * scale
     if good and same(b, np.sign(a) * limit, FITTED) and (np.abs(a) > limit).all():
         found.append(Disobedience("clipped", limit))
     factor = float(a @ b) / float(a @ a) if a.any() else 0.0

@@ -49,7 +49,6 @@ class EngineChecks:
     engine: str
     model: ModelCheck
     acceleration: AccelerationCheck
-    drive: DriveCheck | None = None
     one_step: OneStepCheck | None = None
     trajectory: ConvergenceCheck | None = None
     statistics: StatisticsCheck | None = None
@@ -58,6 +57,7 @@ class EngineChecks:
     events: EventsCheck | None = None
     energy: EnergyCheck | NoBook | None = None
     invariance: InvarianceCheck | None = None
+    drive: DriveCheck | None = None
 
 
 def judge(
