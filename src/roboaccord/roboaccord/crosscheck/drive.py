@@ -83,7 +83,7 @@ class DriveCheck:
     joints: int = 0
 
 
-class Drive:
+class DriveTicks:
     """Compare the ticks of a run with its commands, one by one as they come.
 
     Args:
@@ -167,7 +167,7 @@ class Drive:
 
 def check_drive(setup: Setup, run: Trajectory) -> DriveCheck:
     """Compare all ticks of a fresh run."""
-    drive = Drive(setup)
+    drive = DriveTicks(setup)
     for i in range(len(run) - 1):
         drive.take(run.state(i), run.state(i + 1), run.asked(i))
     return drive.check()

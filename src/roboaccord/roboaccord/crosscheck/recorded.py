@@ -31,7 +31,7 @@ from roboaccord.contract.outcome import Finding, Levels, excuse
 from roboaccord.contract.results import Json, Quantity, Shown, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.drive import Drive, judge_drive
+from roboaccord.crosscheck.drive import DriveTicks, judge_drive
 from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.twin_ticks import TwinTicks
@@ -175,7 +175,7 @@ class StepCheck:
         self._twin, self._rough = self._find_twin(), 0
         touches = not known and (setup.force_law is not None or setup.contact is not None)
         self._pyramid = PYRAMID if engine == GAZEBO and touches and dynamic is not None else 0.0
-        self._drive = Drive(setup, MOST_LATE if transport.startswith(BRIDGED) else 0)
+        self._drive = DriveTicks(setup, MOST_LATE if transport.startswith(BRIDGED) else 0)
         self._events: list[tuple[float, str]] = []
         self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
         self._trials: list[list[_Step]] = []
