@@ -128,9 +128,9 @@ class LiveSteps:
             for known in self._vectors.values():
                 for passed in [at for at in known if at <= before.time]:
                     del known[passed]
-            efforts = given.pop(EFFORTS)
+            efforts = given[EFFORTS]
             command = None if efforts is None else Command(efforts)
-            errors = self.check.take(before, after, *given.values(), command)
+            errors = self.check.take(before, after, given[WRENCH], given[TWIST], command)
             yield LiveStep(before, after, errors, bool(self._given))
 
     def settle(self) -> Sequence[RobotState]:

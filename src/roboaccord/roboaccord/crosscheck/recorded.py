@@ -447,8 +447,8 @@ def check_bag(
     check.note(motion.events)
     for i in range(len(motion) - 1):
         before = motion.state(i)
-        vectors = (known.get(before.time) for known in given)
-        check.take(before, motion.state(i + 1), *vectors, motion.asked(i))
+        wrench, twist = (known.get(before.time) for known in given)
+        check.take(before, motion.state(i + 1), wrench, twist, motion.asked(i))
     check.settle()
     found = check.verdict()
     if run.engine not in engine_names() or any(given):
