@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
-import zipfile
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import LARGEST, read_bytes
 from roboaccord.contract.state import Array
 
 WORDS = {
@@ -36,6 +38,7 @@ TABLES = (*TEXTS, ".npz")
 GAP = 2.5  # periods
 EVEN = 0.02  # of the period, by which stamps may differ
 FEWEST = 100  # samples, of all stretches without a gap
+MOST = LARGEST // 8  # numbers, as many as a file can hold that is not compressed
 SHORTEST = 30  # of one of them
 SLOW = 0.5  # s: a longer period is none of seconds
 FAST = 100.0  # rad/s: no joint turns that fast on average
@@ -306,14 +309,14 @@ def _table(path: Path) -> dict[str, Array]:
     Raises:
         AccordError: if it cannot be read.
     """
-    suffix = path.suffix.lower()
-    try:
-        if suffix == ".npz":
-            return _arrays(path)
-        if suffix in TEXTS:
-            return _text(path)
-    except (OSError, ValueError, csv.Error, zipfile.BadZipFile) as error:
-        raise AccordError(f"{path}: cannot be read: {error}") from None
+    read = _arrays if path.suffix.lower() == ".npz" else _text
+    if path.suffix.lower() in TABLES:
+        data = read_bytes(path)
+        try:
+            return read(data)
+        except Exception as error:  # noqa: BLE001 - NumPy raises whatever its readers do
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise AccordError(f"{path}: cannot be read: {reason}") from None
     from roboaccord.bag.reader import read_run  # a table needs no library of bags
 
     run = read_run(path).trajectory
@@ -324,28 +327,29 @@ def _table(path: Path) -> dict[str, Array]:
     return found
 
 
-def _text(path: Path) -> dict[str, Array]:
-    text = path.read_text("utf-8-sig").lstrip("# ")
-    first = text.partition("\n")[0]
+def _text(data: bytes) -> dict[str, Array]:
+    text = data.decode("utf-8-sig").lstrip("# ")
+    first, lines = text.partition("\n")[0], io.StringIO(text, None)
     delimiter = max(",;\t", key=first.count)
-    if delimiter in first:
-        rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
-    else:
-        rows = [line.split() for line in text.splitlines() if line.strip()]
-    if len(rows) < 2:
-        raise ValueError("no rows below the header")
-    head = [name.strip() for name in rows[0]]
-    for number, row in enumerate(rows, 1):
+    cut = csv.reader(lines, delimiter=delimiter) if delimiter in first else map(str.split, lines)
+    rows, values = filter(None, cut), array("d")
+    head = [name.strip() for name in next(rows, [])]
+    for number, row in enumerate(rows, 2):
         if len(row) != len(head):
             raise ValueError(f"row {number} has {len(row)} columns, the header {len(head)}")
-    values = np.array([[float(x) if x.strip() else np.nan for x in row] for row in rows[1:]])
-    return dict(zip(head, values.T))
+        values.extend(float(x) if x.strip() else np.nan for x in row)
+        _check_count(len(values))
+    if not values:
+        raise ValueError("no rows below the header")
+    return dict(zip(head, np.array(values).reshape(-1, len(head)).T))
 
 
-def _arrays(path: Path) -> dict[str, Array]:
+def _arrays(packed: bytes) -> dict[str, Array]:
     """Return the columns of arrays: of two dimensions by joints, where `joints` names them."""
-    with np.load(path) as data:
+    with np.load(io.BytesIO(packed)) as data:
+        _check_count(sum(each.file_size for each in data.zip.infolist()) // 8)
         arrays = {name: data[name] for name in data.files}
+    _check_count(sum(each.size for each in arrays.values()))
     joints = [str(each) for each in np.atleast_1d(arrays.get("joints", ()))]
     found = {}
     for name, values in arrays.items():
@@ -357,3 +361,8 @@ def _arrays(path: Path) -> dict[str, Array]:
             found[name if values.ndim == 1 else f"{name}/{more}"] = column.astype(float)
     length = max(map(len, found.values()), default=0)
     return {name: column for name, column in found.items() if len(column) == length}
+
+
+def _check_count(numbers: int) -> None:
+    if numbers > MOST:
+        raise ValueError(f"it holds more than {MOST:.0e} numbers")
