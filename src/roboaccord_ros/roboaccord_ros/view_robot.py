@@ -19,6 +19,7 @@ from launch_ros.substitutions import FindPackageShare
 from roboaccord_ros.bringup import find_python
 
 BOOL = ("true", "false")
+TRUST = "let a stranger's xacro file do all that you can"
 
 
 def view_robot(robot: str | None = None) -> LaunchDescription:
@@ -44,12 +45,7 @@ def view_robot(robot: str | None = None) -> LaunchDescription:
                 choices=BOOL,
                 description=f"{sliders}, with a slider a joint; false: {fixed}",
             ),
-            DeclareLaunchArgument(
-                "trust",
-                default_value="false",
-                choices=BOOL,
-                description="let a stranger's xacro file do all that you can",
-            ),
+            DeclareLaunchArgument("trust", default_value="false", choices=BOOL, description=TRUST),
             DeclareLaunchArgument(
                 "rviz", default_value="true", choices=BOOL, description="show the robot in RViz"
             ),

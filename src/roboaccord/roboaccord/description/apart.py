@@ -24,13 +24,6 @@ LARGEST = 100_000_000  # bytes of an answer
 LIMITS = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE
 # Threads that it does not need take address space, by OpenBLAS 0.1 GB each.
 ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-_CODE = """
-import json, sys
-job = json.load(sys.stdin)
-sys.path[:] = job.pop("search")
-from roboaccord.description.apart import serve
-serve(**job)
-"""
 
 
 def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: int) -> Any:
@@ -48,12 +41,13 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     """
     job = {"function": [function.__module__, function.__name__], "arguments": arguments}
     limits = {"limits": [seconds, memory, 0, 0], "parent": os.getpid()}
+    search = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     with TemporaryFile("w+") as given:
-        json.dump({**job, **limits, "search": sys.path}, given)
+        json.dump({**job, **limits}, given)
         given.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _CODE], env={**os.environ, **ALONE}, stdin=given,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+            [sys.executable, "-P", "-m", __name__], env={**os.environ, **ALONE, **search},
+            stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
     late = Timer(WAITING * seconds, _end, [process.pid])
     late.start()
@@ -93,3 +87,7 @@ def serve(function: list[str], arguments: list[Any], limits: list[int], parent: 
         answer = {"error": str(error)}
     with answers:
         json.dump(answer, answers)
+
+
+if __name__ == "__main__":
+    serve(**json.load(sys.stdin))

@@ -46,11 +46,11 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
 def spending(memory: int) -> Iterator[None]:
     """Let this process take so much more address space [bytes], and no more, for a while."""
     limits = soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+    most = pages * resource.getpagesize() + memory
+    most = most if soft == resource.RLIM_INFINITY else min(soft, most)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
     try:
-        pages = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0])
-        most = pages * resource.getpagesize() + memory
-        soft = most if soft == resource.RLIM_INFINITY else min(soft, most)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
