@@ -52,8 +52,8 @@ ALIASES = "a0: &a0 [1,1,1,1,1,1,1,1,1]\n" + "".join(
 GARBAGE = {
     "zeros": bytes(999),
     "bytes": bytes(np.random.default_rng(0).integers(0, 256, 999, dtype=np.uint8)),
-    "deep": b"[" * 100_000,
-    "deep xml": b"<a>" * 100_000,
+    "deep": b"[" * 20_000,
+    "deep xml": b"<a>" * 20_000,
     "quotes": b'a,"' + b"b" * 200_000,
     "letters": b"a,b\n" * 9,
 }

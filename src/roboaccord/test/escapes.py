@@ -157,6 +157,7 @@ def calls(folder: Path, port: int) -> dict[str, Callable[[], object]]:
         "priority of the parent": lambda: os.setpriority(os.PRIO_PROCESS, os.getppid(), 5),
         "memory as a file": lambda: os.memfd_create("x"),
         "io_uring": lambda: system(425, 1, ctypes.addressof(ctypes.create_string_buffer(120))),
+        "memory of the parent": lambda: os.open(f"/proc/{os.getppid()}/mem", os.O_RDONLY),
         "own memory as a file": lambda: os.open("/proc/self/mem", os.O_RDWR),
     }
     if sys.maxsize > 1 << 32 and os.uname().machine == "x86_64":

@@ -148,6 +148,7 @@ def test_every_command_that_takes_a_robots_file_has_the_option() -> None:
         assert '"trust"' in (ros / module).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_printing_without_end_takes_no_memory(tmp_path: Path, monkeypatch) -> None:
     """What an expression prints is not kept; what it takes is limited."""
     monkeypatch.setattr("roboaccord.description.xacro_file.SECONDS", 1)
