@@ -1,4 +1,6 @@
-"""Every reader on every hostile file, in this process: python hostile_files.py FOLDER.
+"""Every reader on every hostile file, in this process: python hostile_files.py FOLDER KIND...
+
+The kinds are those that `cases` yields.
 
 Each line that it prints is a case, and how that ended, in JSON: [row of the table, case, outcome].
 """
@@ -293,6 +295,8 @@ def main() -> None:
     for row, readers in READERS.items():
         for file in readers:
             for label, put in cases(file):
+                if label.partition(" ")[0] not in sys.argv[2:]:
+                    continue
                 name = f"{file.name}, {label}"
                 path = top / str(len(list(top.iterdir()))) / file.name
                 path.parent.mkdir()
