@@ -183,7 +183,7 @@ def test_every_command_that_takes_a_robots_file_can_be_told_to_trust_it(commands
         given = [p for p in each.params if p.param_type_name == "argument"]
         if any("FILE" in (p.metavar or "") for p in given):
             found[name] = any("--trust" in p.opts for p in each.params)
-    named = {"run", "check", "crosscheck", "parity", "sweep", "sensitivity", "view", "teleop"}
+    named = {"run", "check", "crosscheck", "parity", "sweep", "view", "teleop"}
     assert named <= {*found}
     assert all(found.values()), found
 
