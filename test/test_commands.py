@@ -176,6 +176,17 @@ def test_every_command_is_here(commands: dict[str, Any]) -> None:
     assert set(commands) - WITHOUT_FIGURES == set(CASES)
 
 
+def test_every_command_that_takes_a_robots_file_can_be_told_to_trust_it(commands) -> None:
+    found = {}
+    for name, each in commands.items():
+        given = [p for p in each.params if p.param_type_name == "argument"]
+        if any("FILE" in (p.metavar or "") for p in given):
+            found[name] = any("--trust" in p.opts for p in each.params)
+    named = {"run", "check", "crosscheck", "parity", "sweep", "view", "teleop"}
+    assert named <= {*found}
+    assert all(found.values()), found
+
+
 def test_help_has_an_example_and_figures_have_json(commands: dict[str, Any]) -> None:
     """Commands that write into a folder all have the two options for that."""
     for name, each in commands.items():

@@ -40,6 +40,7 @@ from roboaccord_ros.launch_data import ARGUMENTS, Process, Value, claim_names
 
 PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
+TRUST = "ROBOACCORD_TRUST"  # environment variable, as of the core's `description`
 WITH_PARENT = Path(__file__).with_name("run") / "with_parent.py"
 MODULE = ("-m", "roboaccord_ros.run.module")  # runs one that Ctrl-C ends as its libraries load
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
@@ -60,7 +61,9 @@ def simulate_scenario(robot: str = "", scenario: str = "") -> LaunchDescription:
         robot: name of the robot; an argument of the launch if empty.
         scenario: name of one of its scenarios; likewise.
     """
-    fixed = {n: given for n, given in (("robot", robot), ("scenario", scenario)) if given}
+    trust = "false" if robot else ""  # a package is trusted anyway
+    known = ("robot", robot), ("scenario", scenario), ("trust", trust)
+    fixed = {name: given for name, given in known if given}
     taken = {name: given for name, given in ARGUMENTS.items() if name not in fixed}
     declared = [
         DeclareLaunchArgument(name, default_value=default, description=description)
@@ -90,6 +93,7 @@ def start_planned(context: LaunchContext, fixed: dict[str, str]) -> list[Action]
     claim = claim_names(LaunchConfiguration("namespace").perform(context))
     python = find_python()
     given = {n: fixed.get(n) or LaunchConfiguration(n).perform(context) for n in ARGUMENTS}
+    os.environ.update({TRUST: "1"} if given["trust"] == "true" else {})
     words = [f"{name}:={value}" for name, value in given.items()]
     command = [*tie(python, signal.SIGTERM), python, *MODULE, "roboaccord_ros.plan", *words]
     # Each kernel is called a few times, for which compiling it would take seconds.

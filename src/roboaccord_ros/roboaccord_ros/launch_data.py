@@ -32,13 +32,14 @@ ARGUMENTS: dict[str, tuple[str | None, str]] = {
     "world": ("", "for Gazebo: a world of worlds/, or a path that ends in .sdf"),
     "contacts": ("", "in Gazebo: shapes that touch the ground; empty: the robot's default"),
     "headless": ("false", "without any window; a view in the browser by view:=true alone"),
+    "trust": ("false", "let a stranger's xacro file do all that you can (docs/security.md)"),
     "namespace": ("", "prefix of all nodes and topics, so that several robots run side by side"),
     "log_level": ("warning", "debug, info, warning or error"),
 }
 CHOICES: dict[str, tuple[str, ...]] = {
     "pace": ("auto", "real", "fast"),
     "log_level": ("debug", "info", "warning", "error"),
-    **dict.fromkeys(("lockstep", "reference", "foxglove", "headless"), ("true", "false")),
+    **dict.fromkeys(("lockstep", "reference", "foxglove", "headless", "trust"), ("true", "false")),
     **dict.fromkeys(("crosscheck", "rviz", "view"), ("auto", "true", "false")),
 }
 

@@ -16,7 +16,10 @@ from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from launch_ros.substitutions import FindPackageShare
 
+from roboaccord_ros.bringup import find_python
+
 BOOL = ("true", "false")
+TRUST = "let a stranger's xacro file do all that you can"
 
 
 def view_robot(robot: str | None = None) -> LaunchDescription:
@@ -25,7 +28,7 @@ def view_robot(robot: str | None = None) -> LaunchDescription:
     Args:
         robot: default of the argument `robot`; None: the argument is required.
     """
-    urdf = Command(["xacro '", DescriptionFile(), "'"], on_stderr="warn")
+    urdf = Command(Expansion(), on_stderr="warn")
     config = PathJoinSubstitution(
         [FindPackageShare("roboaccord_ros"), "config", "rviz", "view_robot.rviz"]
     )
@@ -42,6 +45,7 @@ def view_robot(robot: str | None = None) -> LaunchDescription:
                 choices=BOOL,
                 description=f"{sliders}, with a slider a joint; false: {fixed}",
             ),
+            DeclareLaunchArgument("trust", default_value="false", choices=BOOL, description=TRUST),
             DeclareLaunchArgument(
                 "rviz", default_value="true", choices=BOOL, description="show the robot in RViz"
             ),
@@ -65,17 +69,18 @@ def view_robot(robot: str | None = None) -> LaunchDescription:
     )
 
 
-class DescriptionFile(Substitution):  # type: ignore[misc]
-    """Path of the file that describes the robot of the launch."""
+class Expansion(Substitution):  # type: ignore[misc]
+    """Command that prints the URDF of the robot of the launch."""
 
     def perform(self, context: LaunchContext) -> str:
-        """Return the file itself, or `urdf/NAME.urdf.xacro` of the package NAME."""
-        robot: str = LaunchConfiguration("robot").perform(context)
-        if robot.endswith((".urdf", ".xacro")):
-            return robot
-        name = robot.replace("-", "_")
-        share = FindPackageShare(name).perform(context)
-        return str(Path(share) / "urdf" / f"{name}.urdf.xacro")
+        """Return xacro for the package NAME or by `trust:=true`, else the workspace's, fenced."""
+        robot, trust = (LaunchConfiguration(n).perform(context) for n in ("robot", "trust"))
+        if not robot.endswith((".urdf", ".xacro")):
+            name = robot.replace("-", "_")
+            share = Path(FindPackageShare(name).perform(context))
+            return f"xacro '{share / 'urdf' / name}.urdf.xacro'"
+        own = f"'{find_python()}' -P -m roboaccord.description"
+        return f"{'xacro' if trust == 'true' else own} '{robot}'"
 
 
 class RootLink(Substitution):  # type: ignore[misc]

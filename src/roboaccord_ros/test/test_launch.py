@@ -200,7 +200,7 @@ def test_the_arguments_of_a_robots_file_are_shown_with_defaults():
     command = ["ros2", "launch", str(SERPENOID), "--show-args"]
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     names = set(re.findall("^    '(.*)':$", shown, re.MULTILINE))
-    assert names == ARGUMENTS.keys() - {"robot", "scenario"}
+    assert names == ARGUMENTS.keys() - {"robot", "scenario", "trust"}
     assert shown.count("(default: ") == len(names)
 
 

@@ -66,7 +66,7 @@ class KnownArm:
             rows = [np.array(parts[part][key], dtype=float) for key in KEYS for part in PARTS]
             found = cls(*np.concatenate(rows).reshape(2, SIZE))
             fits = [len(row) for row in rows] == 2 * [*PARTS.values()] and found.possible
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, RecursionError):
             fits = False
         if not fits:
             raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
-import zipfile
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -14,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import LARGEST, read_bytes
 from roboaccord.contract.state import Array
 
 WORDS = {
@@ -306,14 +308,14 @@ def _table(path: Path) -> dict[str, Array]:
     Raises:
         AccordError: if it cannot be read.
     """
-    suffix = path.suffix.lower()
-    try:
-        if suffix == ".npz":
-            return _arrays(path)
-        if suffix in TEXTS:
-            return _text(path)
-    except (OSError, ValueError, csv.Error, zipfile.BadZipFile) as error:
-        raise AccordError(f"{path}: cannot be read: {error}") from None
+    read = _arrays if path.suffix.lower() == ".npz" else _text
+    if path.suffix.lower() in TABLES:
+        data = read_bytes(path)
+        try:
+            return read(data)
+        except Exception as error:  # noqa: BLE001 - NumPy raises whatever its readers do
+            reason = (str(error).splitlines() or [type(error).__name__])[0]
+            raise AccordError(f"{path}: cannot be read: {reason}") from None
     from roboaccord.bag.reader import read_run  # a table needs no library of bags
 
     run = read_run(path).trajectory
@@ -324,27 +326,27 @@ def _table(path: Path) -> dict[str, Array]:
     return found
 
 
-def _text(path: Path) -> dict[str, Array]:
-    text = path.read_text("utf-8-sig").lstrip("# ")
-    first = text.partition("\n")[0]
+def _text(data: bytes) -> dict[str, Array]:
+    text = data.decode("utf-8-sig").lstrip("# ")
+    first, lines = text.partition("\n")[0], io.StringIO(text, None)
     delimiter = max(",;\t", key=first.count)
-    if delimiter in first:
-        rows = [row for row in csv.reader(text.splitlines(), delimiter=delimiter) if row]
-    else:
-        rows = [line.split() for line in text.splitlines() if line.strip()]
-    if len(rows) < 2:
-        raise ValueError("no rows below the header")
-    head = [name.strip() for name in rows[0]]
-    for number, row in enumerate(rows, 1):
+    cut = csv.reader(lines, delimiter=delimiter) if delimiter in first else map(str.split, lines)
+    rows, values = filter(None, cut), array("d")
+    head = [name.strip() for name in next(rows, [])]
+    for number, row in enumerate(rows, 2):
         if len(row) != len(head):
             raise ValueError(f"row {number} has {len(row)} columns, the header {len(head)}")
-    values = np.array([[float(x) if x.strip() else np.nan for x in row] for row in rows[1:]])
-    return dict(zip(head, values.T))
+        values.extend(float(x) if x.strip() else np.nan for x in row)
+    if not values:
+        raise ValueError("no rows below the header")
+    return dict(zip(head, np.array(values).reshape(-1, len(head)).T))
 
 
-def _arrays(path: Path) -> dict[str, Array]:
+def _arrays(packed: bytes) -> dict[str, Array]:
     """Return the columns of arrays: of two dimensions by joints, where `joints` names them."""
-    with np.load(path) as data:
+    with np.load(io.BytesIO(packed)) as data:
+        if sum(each.file_size for each in data.zip.infolist()) > LARGEST:
+            raise ValueError(f"it unpacks to more than {LARGEST // 1_000_000} MB")
         arrays = {name: data[name] for name in data.files}
     joints = [str(each) for each in np.atleast_1d(arrays.get("joints", ()))]
     found = {}

@@ -7,6 +7,7 @@ import functools
 import inspect
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,15 +21,16 @@ from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
-from typer.models import OptionInfo, ParameterInfo
+from typer.models import ArgumentInfo, OptionInfo, ParameterInfo
 
 from roboaccord.cli.console import Call, call, out
-from roboaccord.cli.options import LARGEST
+from roboaccord.cli.options import LARGEST, Trust
 from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
 from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.results import Json, Quantity, quantities, to_json
+from roboaccord.description.xacro_file import TRUST
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
 
@@ -83,8 +85,9 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     """Add a command to a group.
 
     One that returns a `Result` gets the option `--json`, prints what it found and nothing else on
-    stdout, and sets the exit status. Whatever is printed while it runs goes to stderr. A parameter
-    that is a dataclass stands for its fields, each an option.
+    stdout, and sets the exit status. One that takes a robot's file gets the option `--trust`.
+    Whatever is printed while it runs goes to stderr. A parameter that is a dataclass stands for its
+    fields, each an option.
     """
     groups = groups_of(function)
     signature = inspect.Signature([*parameters_of(function, groups)])
@@ -95,6 +98,7 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     @functools.wraps(function)
     def command(**given: Value) -> None:
         quiet = bool(given.pop("as_json", False))
+        os.environ.update({TRUST: "1"} if given.pop("trust", False) else {})
         check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
@@ -118,6 +122,8 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
 
     parameters = [with_unit(each) for each in signature.parameters.values()]
     parameters += pieces.parameters if pieces else ()
+    if takes_file(signature):
+        parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
     if get_type_hints(function)["return"] is Result:
         parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
     command.__doc__ = unwrapped(inspect.getdoc(function) or "")
@@ -247,6 +253,12 @@ def options_of(signature: inspect.Signature, given: Used) -> dict[str, Value]:
         if key not in APART and value is not None and value not in ("", [], ()):
             found[key] = value
     return found
+
+
+def takes_file(signature: inspect.Signature) -> bool:
+    """Return whether an argument of a command may be the file of a robot."""
+    extras = (e for p in signature.parameters.values() for e in get_args(p.annotation)[1:])
+    return any(isinstance(e, ArgumentInfo) and "FILE" in (e.metavar or "") for e in extras)
 
 
 def options(signature: inspect.Signature) -> dict[str, OptionInfo]:

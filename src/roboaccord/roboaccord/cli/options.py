@@ -183,6 +183,9 @@ Packages = Annotated[
         "folder of that name beside the file or above it, or the package as installed.",
     ),
 ]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Let the expressions of a xacro file do all that you can.")
+]
 
 
 def choose_engines(names: str) -> list[str]:

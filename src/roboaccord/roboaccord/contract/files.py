@@ -38,12 +38,13 @@ def read_bytes(path: Path, most: int = LARGEST) -> bytes:
     try:
         # Opening a FIFO waits for somebody who writes, but for this flag.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
                 raise AccordError(f"cannot read {path}: it is not a regular file")
-            data = file.read(most + 1)
+            data = file.read(most + 1 if found.st_size <= most else 0)  # it may grow
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL in it
         raise AccordError(f"cannot read {path}: {_reason(error)}") from None
-    if len(data) > most:
+    if max(len(data), found.st_size) > most:
         raise AccordError(f"cannot read {path}: it is larger than {most // 1_000_000} MB")
     return data
 
@@ -140,6 +141,8 @@ def open_growing(path: Path) -> TextIO:
     found = os.fstat(file.fileno())
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         raise AccordError(f"cannot write {path}: it is not a regular file, or a hard link")
+    if found.st_size > LARGEST:
+        raise AccordError(f"cannot read {path}: it is larger than {LARGEST // 1_000_000} MB")
     written.add(path.absolute())
     return file
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_bytes
 from roboaccord.contract.state import Array
 from roboaccord.description.meshes import read_mesh
 from roboaccord.numerics.rotations import axis_angle_matrix
@@ -63,7 +64,7 @@ def _points(path: Path, size: int) -> Array | None:
     if kind in (".stl", ".obj", ".dae"):
         if size > MOST:
             return None
-        data = path.read_bytes()
+        data = read_bytes(path, MOST)
         if kind == ".dae":
             return _of_dae(data)
         pattern = CORNER if kind == ".stl" else POINT

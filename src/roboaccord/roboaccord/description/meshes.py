@@ -13,14 +13,16 @@ import numpy as np
 
 from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_file, is_file
+from roboaccord.contract.files import LARGEST, check_file, is_file, read_text
 from roboaccord.contract.state import Array
 from roboaccord.description.resources import share
+from roboaccord.numerics.machine import spending
 
 if TYPE_CHECKING:
     from trimesh import Trimesh
 
 PACKAGE, FILE = "package://", "file://"
+MOST_MEMORY = 4 << 30  # bytes; some formats state millions of vertices in a line
 MOST_COLOURS = 16  # of a part: one that has more, as by vertex, is drawn in their mean
 FORMATS = (".obj", ".stl", ".dae", ".ply", ".off", ".glb", ".gltf")  # none of them an archive
 
@@ -76,7 +78,8 @@ def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
         raise AccordError(f"cannot read {path}: a mesh is one of {', '.join(FORMATS)}")
     check_file(path)
     try:
-        parts = read(path)
+        with spending(MOST_MEMORY):
+            parts = read(path)
     except AccordError:
         raise
     except Exception as error:  # noqa: BLE001 - trimesh raises whatever its readers do
@@ -96,14 +99,15 @@ def _checked(path: Path, read: Callable[[Path], list[Part]]) -> list[Part]:
 def _read_whole(path: Path) -> list[Part]:
     if path.suffix.lower() == ".obj":
         return [(*_read_obj(path), None)]
-    mesh = _trimesh(path).load_mesh(path, process=False)
+    mesh = _trimesh(path).load_mesh(path, process=False, resolver=_beside(path))
     return [(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64), None)]
 
 
 def _read_parts(path: Path) -> list[Part]:
-    if path.suffix.lower() == ".obj" and "\nmtllib " not in f"\n{path.read_text('utf-8')}":
+    if path.suffix.lower() == ".obj" and "\nmtllib " not in f"\n{read_text(path, LARGEST)}":
         return _read_whole(path)
-    scene = _trimesh(path).load_scene(path, process=True)  # which joins the vertices of STL
+    # Processing joins the vertices of STL.
+    scene = _trimesh(path).load_scene(path, process=True, resolver=_beside(path))
     parts = list[Part]()
     for node in scene.graph.nodes_geometry:
         place, name = scene.graph[node]
@@ -151,9 +155,24 @@ def _trimesh(path: Path) -> Any:
     return trimesh
 
 
+def _beside(path: Path) -> Any:
+    """Return what gives trimesh textures and buffers: regular files of bounded size."""
+    found = _trimesh(path).resolvers.FilePathResolver(str(path))
+    own = found.get
+
+    def get(name: str) -> bytes:
+        for word in (name.strip(), name.strip().lstrip("/"), Path(name).name):
+            if (beside := path.parent / word).exists():
+                check_file(beside)
+        return bytes(own(name))
+
+    found.get = get
+    return found
+
+
 def _read_obj(path: Path) -> tuple[Array, Index]:
     points, faces = list[list[float]](), list[list[int]]()
-    for line in path.read_text(encoding="utf-8").splitlines():
+    for line in read_text(path, LARGEST).splitlines():
         word, *rest = line.split() or [""]
         if word == "v":
             points.append([float(number) for number in rest[:3]])

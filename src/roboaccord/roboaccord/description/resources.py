@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import xml.etree.ElementTree as ET
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_xml
 from roboaccord.numerics.machine import unpacked
 
 LEVELS = 3  # of lib/python3.12/site-packages, above which is the prefix
@@ -88,12 +88,22 @@ def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> I
         yield share(package)
 
 
+def is_installed(path: Path) -> bool:
+    """Return whether a file is of an installed package: below its share folder."""
+    plain = Path(os.path.abspath(path))  # noqa: PTH100 - links are kept, of `--symlink-install`
+    for above in (*plain.parents, *path.resolve().parents):
+        with suppress(AccordError, ValueError):  # of a package that has no folder
+            if (name := _name_of(above)) and share(name).resolve() == above.resolve():
+                return True
+    return False
+
+
 @cache
 def _name_of(folder: Path) -> str:
     """Return the name of the package whose package.xml is in a folder; "" where there is none."""
     try:
-        return ET.parse(folder / "package.xml").findtext("name", "").strip()
-    except (OSError, ValueError, ET.ParseError):
+        return read_xml(folder / "package.xml").findtext("name", "").strip()
+    except AccordError:
         return ""
 
 

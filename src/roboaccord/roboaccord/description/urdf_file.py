@@ -62,7 +62,7 @@ class UrdfFile:
     def shipped(self) -> bytes:
         """Return the file byte for byte; of a xacro file, or standard input, its text."""
         if is_file(self.path):
-            data = _read(self.path)
+            data = read_bytes(self.path, LARGEST)
             if _plain(_decode(data)) == self.text:
                 return data.lstrip()
         return self.text.encode()
@@ -167,7 +167,9 @@ def read_text(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, 
     Raises:
         AccordError: if it cannot be read.
     """
-    data = sys.stdin.buffer.read(LARGEST + 1) if path == STANDARD_INPUT else _read(path)
+    data = (
+        sys.stdin.buffer.read(LARGEST + 1) if path == STANDARD_INPUT else read_bytes(path, LARGEST)
+    )
     path = path.absolute()
     text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else _decode(data)
     if len(text) > LARGEST:
@@ -233,7 +235,7 @@ def robot_name(path: Path) -> str:
     Raises:
         AccordError: if the file cannot be read.
     """
-    found = TITLE.search(_decode(_read(path)))
+    found = TITLE.search(_decode(read_bytes(path, LARGEST)))
     name = found[1] if found else path.name.partition(".")[0]
     word = re.sub(r"[^A-Za-z0-9]+", "_", name[:LONGEST_NAME]).strip("_") or "robot"
     return word if word[0].isalpha() else f"robot_{word}"
@@ -272,10 +274,6 @@ def _link_names(top: ET.Element) -> Iterator[tuple[ET.Element, str]]:
             yield element, "reference"
     for link in top.findall("link"):
         yield link, "name"
-
-
-def _read(path: Path) -> bytes:
-    return read_bytes(path, LARGEST)
 
 
 def _plain(text: str) -> str:

@@ -1,42 +1,44 @@
-"""Expansion of xacro files, the single source for Gazebo, DART, MuJoCo and RViz."""
+"""Expansion of xacro files, the single source for Gazebo, DART, MuJoCo and RViz.
+
+What a xacro file has between `${` and `}`, or in `$(eval )`, is Python, and xacro's own checks do
+not hold it. Files of installed packages are expanded here; a stranger's in a process of its own,
+which the kernel fences. Where it cannot, what could reach beyond the expression is refused.
+"""
 
 from __future__ import annotations
 
-import json
+import ast
+import io
+import os
 import resource
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import LARGEST_TEXT, read_bytes
+from roboaccord.description.apart import SECONDS, apart
+from roboaccord.description.resources import is_installed, package_folders
+from roboaccord.numerics.fence import fence
 
 NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
-SECONDS = 20  # of processor time for a file of anybody; the largest of 69 public ones takes 3
 MEMORY = 2 << 30  # bytes
-WAITING = 600.0  # s, by the clock, for that time on a busy machine
-TOO_MUCH = f"{SECONDS} s or {MEMORY >> 30} GB to expand"
-_APART = """
-import json, sys
-job = json.load(sys.stdin)
-sys.path[:] = job["search"]
-from roboaccord.description.xacro_file import answer_apart
-print(answer_apart(job))
-"""
+TRUST = "ROBOACCORD_TRUST"  # environment variable: files are trusted
+# Attributes that lead from a generator or an error to whoever called it.
+FRAMES = frozenset(
+    "gi_frame gi_code gi_yieldfrom cr_frame cr_code ag_frame ag_code tb_frame tb_next "
+    "f_back f_builtins f_code f_generator f_globals f_locals f_trace".split()
+)
+OUTLIVING = (ast.Lambda, ast.GeneratorExp)  # code that runs when others call it
 
 
-def expand_xacro(
-    path: Path, arguments: Mapping[str, str], find: Callable[[str], str] | None = None
-) -> str:
+def expand_xacro(path: Path, arguments: Mapping[str, str]) -> str:
     """Return the URDF of a xacro file.
 
     Args:
         path: of the file.
         arguments: of the xacro.
-        find: gives the folder of a package for `$(find NAME)`, where ament is not to be asked.
 
     Raises:
         AccordError: if the file is broken.
@@ -44,8 +46,7 @@ def expand_xacro(
     import xacro
 
     try:
-        with _finding(find):
-            text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
+        text: str = xacro.process_file(str(path), mappings=dict(arguments)).toxml()
     except Exception as error:  # noqa: BLE001 - xacro raises whatever its expressions do
         inner = getattr(error, "exc", None)  # which xacro wraps
         message = str(inner if isinstance(inner, AccordError) else error)
@@ -59,7 +60,7 @@ def expand_apart(
 ) -> str:
     """Return the URDF of a xacro file of anybody, expanded in a process of bounded time and memory.
 
-    What stands between `${` and `}` is Python, which may take any time, and any memory.
+    It is fenced unless the file is of an installed package, or the environment has `TRUST`.
 
     Args:
         path: of the file.
@@ -69,58 +70,67 @@ def expand_apart(
     Raises:
         AccordError: if the file is broken, or takes too much.
     """
-    job = {
-        "path": str(path),
-        "arguments": dict(arguments),
-        "packages": {name: str(folder) for name, folder in packages.items()},
-        "search": sys.path,
-        "limits": [SECONDS, MEMORY],
-    }
+    folders = {name: str(folder) for name, folder in packages.items()}
+    trusted = os.environ.get(TRUST) == "1" or is_installed(path)
+    work = expand_trusted if trusted else expand_fenced
     try:
-        done = subprocess.run(
-            [sys.executable, "-c", _APART],
-            input=json.dumps(job), capture_output=True, text=True, check=False, timeout=WAITING,
-        )  # fmt: skip
-        answer = json.loads(done.stdout)
-    except subprocess.TimeoutExpired:
-        answer = {"error": f"cannot expand {path.name}: no answer in {WAITING:g} s"}
-    except ValueError:
-        answer = {"error": f"broken description {path.name}: it takes more than {TOO_MUCH}"}
-    if "error" in answer:
-        raise AccordError(answer["error"])
-    return str(answer["text"])
+        return str(apart(work, str(path), {**arguments}, folders, seconds=SECONDS, memory=MEMORY))
+    except AccordError as error:
+        start = f"broken description {path.name}: "
+        raise AccordError(f"{start}{str(error).removeprefix(start)}") from None
 
 
-def answer_apart(job: Mapping[str, Any]) -> str:
-    """Return the answer of the other process of `expand_apart`, in JSON."""
-    from roboaccord.description.resources import package_folders
+def expand_trusted(path: str, arguments: Mapping[str, str], packages: Mapping[str, str]) -> str:
+    """Return the URDF of a xacro file, in the process of `expand_apart`."""
+    from xacro import substitution_args
 
-    seconds, memory = job["limits"]
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    path = Path(job["path"])
-    packages = {name: Path(folder) for name, folder in job["packages"].items()}
+    folders = {name: Path(folder) for name, folder in packages.items()}
 
     def find(package: str) -> str:
-        for folder in package_folders(package, path, packages):
+        for folder in package_folders(package, Path(path), folders):
             if folder.is_dir():
                 return str(folder)
         raise AccordError(f"package {package} is not found: --package {package}=DIR")
 
-    try:
-        return json.dumps({"text": expand_xacro(path, job["arguments"], find)})
-    except AccordError as error:
-        return json.dumps({"error": str(error)})
+    substitution_args._eval_find = find  # xacro has no argument for that
+    return expand_xacro(Path(path), arguments)
 
 
-@contextmanager
-def _finding(find: Callable[[str], str] | None) -> Iterator[None]:
-    """Let xacro ask `find` for packages: it has no argument for that."""
+def expand_fenced(path: str, arguments: Mapping[str, str], packages: Mapping[str, str]) -> str:
+    """Do what `expand_trusted` does, for good without network, writing and other processes."""
+    import xacro
     from xacro import substitution_args
 
-    own = substitution_args._eval_find
-    substitution_args._eval_find = find or own
-    try:
-        yield
-    finally:
-        substitution_args._eval_find = own
+    resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+    refused, plain = () if fence() else OUTLIVING, {**xacro._global_symbols["python"]}
+
+    def checked(evaluate: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda text, *names: evaluate(check_expression(text, refused), *names)
+
+    xacro.safe_eval = checked(xacro.safe_eval)
+    # Else $(eval ) has all that Python has built in.
+    limited = lambda text, _, names: eval(text, {"__builtins__": plain}, names)  # noqa: E731, S307
+    substitution_args.eval = checked(limited)
+    xacro.open = lambda name: io.BytesIO(read_bytes(Path(name), LARGEST_TEXT))
+    for symbols in (plain, xacro._global_symbols["python"]):
+        symbols.pop("vars", None)  # by which a string leads to any attribute
+    return expand_trusted(path, arguments, packages)
+
+
+def check_expression(expression: str, refused: tuple[type[ast.AST], ...] = OUTLIVING) -> str:
+    """Return an expression, unless it could reach beyond itself.
+
+    Args:
+        expression: of Python.
+        refused: what it must not hold, beside attributes of Python's own and of frames.
+
+    Raises:
+        AccordError: naming that.
+    """
+    for node in ast.walk(compile(expression.strip(), "<expression>", "eval", ast.PyCF_ONLY_AST)):
+        name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
+        if name.startswith("__") or name in FRAMES:
+            raise AccordError(f"{name} is refused in an expression; --trust runs it")
+        if isinstance(node, refused):
+            raise AccordError("functions are refused in an expression; --trust runs it")
+    return expression

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from xml.parsers import expat
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.apart import SECONDS, apart
 from roboaccord.description.resources import package_folders
 from roboaccord.description.source import parse_lines
 from roboaccord.description.urdf_file import (
@@ -21,7 +22,9 @@ from roboaccord.description.urdf_file import (
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines import specs
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.fence import fence
 
+MEMORY = 4 << 30  # bytes of address space; Drake's libraries take 1.5 GB of it
 MODELS = {"sdf": "model/joint", "mujoco": "worldbody/body"}
 """By format, what a robot has, and a world or a part to include has not."""
 NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
@@ -52,14 +55,29 @@ def read_robot(
         if folder := next(filter(Path.is_dir, found), None):
             folders[name] = folder
     whole = path != STANDARD_INPUT and path.suffix != ".xacro"
-    convert = engine.load(engine.formats[form])
+    version = engine.load(engine.version)
     try:
-        made = convert(text, path.absolute() if whole else None, folders)
+        made, notes, links = apart(
+            convert_apart, form, text, str(path.absolute()) if whole else "",
+            {name: str(folder) for name, folder in folders.items()},
+            seconds=SECONDS, memory=MEMORY,
+        )  # fmt: skip
     except AccordError as error:
         raise AccordError(f"{path.name}: {error}") from None
-    version = engine.load(engine.version)
     read = f"<{form}> read by {engine.name} {version} and converted to a URDF, without its shapes"
-    return check_urdf(path, made.text, packages, (read, *made.notes), made.made)
+    return check_urdf(path, made, packages, (read, *notes), frozenset(links))
+
+
+def convert_apart(
+    form: str, text: str, path: str, packages: Mapping[str, str]
+) -> tuple[str, Sequence[str], Sequence[str]]:
+    """Return URDF, notes and made links of a robot in a format, in a process that is fenced."""
+    engine = formats()[form]
+    convert = engine.load(engine.formats[form])
+    fence()
+    folders = {name: Path(folder) for name, folder in packages.items()}
+    made = convert(text, Path(path) if path else None, folders)
+    return made.text, made.notes, sorted(made.made)
 
 
 def formats() -> dict[str, EngineSpec]:

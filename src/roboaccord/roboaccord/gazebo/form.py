@@ -22,6 +22,7 @@ import numpy as np
 
 from roboaccord.contract.contact import EllipseFriction, Index
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_bytes
 from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import KINDS, Base
@@ -251,7 +252,7 @@ def _write(path: Path, lines: Sequence[str]) -> None:
 def _with_normals(path: Path) -> Path:
     """Return an OBJ file with normals: the given one, or a copy named after what is in it."""
     vertices, faces = read_mesh(path)
-    data = path.read_bytes()
+    data = read_bytes(path)
     if any(line.startswith(b"vn ") for line in data.splitlines()):
         return path
     copy = cache("gazebo") / hashlib.sha256(VERSION + data).hexdigest()[:12] / path.name

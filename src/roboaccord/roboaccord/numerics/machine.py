@@ -10,6 +10,8 @@ import signal
 import stat
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -38,6 +40,20 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
             f"{limit // 10**6} MB of address space do not suffice for this, which takes up to "
             f"{need // 10**6} MB: raise the limit by ulimit -v"
         )
+
+
+@contextmanager
+def spending(memory: int) -> Iterator[None]:
+    """Let this process take so much more address space [bytes], and no more, for a while."""
+    limits = soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+    most = pages * resource.getpagesize() + memory
+    most = most if soft == resource.RLIM_INFINITY else min(soft, most)
+    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def end_with(parent: int, number: int = signal.SIGKILL) -> None:

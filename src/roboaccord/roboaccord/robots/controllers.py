@@ -200,8 +200,9 @@ def read_trajectory_file(path: Path) -> tuple[list[str], Array, Array, Array]:
             names = [name.strip() for name in head[1:]]
             rows = np.array(lines, dtype=float)
             times, q = rows[:, 0], rows[:, 1:]
-    except (KeyError, TypeError, ValueError, IndexError, YAMLError) as error:
-        raise AccordError(f"{broken} is neither a JointTrajectory nor a table: {error}") from None
+    except (LookupError, TypeError, ValueError, YAMLError, csv.Error) as error:
+        reason = str(error).partition("\n")[0]
+        raise AccordError(f"{broken} is neither a JointTrajectory nor a table: {reason}") from None
     if q.shape != (len(times), len(names)) or (qd is not None and qd.shape != q.shape):
         raise AccordError(f"{broken}: {q.shape[-1]} columns for {len(names)} joints")
     if len(times) < 2 or not (np.diff(times) > 0.0).all() or not np.isfinite(q).all():

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import time
-import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from roboaccord.contract import AccordError, Array, RobotState
+from roboaccord.contract import AccordError, Array, RobotState, read_xml
 from roboaccord.gazebo import ANCHOR, CAMERA, base_in_gazebo
 from roboaccord.scenario import Setup
 
@@ -72,7 +71,7 @@ class Camera:
 
 def _place(world: Path) -> Array | None:
     """Return the place of the camera (3,) [m], None where the world has none to be followed by."""
-    found = ET.parse(world).getroot().find("world")
+    found = read_xml(world).find("world")
     if found is None or found.find(f"model[@name='{ANCHOR}']") is None:
         return None
     return np.array([float(word) for word in (found.findtext(CAMERA) or "").split()[:3]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -23,7 +22,6 @@ from roboaccord.description.tree_text import (
 )
 from roboaccord.numerics.rotations import axis_angle_matrix
 
-_log = logging.getLogger(__name__)
 JOINT, OBJECT = mujoco.mjtJoint, mujoco.mjtObj
 GRAVITY = (0.0, 0.0, -9.81)
 MOST = 3  # links named in a line
@@ -44,7 +42,6 @@ def convert(text: str, path: Path | None, _packages: Mapping[str, Path]) -> Conv
     Raises:
         AccordError: where MuJoCo refuses it, or it holds what no URDF can express.
     """
-    mujoco.set_mju_user_warning(_log.info)  # else it writes a file where the command runs
     try:
         load = mujoco.MjModel.from_xml_path if path else mujoco.MjModel.from_xml_string
         model = load(str(path) if path else text)

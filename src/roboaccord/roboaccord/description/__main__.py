@@ -1,0 +1,14 @@
+"""Print the URDF of a robot's file: python -m roboaccord.description FILE."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.urdf_file import read_urdf
+
+try:
+    sys.stdout.write(read_urdf(Path(sys.argv[1])).text)
+except AccordError as error:
+    sys.exit(f"error: {error}")

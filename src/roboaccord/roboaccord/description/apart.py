@@ -1,0 +1,93 @@
+"""A function of a stranger's file in a process of its own, whose limits hold for what it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
+from tempfile import TemporaryFile
+from threading import Timer
+from typing import Any
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.machine import end_with
+
+SECONDS = 20  # of processor time; the largest xacro of 69 public ones takes 3
+WAITING = 30.0  # times that by the clock, for that time on a busy machine
+LARGEST = 100_000_000  # bytes of an answer
+LIMITS = resource.RLIMIT_CPU, resource.RLIMIT_AS, resource.RLIMIT_FSIZE, resource.RLIMIT_CORE
+# Threads that it does not need take address space, by OpenBLAS 0.1 GB each.
+ALONE = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
+
+
+def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: int) -> Any:
+    """Return what a function of a module returns for arguments, all of them JSON: no code.
+
+    Its process can write no file, is not heard, and ends with all that it has started.
+
+    Args:
+        function, arguments: go to the other process, as does the search path of modules.
+        seconds: of processor time [s].
+        memory: address space [bytes].
+
+    Raises:
+        AccordError: as the function raises it, or if it takes too much, or crashes.
+    """
+    job = {"function": [function.__module__, function.__name__], "arguments": arguments}
+    limits = {"limits": [seconds, memory, 0, 0], "parent": os.getpid()}
+    search = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    with TemporaryFile("w+") as given:
+        json.dump({**job, **limits}, given)
+        given.seek(0)
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", __name__], env={**os.environ, **ALONE, **search},
+            stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+    late = Timer(WAITING * seconds, _end, [process.pid])
+    late.start()
+    try:
+        data = process.stdout.read(LARGEST + 1) if process.stdout else b""
+    finally:
+        late.cancel()
+        _end(process.pid)
+        process.communicate()
+    try:
+        answer: Mapping[str, Any] = json.loads(data)
+    except (ValueError, RecursionError):
+        most = f"{seconds} s or {memory >> 20} MB"
+        raise AccordError(f"it takes more than {most}, or crashes") from None
+    if "error" in answer:
+        raise AccordError(str(answer["error"]))
+    return answer["value"]
+
+
+def _end(group: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
+
+
+def serve(function: list[str], arguments: list[Any], limits: list[int], parent: int) -> None:
+    """Do the job of `apart`, in its process."""
+    end_with(parent)
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what libraries print is no answer
+    for kind, most in zip(LIMITS, limits, strict=True):
+        hard = resource.getrlimit(kind)[1]
+        most = most if hard == resource.RLIM_INFINITY else min(most, hard)
+        resource.setrlimit(kind, (most, most))
+    try:
+        answer = {"value": getattr(import_module(function[0]), function[1])(*arguments)}
+    except AccordError as error:
+        answer = {"error": str(error)}
+    with answers:
+        json.dump(answer, answers)
+
+
+if __name__ == "__main__":
+    serve(**json.load(sys.stdin))

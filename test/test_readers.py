@@ -1,0 +1,173 @@
+"""Whatever is read is bounded: each reader, each hostile file, and no reader beside them."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hostile_files import GARBAGE, READERS
+from roboaccord.contract.errors import AccordError
+from roboaccord.engines import formats
+from workspace import PACKAGES, ROOT
+
+PEAK = 1.5e9  # bytes: NumPy, the libraries, and two copies of the largest file
+SCRIPT = ROOT / "test" / "hostile_files.py"
+
+
+QUICK = ("fifo", "device", "large", "bomb")
+ALL = (*QUICK, "folder", *(label.partition(" ")[0] for label in GARBAGE))
+
+
+@pytest.mark.parametrize("kinds", [QUICK, pytest.param(ALL, marks=pytest.mark.slow)])
+def test_every_reader_refuses_hostile_files_in_a_line_and_in_bounded_memory(kinds, tmp_path):
+    """A FIFO, a device, a folder, a file too large, garbage, and what unpacks to too much."""
+    command = [sys.executable, SCRIPT, tmp_path, *kinds]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=600)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert done.returncode == 0, (found[-1:], done.stderr[-2000:])
+    last = {(row, case): outcome for row, case, outcome in found}
+    assert float(last.pop(("memory", "peak"))) < PEAK
+    assert {key: out for key, out in last.items() if out not in ("refused", "left out")} == {}
+    for row, readers in READERS.items():
+        for file in readers:
+            assert all((row, f"{file.name}, {what}") in last for what in QUICK[:3])
+
+
+def test_the_table_of_what_is_read_has_each_reader() -> None:
+    page = (ROOT / "docs" / "robustness.md").read_text(encoding="utf-8")
+    table = page.partition("### What is read")[2].partition("###")[0]
+    rows = re.findall(r"^\| (.*?) \| .* \|$", table, re.MULTILINE)
+    assert rows[1:] == [*READERS]
+
+
+OPENS = frozenset(
+    "open read_text read_bytes fromfile loadtxt genfromtxt memmap open_memmap loadmat read_csv "
+    "imread load_mesh load_scene from_xml_path from_file AddModels ZipFile connect iterparse "
+    "file_digest parseFile process_file".split()
+)
+OF_MODULES = {("np", "load"), ("ET", "parse"), ("yaml", "load"), ("pickle", "load")}
+NAMES = re.compile(rf"\b(?:{'|'.join({*OPENS, *(name for _, name in OF_MODULES)})})\b")
+WRITES = {"w", "wb", "a", "x"}
+PACKAGE = "of an installed package"
+OWN = "of this process, or of this user's own in a folder that is nobody else's"
+CHECKED = "a regular file of bounded size, by contract/files.py before"
+FENCED = "in a process of its own with limits, by description/apart.py"
+WHOLE = "in parts, of any size; a regular file, by contract/files.py before"
+KNOWN = {
+    "packbot/contact/collisions:never_touching": PACKAGE,
+    "packbot/model/parameters:named_poses": PACKAGE,
+    "roboaccord/bag/folder:_connect": WHOLE,
+    "roboaccord/bag/folder:_plain": WHOLE,
+    "roboaccord/bag/log:_arrays": CHECKED,
+    "roboaccord/bag/records:messages": WHOLE,
+    "roboaccord/bag/recover:_copy": "opens the writer of a copy",
+    "roboaccord/bag/writer:__enter__": "opens the writer of a bag",
+    "roboaccord/cli/about:walk": PACKAGE,
+    "roboaccord/cli/check:problems_of_robot": PACKAGE,
+    "roboaccord/cli/pieces:_content": WHOLE,
+    "roboaccord/cli/start:_orphans": OWN,
+    "roboaccord/description/extents:_points": CHECKED,
+    "roboaccord/description/meshes:_read_parts": CHECKED,
+    "roboaccord/description/meshes:_read_whole": CHECKED,
+    "roboaccord/description/rules:_read_rules": PACKAGE,
+    "roboaccord/description/source:_written": "once more, what has been read",
+    "roboaccord/description/yaml_files:_load": "a text",
+    "roboaccord/description/xacro_file:expand_xacro": f"{PACKAGE}, or {FENCED}",
+    "roboaccord/engines/mujoco/convert:convert": FENCED,
+    "roboaccord/gazebo/tool:_load": PACKAGE,
+    "roboaccord/numerics/isolation:_lines": OWN,
+    "roboaccord/numerics/isolation:_serve": OWN,
+    "roboaccord/numerics/jit_cache:_acquire": OWN,
+    "roboaccord/numerics/jit_cache:_value": PACKAGE,
+    "roboaccord/numerics/machine:spending": OWN,
+    "roboaccord/numerics/machine:unpacked": PACKAGE,
+    "roboaccord/report/plots:render_page": PACKAGE,
+    "roboaccord/report/plots:source": OWN,
+    "roboaccord/run/versions:_digest": PACKAGE,
+    "roboaccord_drake/convert:convert": FENCED,
+    "roboaccord_ros/gazebo/link:_gazebo_topics": PACKAGE,
+    "roboaccord_ros/gazebo/prepare:gazebo_processes": PACKAGE,
+    "roboaccord_ros/gazebo/table:tables": PACKAGE,
+    "roboaccord_ros/graph/shell:_end_soon": OWN,
+    "roboaccord_ros/run/domain:_open": OWN,
+    "roboaccord_ros/run/domain:open_file": OWN,
+    "roboaccord_ros/run/domain:remove_orphans": OWN,
+    "roboaccord_ros/run/processes:run_commands": OWN,
+    "roboaccord_ros/run/with_parent:_nodes_of": OWN,
+    "roboaccord_ros/shared/gazebo:_commands": PACKAGE,
+    "roboaccord_ros/shared/gazebo:_gather": PACKAGE,
+    "roboaccord_ros/shared/gazebo:empty_world": PACKAGE,
+    "roboaccord_ros/shared/gazebo:robot_model": PACKAGE,
+    "roboaccord_ros/shared/gazebo:robot_world": PACKAGE,
+    "roboaccord_ros/shared/gazebo:terrain_models": PACKAGE,
+    "roboaccord_ros/speed:_read": OWN,
+    "voxel_sphere/terrain/slices:_read_slice": CHECKED,
+}
+"""Functions that open files otherwise than by contract/files.py, and why they may."""
+
+
+def opened(module: Path) -> Iterator[str]:
+    """Yield the functions of a module that open a file to read, but not by contract/files.py."""
+    text = module.read_text(encoding="utf-8")
+    if not NAMES.search(text):
+        return
+    tree = ast.parse(text)
+    nodes = [*ast.walk(tree)]
+    parents = {child: node for node in nodes for child in ast.iter_child_nodes(node)}
+    for node in nodes:
+        if isinstance(node, ast.Attribute):
+            owner = node.value.id if isinstance(node.value, ast.Name) else ""
+            reads = node.attr in OPENS or (owner, node.attr) in OF_MODULES
+            reads = reads and isinstance(node.ctx, ast.Load)
+        else:
+            reads = isinstance(node, ast.Name) and node.id in ("open", "ZipFile")
+        call = parents.get(node)
+        given = call.args if isinstance(call, ast.Call) and call.func is node else []
+        if not reads or any(
+            isinstance(each, ast.Constant) and each.value in WRITES for each in given
+        ):
+            continue
+        above: ast.AST = node
+        while above in parents and not isinstance(above, ast.FunctionDef):
+            above = parents[above]
+        yield getattr(above, "name", "")
+
+
+def test_nothing_is_opened_but_by_a_reader_that_is_bounded() -> None:
+    """Whoever opens a file by other means is named here, with the reason."""
+    found = set()
+    for package in PACKAGES:
+        top = ROOT / "src" / package / package
+        for module in top.rglob("*.py"):
+            if module.match("contract/files.py") or module.match("testing/*.py"):
+                continue
+            name = module.relative_to(top.parent).with_suffix("").as_posix()
+            found |= {f"{name}:{function}" for function in opened(module)}
+    assert found == {*KNOWN}
+
+
+BODY = '<body name="b"><joint name="j"/><geom size=".1"/></body>'
+MJCF = {
+    "hfield": f'<mujoco><asset><hfield name="h" nrow="60000" ncol="60000" size="1 1 1 1"/></asset>'
+    f"<worldbody>{BODY}</worldbody></mujoco>",
+    "replicate": f'<mujoco><worldbody><replicate count="100000000"><geom size=".1"/></replicate>'
+    f"{BODY}</worldbody></mujoco>",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("what", MJCF)
+def test_a_model_is_compiled_in_bounded_time_and_memory(what: str, tmp_path, monkeypatch) -> None:
+    """By MuJoCo, a few bytes make 10^8 bodies, or 14 GB of heights."""
+    pytest.importorskip("mujoco")
+    monkeypatch.setattr(formats, "SECONDS", 5)
+    path = tmp_path / "a.xml"
+    path.write_text(MJCF[what], encoding="utf-8")
+    with pytest.raises(AccordError, match=r"^a.xml: it takes more than 5 s or 4096 MB, or crash"):
+        formats.read_robot(path)
