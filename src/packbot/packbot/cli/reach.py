@@ -40,6 +40,7 @@ from roboaccord.contract import (
     Quantity,
     Ratio,
     Seconds,
+    by_option,
     check_known,
     check_target,
     to_json,
@@ -66,6 +67,7 @@ CONTROLLERS = ("recover", "ignore")
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
 
+@by_option("to", "", "target pitch", "from scenario margin speed seed set")
 @gathers("--target")
 def plan_command(
     to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
@@ -243,6 +245,7 @@ def recover_command(
     return Result({**total, "refused": refused, "cases": to_json(found)}, table)
 
 
+@by_option("over", "cells bag", "poses seed", "fault plot scenario set")
 def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,

@@ -24,6 +24,7 @@ from roboaccord.cli.run import shown_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.modes import by_option
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.engines import check_engine
@@ -62,6 +63,7 @@ class RosLink(Protocol):
         """Return the simulator of the robot, or "" while that is unknown."""
 
 
+@by_option("ros", "namespace", "engine fault out force", "scenario set duration keys")
 def teleop_command(
     robot: RobotName,
     engine: Engine = "reference",

@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
+from roboaccord.contract.modes import SETUP
 from roboaccord.contract.results import to_json
 from roboaccord.run.output import fresh
 from roboaccord.scenario.files import load_setup
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, is_file, robot_names
 
 if TYPE_CHECKING:
     from roboaccord.run.runner import Run
@@ -51,6 +52,16 @@ def setup_of(
     if isinstance(robot, Setup):
         return robot
     return load_setup(str(robot), str(scenario or ""), changes_of(settings), **options)
+
+
+def subject_mode(what: Subject | Recording) -> str:
+    """Return the mode by what is given: a robot in a setup, by file or name, or a recorded run."""
+    if isinstance(what, Setup) or not isinstance(what, str | Path):
+        return SETUP if isinstance(what, Setup) else "BAG"
+    if is_file(str(what)):
+        return "FILE"
+    known = str(what).replace("-", "_") in robot_names()
+    return "BAG" if Path(what).exists() and not known else "ROBOT"
 
 
 def changes_of(settings: Settings | None) -> list[str]:

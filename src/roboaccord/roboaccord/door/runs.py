@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.interfaces import Engine, Inputs, Observer
+from roboaccord.contract.modes import ROBOTS, Modes
 from roboaccord.contract.results import to_json
 from roboaccord.door import arguments
 from roboaccord.door.arguments import (
@@ -34,6 +35,20 @@ if TYPE_CHECKING:
     from roboaccord.run.sweep import Study
 
 
+RUN = Modes(
+    lambda given: [
+        arguments.subject_mode(given["robot"]),
+        *(["with --view"] if given.get("view") else []),
+    ],
+    {
+        **ROBOTS,
+        "with --view": "speed stay",
+        "": "engine transport controller inputs timeout view out force",
+    },
+)
+
+
+@RUN.guard
 def run(
     robot: Subject,
     scenario: str | Path | None = None,
@@ -91,6 +106,7 @@ def run(
     )
 
 
+@Modes(lambda given: [arguments.subject_mode(given["robot"])], ROBOTS).guard
 def sweep(
     robot: Subject,
     scenario: str | Path | None = None,

@@ -1,0 +1,200 @@
+"""Options belong to a mode: those of another one are refused, by commands and by functions."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import json
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+import roboaccord as ra
+import typer
+from roboaccord.cli import main
+from roboaccord.cli.command import Result, add_command
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.modes import FLAGS, SETUP, Modes, by_option
+from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setup import find_robot, robot_names
+from typer.main import get_command
+
+ARGUMENTS = ":="  # of a xacro file
+TEXTS = {".sdf": "<sdf><world name='w'/></sdf>", ".urdf": "<robot name='r'/>"}
+OPTIONS = ("faults", "base", "packages", "arguments")  # of a robot
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command with modes: the words before its own, its parser, and its modes."""
+
+    words: tuple[str, ...]
+    parser: Any
+    modes: Modes
+    text: str
+
+    @property
+    def flags(self) -> dict[str, Any]:
+        """What its options are called, and positional arguments, by the parser."""
+        return {each.opts[0].lstrip("-"): each for each in self.parser.params}
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What its options are called."""
+        return {k: v for k, v in self.flags.items() if v.opts[0] != k and k not in ("json", "help")}
+
+    @property
+    def examples(self) -> list[list[str]]:
+        """Examples of its help, without the words before its own."""
+        lines = re.findall(r"^ +accord (.*(?:\n +[^a\s].*)*)", self.text, re.MULTILINE)
+        return [shlex.split(line)[len(self.words) :] for line in lines]
+
+    def mode(self, words: list[str]) -> tuple[str, ...]:
+        """Return the modes that words select."""
+        ctx = self.parser.make_context(self.words[-1], list(words))
+        values = {flag: ctx.params.get(each.name) for flag, each in self.flags.items()}
+        for flag, value in values.items():
+            if isinstance(value, list | tuple) and flag not in self.options:
+                values[flag] = [word for word in value if ":=" not in str(word)]
+        return tuple(self.modes.of(values))
+
+    def taken(self, mode: tuple[str, ...]) -> set[str]:
+        """Return what modes take by their declaration."""
+        return set(" ".join(self.modes.takes.get(each, "") for each in ("", *mode)).split())
+
+    def words_of(self, name: str) -> list[str]:
+        """Return an option, or an argument, as it is typed, with as many values as it takes."""
+        if name == ARGUMENTS:
+            return ["a:=1"]
+        parameter = self.flags[name]
+        default = parameter.default
+        default = default[0] if isinstance(default, tuple) else getattr(default, "value", default)
+        value = str(default or getattr(parameter, "min", None) or 1)
+        if name not in self.options:
+            return [value]
+        count = 0 if getattr(parameter, "is_flag", False) else parameter.nargs
+        return [f"--{name}", *[value] * count]
+
+
+def places() -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the words of all commands, and where their functions are."""
+    for name, place in main.COMMANDS.items():
+        yield (name,), f"roboaccord.cli.{place}"
+    for robot in robot_names():
+        for name, place in find_robot(robot).cli.items():
+            yield (robot.replace("_", "-"), name), place
+
+
+@functools.cache
+def command_at(name: str, place: str) -> Any:
+    return original(name, place)
+
+
+original = main.command_at
+
+
+@functools.cache
+def commands() -> tuple[Command, ...]:
+    """Return the commands that have modes."""
+    found = []
+    for words, place in places():
+        module, _, function = place.partition(":")
+        made = getattr(importlib.import_module(module), function)
+        if modes := getattr(made, "modes", None):
+            parser = command_at(words[-1], place)
+            found.append(Command(words, parser, modes, inspect.getdoc(made) or ""))
+    return tuple(found)
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make what the examples name, and stand beside it."""
+    monkeypatch.chdir(tmp_path)
+    for command in commands():
+        for word in (word for words in command.examples for word in words):
+            if re.fullmatch(r"[\w.]+(/[\w.]*)+|\w+(\.\w+)+", word) and not Path(word).exists():
+                path = Path(word)
+                (path.parent if path.suffix else path).mkdir(parents=True, exist_ok=True)
+                if path.suffix:
+                    path.write_text(TEXTS.get(path.suffix, ""), encoding="utf-8")
+    return tmp_path
+
+
+def test_commands_with_modes_are_found() -> None:
+    """The walk is not empty: the commands that were known to drop options are among them."""
+    names = {" ".join(command.words) for command in commands()}
+    known = {"crosscheck", "check", "run", "view", "parity", "teleop", "plot"}
+    assert known <= names
+    assert {"packbot pose", "packbot workspace", "packbot detect"} <= names
+
+
+def test_every_option_is_declared() -> None:
+    """An option that no mode declares, and a name that is no option, is a line of this test."""
+    wrong = []
+    for command in commands():
+        name, takes = " ".join(command.words), command.modes.takes
+        declared = set(" ".join(takes.values()).split())
+        wrong += [
+            f"accord {name} --{option}: no mode declares it; add it to the modes that take it, or "
+            'to "" if all do'
+            for option in command.options.keys() - declared
+        ]
+        function = getattr(ra, command.words[-1], None) if len(command.words) == 1 else None
+        known = {ARGUMENTS, *command.flags}
+        known |= (
+            {FLAGS.get(n, n) for n in inspect.signature(function).parameters} if function else set()
+        )
+        known |= {FLAGS.get(n, n) for n in OPTIONS} if function else set()
+        wrong += [f"accord {name}: there is no option {each}" for each in declared - known]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_options_of_other_modes_are_refused_in_one_line(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every command, in the mode of each of its examples, with each option of its other modes."""
+    monkeypatch.setattr(main, "command_at", command_at)
+    monkeypatch.setattr(
+        main, "core_command", lambda n: command_at(n, f"roboaccord.cli.{main.COMMANDS[n]}")
+    )
+    for command in commands():
+        takes, tried = command.modes.takes, set[tuple[str, ...]]()
+        refused, modes = set[str](), set[str]()
+        every = command.taken(()) | {each for each in command.flags if each not in command.options}
+        own = set(" ".join(takes.values()).split()) & ({ARGUMENTS, *command.flags})
+        for example in command.examples:
+            mode = command.mode(example)
+            modes |= {*mode}
+            if mode in tried:
+                continue
+            tried.add(mode)
+            for name in sorted(own - command.taken(mode)):
+                extra = command.words_of(name)
+                if name == ARGUMENTS and not example:
+                    continue
+                words = [*example, *extra]
+                if (other := command.mode(words)) != mode and name in command.taken(other):
+                    continue  # it selects another mode
+                status = main.run([*command.words, *words])
+                out, err = capsys.readouterr()
+                case = f"accord {shlex.join([*command.words, *words])}: {status} {out} {err}"
+                assert status == 2, case
+                assert out == "", case
+                assert err.count("\n") == 1, case
+                having = [m for m in takes if name in takes[m].split() and m != SETUP]
+                belongs = f"belongs to {' '.join(command.words)} {' or '.join(having)}; "
+                assert belongs in err, case
+                refused.add(name)
+        named = " ".join(command.words)
+        assert {*takes} - {"", SETUP} <= modes, f"accord {named} has no example of a mode"
+        for name in own - every - refused:
+            shared = sum(name in takes[each].split() for each in takes if each != SETUP) > 1
+            assert shared or any(
+                command.mode([*each, *command.words_of(name)]) != command.mode(each)
+                for each in command.examples
+            ), f"accord {named}: no example has a mode without --{name}"
