@@ -8,7 +8,7 @@ import inspect
 import json
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import pytest
 import roboaccord as ra
 import typer
+from roboaccord import door
 from roboaccord.cli import main
 from roboaccord.cli.command import Result, add_command
 from roboaccord.contract.errors import AccordError
@@ -144,7 +145,7 @@ def test_every_option_is_declared() -> None:
             'to "" if all do'
             for option in command.options.keys() - declared
         ]
-        function = getattr(ra, command.words[-1], None) if len(command.words) == 1 else None
+        function = getattr(door, command.words[-1], None) if len(command.words) == 1 else None
         known = {ARGUMENTS, *command.flags}
         known |= (
             {FLAGS.get(n, n) for n in inspect.signature(function).parameters} if function else set()
@@ -198,3 +199,91 @@ def test_options_of_other_modes_are_refused_in_one_line(
                 command.mode([*each, *command.words_of(name)]) != command.mode(each)
                 for each in command.examples
             ), f"accord {named}: no example has a mode without --{name}"
+
+
+DOORS = ("crosscheck", "parity", "run", "sweep", "view")
+
+
+def subjects(folder: Path) -> dict[str, dict[str, Any]]:
+    """Return what a function may be given first, and with it, by the mode that it selects."""
+    (folder / "bag").mkdir()
+    robot = load_setup("snake", "serpenoid")
+    return {
+        SETUP: {"first": robot},
+        "ROBOT": {"first": "snake"},
+        "FILE": {"first": "arm.urdf"},
+        "BAG": {"first": folder / "bag"},
+        "FOLDER": {"first": folder},
+        "LOG": {"first": "log.csv", "robot": "arm.urdf"},
+        "as a film": {"first": folder / "bag", "gif": "film.gif"},
+        "with SCENARIO": {"first": "snake", "scenario": "serpenoid"},
+    }
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> None:
+    """In each mode of a function each argument of its other modes is refused."""
+    function = getattr(door, name)
+    modes: Modes = function.modes
+    first, *names = inspect.signature(function).parameters
+    flags = {each: FLAGS.get(each, each) for each in (*names, *OPTIONS) if each != "options"}
+    own = set(" ".join(modes.takes.values()).split())
+    refused = set[str]()
+    for given in subjects(tmp_path).values():
+        subject, more = given["first"], {k: v for k, v in given.items() if k != "first"}
+        if more.keys() - flags.keys():
+            continue
+        values = {FLAGS.get(first, first): subject, **{flags[k]: v for k, v in more.items()}}
+        in_force = modes.of(values)
+        taken = set(" ".join(modes.takes.get(each, "") for each in ("", *in_force)).split())
+        for argument, flag in flags.items():
+            if flag not in own - taken or argument in ("gif", "mp4", "scenario", "others"):
+                continue  # some select a mode themselves
+            with pytest.raises(AccordError, match=f"^{argument} belongs to {name} .*takes"):
+                function(subject, **more, **{argument: "x"})
+            refused.add(flag)
+    assert refused
+
+
+@pytest.mark.parametrize("value", ["", None, ()])
+def test_what_says_nothing_is_no_argument(value: object) -> None:
+    """An empty argument of another mode is none: the call goes on, to the next error."""
+    setup = load_setup("snake", "serpenoid")
+    with pytest.raises(AccordError, match="unknown engine"):
+        ra.run(setup, settings=value, base=value, engine="none")  # type: ignore[arg-type]
+
+
+def test_a_result_names_only_what_its_mode_took(capsys: pytest.CaptureFixture[str]) -> None:
+    """Of options with a default, those of another mode are not printed as in force."""
+
+    @Modes(
+        lambda given: ["a bag" if given["what"] == "bag" else "a robot"],
+        {"a robot": "refine perturb", "a bag": "skip", "": "seed"},
+    )
+    def judge(
+        what: Annotated[str, typer.Argument()],
+        refine: Annotated[int, typer.Option()] = 3,
+        perturb: Annotated[str, typer.Option()] = "none",
+        skip: Annotated[float, typer.Option()] = 0.5,
+        seed: Annotated[int, typer.Option()] = 0,
+    ) -> Result:
+        return Result({"what": what, "given": [refine, perturb, skip, seed]})
+
+    app = typer.Typer()
+    add_command(app, "judge", judge)
+    for what, names in (("bag", {"skip", "seed"}), ("snake", {"refine", "perturb", "seed"})):
+        get_command(app)([what, "--json", "--seed", "2"], standalone_mode=False)
+        assert json.loads(capsys.readouterr().out)["options"].keys() == names
+    with pytest.raises(AccordError) as error:
+        get_command(app)(["bag", "--refine", "3"], standalone_mode=False)
+    assert str(error.value) == "--refine belongs to test judge a robot; a bag takes --seed, --skip"
+
+
+@pytest.mark.parametrize("value", [True, "cost"])
+def test_two_modes_by_an_option(value: object) -> None:
+    """An option that is set, or has a value, selects the mode that takes more."""
+    text = "objective" if value is True else f"objective {value}"
+    modes = by_option(text, "min-speed", "pace", "seed")
+    assert modes.of({"objective": value}) == [f"with --{text}"]
+    assert modes.of({"objective": False}) == [f"without --{text}"]
+    assert modes.takes[""].split() == ["objective", "seed"]

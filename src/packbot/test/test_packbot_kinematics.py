@@ -11,7 +11,7 @@ from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS, named_poses
 from packbot.model.reduced import camera_table, hand_table
-from packbot.planning.inverse import Inverse, aim
+from packbot.planning.inverse import Inverse, aim, lengths_of
 from roboaccord import AccordError, Setup, load_scenario
 from roboaccord.numerics.rotations import rpy_matrix
 
@@ -184,7 +184,7 @@ def test_inverse_chooses_the_nearest_that_is_clear(inverse, setup):
 
 def test_inverse_says_why_not(inverse, setup):
     near = setup.initial.q
-    assert sum(inverse.lengths) == pytest.approx(1.86)  # over 6 ft, as is public
+    assert sum(lengths_of(inverse.parameters)) == pytest.approx(1.86)  # over 6 ft, as is public
     edge = np.array([0.2 + 1.86 * np.cos(0.3), 0.0, 0.285 + 1.86 * np.sin(0.3)])
     beyond = np.array([1e-6, 0.0, 0.0])
     inverse.solve(edge - beyond, near=near)

@@ -51,6 +51,7 @@ from packbot.detection.uncertainty import LARGEST
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, pose
 from packbot.planning.failed_arm import FailedArm
+from packbot.planning.inverse import check_reach
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
@@ -171,7 +172,9 @@ def reach_command(
     given = load_setup(
         "packbot", scenario, [*(changes or []), f"seed={seed}"], faults, endless=True
     )
-    aim, setup = point(target), clear_start(given)
+    aim = point(target)
+    check_reach(given.parameters, aim)
+    setup = clear_start(given)
     with progress() as bar:
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
         found = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])

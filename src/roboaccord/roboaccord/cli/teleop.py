@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import os
+import tempfile
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated, Protocol, TextIO
 
 import numpy as np
 import typer
@@ -16,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import log, make_table, note
+from roboaccord.cli.console import Screen, log, make_table, note
 from roboaccord.cli.folder import results
 from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
@@ -34,6 +37,7 @@ from roboaccord.run.runner import RunRequest, check_room_for_ros, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 
+STDOUT, STDERR = 1, 2
 GROUP = "roboaccord.teleop"
 LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
@@ -174,12 +178,36 @@ class RealTime(Observer):
         self._screen.show(state, self._factor)
 
 
-def shown(screen: Dashboard) -> AbstractContextManager[Live | None]:
+@contextmanager
+def shown(screen: Dashboard) -> Iterator[None]:
     """Show a screen on stderr while a person looks on; else the keys, once."""
-    if log.is_terminal:
-        return Live(get_renderable=screen.table, console=log, refresh_per_second=8, transient=True)
-    note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
-    return nullcontext()
+    if not log.is_terminal:
+        note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
+        yield
+        return
+    with held_back() as terminal, Live(
+        get_renderable=screen.table, console=Screen(file=terminal), refresh_per_second=8,
+        screen=True, redirect_stdout=False, redirect_stderr=False,
+    ):  # fmt: skip
+        yield
+
+
+@contextmanager
+def held_back() -> Iterator[TextIO]:
+    """Give the terminal alone: what else is printed, by libraries too, appears at the end."""
+    with tempfile.TemporaryFile() as held, os.fdopen(os.dup(STDERR), "w") as terminal:
+        saved = {number: os.dup(number) for number in (STDOUT, STDERR)}
+        for number in saved:
+            os.dup2(held.fileno(), number)
+        try:
+            yield terminal
+        finally:
+            for number, before in saved.items():
+                os.dup2(before, number)
+                os.close(before)
+            held.seek(0)
+            with suppress(OSError):  # a terminal that is gone
+                os.write(STDERR, held.read())
 
 
 class Dashboard:
