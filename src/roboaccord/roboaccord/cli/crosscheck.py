@@ -33,7 +33,6 @@ from roboaccord.cli.options import (
     load_setup,
     one_scenario,
     read_packages,
-    refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
@@ -187,7 +186,6 @@ def crosscheck_command(
         return Result(own, log_lines(own), ok=own.ok)
     if subject_mode(what) == "BAG":
         return recording_result(what, of, scenario, changes or ())
-    refuse_missing_bag(what)
     setup = load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
     found = checked(setup)
     chosen = choose_engines(engines)

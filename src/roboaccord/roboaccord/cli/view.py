@@ -26,10 +26,10 @@ from roboaccord.cli.options import (
     complete_bag_or_scenario,
     load_setup,
     read_packages,
-    refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
+from roboaccord.door.arguments import subject_mode
 from roboaccord.door.views import (
     VIEW,
     pose_robot,
@@ -38,7 +38,6 @@ from roboaccord.door.views import (
     view_runs,
     write_films,
 )
-from roboaccord.scenario.setup import is_file
 from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
@@ -156,12 +155,9 @@ def view_command(
       accord view arm.urdf released --engine dart
     """
     path, others = Path(what), beside or []
-    is_bag = path.exists() and not is_file(what)
-    if not is_bag:
-        refuse_missing_bag(what)
     if film.gif or film.mp4:
         write_files(_bags(path, others), film, speed, collision)
-    elif is_bag:
+    elif subject_mode(what) == "BAG":
         view_runs(
             _bags(path, others), speed, *page.place, page.shown, log_line, collision=collision
         )

@@ -56,12 +56,13 @@ def setup_of(
 
 def subject_mode(what: Subject | Recording) -> str:
     """Return the mode by what is given: a robot in a setup, by file or name, or a recorded run."""
-    if isinstance(what, Setup) or not isinstance(what, str | Path):
-        return SETUP if isinstance(what, Setup) else "BAG"
-    if is_file(str(what)):
+    if isinstance(what, Setup):
+        return SETUP
+    name = str(what) if isinstance(what, str | Path) else "a/run"
+    if is_file(name):
         return "FILE"
-    known = str(what).replace("-", "_") in robot_names()
-    return "BAG" if Path(what).exists() and not known else "ROBOT"
+    is_bag = Path(name).exists() or "/" in name or name.endswith((".mcap", ".db3"))
+    return "BAG" if is_bag and name.replace("-", "_") not in robot_names() else "ROBOT"
 
 
 def changes_of(settings: Settings | None) -> list[str]:
