@@ -38,18 +38,8 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
-APART = (
-    "out",
-    "force",
-    "timeout",
-    "view",
-    "speed",
-    "stay",
-    "csv",
-    "npz",
-    "mat",
-    "verbose",
-)  # options that change no figure
+APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
+"""Options that change no figure."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
 MOST = 1_000_000  # of a count

@@ -7,11 +7,11 @@ import os
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Protocol, TextIO
+from typing import Annotated, Protocol
 
 import numpy as np
 import typer
@@ -37,7 +37,7 @@ from roboaccord.run.runner import RunRequest, check_room_for_ros, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 
-STDOUT, STDERR = 1, 2
+STREAMS = (1, 2)  # of stdout and of stderr
 GROUP = "roboaccord.teleop"
 LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
@@ -180,34 +180,25 @@ class RealTime(Observer):
 
 @contextmanager
 def shown(screen: Dashboard) -> Iterator[None]:
-    """Show a screen on stderr while a person looks on; else the keys, once."""
+    """Show a screen on stderr while a person looks on; else the keys, once.
+
+    It is alone: what else is printed, by libraries too, appears when it has gone.
+    """
     if not log.is_terminal:
         note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
         yield
         return
-    with held_back() as terminal, Live(
-        get_renderable=screen.table, console=Screen(file=terminal), refresh_per_second=8,
-        screen=True, redirect_stdout=False, redirect_stderr=False,
-    ):  # fmt: skip
-        yield
-
-
-@contextmanager
-def held_back() -> Iterator[TextIO]:
-    """Give the terminal alone: what else is printed, by libraries too, appears at the end."""
-    with tempfile.TemporaryFile() as held, os.fdopen(os.dup(STDERR), "w") as terminal:
-        saved = {number: os.dup(number) for number in (STDOUT, STDERR)}
-        for number in saved:
+    with tempfile.TemporaryFile() as held, ExitStack() as closing:
+        out, err = (closing.enter_context(os.fdopen(os.dup(number), "w")) for number in STREAMS)
+        for number, stream in zip(STREAMS, (out, err), strict=True):
+            closing.callback(os.dup2, stream.fileno(), number)
             os.dup2(held.fileno(), number)
-        try:
-            yield terminal
-        finally:
-            for number, before in saved.items():
-                os.dup2(before, number)
-                os.close(before)
-            held.seek(0)
-            with suppress(OSError):  # a terminal that is gone
-                os.write(STDERR, held.read())
+        closing.callback(lambda: (held.seek(0), err.buffer.write(held.read()), err.flush()))
+        with Live(
+            get_renderable=screen.table, console=Screen(file=err), refresh_per_second=8,
+            screen=True, redirect_stdout=False, redirect_stderr=False,
+        ):  # fmt: skip
+            yield
 
 
 class Dashboard:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
-from roboaccord.contract.modes import SETUP, Modes
+from roboaccord.contract.modes import Modes
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
-    if not isinstance(what := given["what"], str | Path):
-        return [SETUP]
-    return ["ROBOT" if is_robot(str(what)) else "FOLDER" if Path(what).is_dir() else "FILE"]
+    if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
+        return ["ROBOT"]
+    return ["FOLDER" if Path(what).is_dir() else "FILE"]
 
 
 PARITY = Modes(_modes, {

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.interfaces import Engine, Inputs, Observer
@@ -35,17 +35,15 @@ if TYPE_CHECKING:
     from roboaccord.run.sweep import Study
 
 
-RUN = Modes(
-    lambda given: [
-        arguments.subject_mode(given["robot"]),
-        *(["with --view"] if given.get("view") else []),
-    ],
-    {
-        **ROBOTS,
-        "with --view": "speed stay",
-        "": "engine transport controller inputs timeout view out force",
-    },
-)
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    return [arguments.subject_mode(given["robot"]), *(["with --view"] if given.get("view") else [])]
+
+
+RUN = Modes(_modes, {
+    **ROBOTS,
+    "with --view": "speed stay",
+    "": "engine transport controller inputs timeout view out force",
+})  # fmt: skip
 
 
 @RUN.guard
@@ -106,7 +104,7 @@ def run(
     )
 
 
-@Modes(lambda given: [arguments.subject_mode(given["robot"])], ROBOTS).guard
+@Modes(_modes, ROBOTS).guard
 def sweep(
     robot: Subject,
     scenario: str | Path | None = None,
