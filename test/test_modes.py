@@ -18,7 +18,7 @@ import roboaccord as ra
 import typer
 from roboaccord import door
 from roboaccord.cli import main
-from roboaccord.cli.command import Result, add_command
+from roboaccord.cli.command import Result, add_command, taken_by
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, by_option
 from roboaccord.scenario.files import load_setup
@@ -199,6 +199,15 @@ def test_options_of_other_modes_are_refused_in_one_line(
                 command.mode([*each, *command.words_of(name)]) != command.mode(each)
                 for each in command.examples
             ), f"accord {named}: no example has a mode without --{name}"
+
+
+def test_no_example_is_refused(files: Path) -> None:
+    """What the help shows belongs together."""
+    for command in commands():
+        for example in command.examples:
+            ctx = command.parser.make_context(command.words[-1], [*example])
+            taken = taken_by(command.modes, " ".join(command.words), ctx, ctx.params)
+            assert set(taken) <= set(ctx.params)
 
 
 DOORS = ("crosscheck", "parity", "run", "sweep", "view")
