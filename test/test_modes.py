@@ -221,6 +221,7 @@ def subjects(folder: Path) -> dict[str, dict[str, Any]]:
         SETUP: {"first": robot},
         "ROBOT": {"first": "snake"},
         "FILE": {"first": "arm.urdf"},
+        "FILE.xacro": {"first": "arm.urdf.xacro"},
         "BAG": {"first": folder / "bag"},
         "FOLDER": {"first": folder},
         "LOG": {"first": "log.csv", "robot": "arm.urdf"},

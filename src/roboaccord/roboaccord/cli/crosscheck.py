@@ -165,6 +165,8 @@ def crosscheck_command(
 
       accord crosscheck arm.urdf --manufactured
 
+      accord crosscheck arm.urdf.xacro length:=0.5
+
       accord crosscheck roller_sphere headings --profile both
 
       accord crosscheck runs/snake_serpenoid_dart/bag

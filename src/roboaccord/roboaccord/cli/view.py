@@ -153,6 +153,8 @@ def view_command(
       accord view snake
 
       accord view arm.urdf released --engine dart
+
+      accord view arm.urdf.xacro --collision
     """
     path, others = Path(what), beside or []
     if film.gif or film.mp4:

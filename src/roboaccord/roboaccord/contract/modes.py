@@ -13,7 +13,8 @@ from roboaccord.contract.errors import AccordError
 P = ParamSpec("P")
 R = TypeVar("R")
 SETUP = "a setup"  # a mode of functions alone
-ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package :="}
+ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package",
+          "FILE.xacro": "words set fault base package :="}  # fmt: skip
 """What refines a robot: one that is a file may be refined further, one in a setup is complete."""
 FLAGS = {"arguments": ":=", "columns": "map", "faults": "fault", "packages": "package",
          "robot_or_recording": "what", "scenario": "words", "settings": "set"}  # fmt: skip

@@ -60,7 +60,7 @@ def subject_mode(what: Subject | Recording) -> str:
         return SETUP
     name = str(what) if isinstance(what, str | Path) else "a/run"
     if is_file(name):
-        return "FILE"
+        return "FILE.xacro" if name.endswith(".xacro") else "FILE"
     is_bag = Path(name).exists() or "/" in name or name.endswith((".mcap", ".db3"))
     return "BAG" if is_bag and name.replace("-", "_") not in robot_names() else "ROBOT"
 

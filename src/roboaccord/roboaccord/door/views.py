@@ -55,7 +55,8 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 VIEW = Modes(_modes, {
     "": "collision",
     "BAG": "gif mp4 speed others",
-    "FILE": "base package :=",
+    "FILE": "base package",
+    "FILE.xacro": "base package :=",
     "with SCENARIO": "words set fault engine speed",
     "in the browser": "stay port host",
     "as a film": "fps size uncut",
