@@ -193,12 +193,15 @@ def shown(screen: Dashboard) -> Iterator[None]:
         for number, stream in zip(STREAMS, (out, err), strict=True):
             closing.callback(os.dup2, stream.fileno(), number)
             os.dup2(held.fileno(), number)
-        closing.callback(lambda: (held.seek(0), err.buffer.write(held.read()), err.flush()))
-        with Live(
-            get_renderable=screen.table, console=Screen(file=err), refresh_per_second=8,
-            screen=True, redirect_stdout=False, redirect_stderr=False,
-        ):  # fmt: skip
-            yield
+        try:
+            with Live(
+                get_renderable=screen.table, console=Screen(file=err), refresh_per_second=8,
+                screen=True, redirect_stdout=False, redirect_stderr=False,
+            ):  # fmt: skip
+                yield
+        finally:
+            held.seek(0)
+            err.buffer.write(held.read())
 
 
 class Dashboard:
