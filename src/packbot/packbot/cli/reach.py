@@ -157,8 +157,8 @@ def reach_command(
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
     model and plans a new path: free of collision, within the limits of effort, with loose joints
     hanging or resting on something. If there is no path, it reports why, and goes to the nearest
-    point to which there is one. A start that a frozen joint brings into collision is replaced by
-    the nearest clear one.
+    point to which there is one; a target farther than the links are long is refused. A start that a
+    frozen joint brings into collision is replaced by the nearest clear one.
 
     Examples:
 

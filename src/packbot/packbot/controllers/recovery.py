@@ -26,7 +26,6 @@ from roboaccord.scenario import Setup
 
 from packbot.controllers.reach import ComputedTorque, Integral, ReachController
 from packbot.model import compiled
-from packbot.planning.inverse import check_reach
 from packbot.planning.reaching import ARM, MARGIN
 
 if TYPE_CHECKING:
@@ -98,8 +97,6 @@ class RecoveryController:
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
         )
-        if not watch and target is not None:
-            check_reach(setup.parameters, np.array(target, dtype=float))
         self._uncertain = uncertainty is not None or self._known is not None
         period = setup.scenario.control_period
         self._share = period / (period + SMOOTH) if self._uncertain else 1.0

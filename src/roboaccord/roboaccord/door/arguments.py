@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
@@ -61,7 +62,7 @@ def subject_mode(what: Subject | Recording) -> str:
     name = str(what) if isinstance(what, str | Path) else "a/run"
     if is_file(name):
         return "FILE.xacro" if name.endswith(".xacro") else "FILE"
-    is_bag = Path(name).exists() or "/" in name or name.endswith((".mcap", ".db3"))
+    is_bag = os.path.lexists(name) or "/" in name or name.endswith((".mcap", ".db3"))
     return "BAG" if is_bag and name.replace("-", "_") not in robot_names() else "ROBOT"
 
 
