@@ -26,10 +26,8 @@ LOCALES = {
 PRINTING = [
     "--version",
     "--help",
-    "list",
     "list snake --json",
     "crosscheck --help",
-    "snake --help",
     "scenario snake serpenoid",
     "scenario snake serpenoid --json",
     "packbot pose --json",

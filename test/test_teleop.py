@@ -169,7 +169,9 @@ print("after", flush=True)
 """
 
 
-@pytest.mark.parametrize("end", ["pass", "raise ValueError('STRAY 8')"])
+@pytest.mark.parametrize(
+    "end", ["pass", pytest.param("raise ValueError('STRAY 8')", marks=pytest.mark.slow)]
+)
 def test_the_table_is_alone_on_the_screen(end: str) -> None:
     """Whatever is printed during a drive appears when the table has gone, and nothing is lost."""
     master, slave = pty.openpty()
