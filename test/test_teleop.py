@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import os
+import pty
+import re
 import subprocess
 import sys
 import time
@@ -142,6 +145,56 @@ def test_a_pause_of_the_keys_stops_within_half_a_second_of_wall_time(tmp_path: P
     # Simulated time falls behind the wall's on a loaded machine, and never runs ahead of it.
     assert times[1] - times[0] < 1.0 + SILENCE + LATE
     assert times[3] - times[2] < 1.0 + LATE
+
+
+PRINTED = """
+import logging, os, sys, time, warnings
+from types import SimpleNamespace
+from roboaccord.cli.console import make_table, note
+from roboaccord.cli.teleop import shown
+
+logging.basicConfig(level=logging.WARNING)
+screen = SimpleNamespace(table=lambda: make_table("table"))
+with shown(screen):
+    logging.getLogger("a").warning("STRAY 1")
+    warnings.warn("STRAY 2")
+    note("STRAY 3")
+    print("STRAY 4", flush=True)
+    print("STRAY 5", file=sys.stderr)
+    os.write(1, b"STRAY 6\\n")  # as a library in C does
+    os.write(2, b"STRAY 7\\n")
+    time.sleep(0.5)  # some pictures
+    {end}
+print("after", flush=True)
+"""
+
+
+@pytest.mark.parametrize(
+    "end", ["pass", pytest.param("raise ValueError('STRAY 8')", marks=pytest.mark.slow)]
+)
+def test_the_table_is_alone_on_the_screen(end: str) -> None:
+    """Whatever is printed during a drive appears when the table has gone, and nothing is lost."""
+    master, slave = pty.openpty()
+    command = [sys.executable, "-c", PRINTED.format(end=end)]
+    with subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave) as process:
+        os.close(slave)
+        text = "".join(iter(lambda: _read(master), ""))
+    os.close(master)
+    assert process.returncode == (end != "pass")
+    before, table, after = re.split("\x1b\\[\\?1049[hl]", text)
+    assert "table" in table
+    assert "STRAY" not in before + table
+    for number in range(1, 8):
+        assert f"STRAY {number}" in after
+    assert ("STRAY 8" in after) == (end != "pass")
+
+
+def _read(terminal: int) -> str:
+    """Return what a terminal shows next, "" at its end."""
+    try:
+        return os.read(terminal, 65536).decode()
+    except OSError:
+        return ""
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,15 @@ import pytest
 import rigid_bodies as oracle
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from packbot.cli import reach as cli
 from packbot.contact.clearance import Clearance
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS, named_poses
 from packbot.model.reduced import camera_table, hand_table
-from packbot.planning.inverse import Inverse, aim
+from packbot.planning.inverse import Inverse, aim, check_reach, lengths_of
+from packbot.planning.rrt import Planner
 from roboaccord import AccordError, Setup, load_scenario
+from roboaccord.cli.main import run
 from roboaccord.numerics.rotations import rpy_matrix
 
 LENGTHS = ("base_x", "base_z", "turret_d", "shoulder_a", "shoulder_d", "elbow1_a", "elbow1_d",
@@ -184,7 +187,7 @@ def test_inverse_chooses_the_nearest_that_is_clear(inverse, setup):
 
 def test_inverse_says_why_not(inverse, setup):
     near = setup.initial.q
-    assert sum(inverse.lengths) == pytest.approx(1.86)  # over 6 ft, as is public
+    assert sum(lengths_of(inverse.parameters)) == pytest.approx(1.86)  # over 6 ft, as is public
     edge = np.array([0.2 + 1.86 * np.cos(0.3), 0.0, 0.285 + 1.86 * np.sin(0.3)])
     beyond = np.array([1e-6, 0.0, 0.0])
     inverse.solve(edge - beyond, near=near)
@@ -194,6 +197,30 @@ def test_inverse_says_why_not(inverse, setup):
         inverse.solve(edge - [0.1, 0, 0], near=near, pitch=1.5)
     with pytest.raises(AccordError, match=r"every pose .* the first has .* in each other"):
         inverse.solve(np.array([0.1, 0.0, 0.1]), near=near)
+
+
+def test_a_target_beyond_the_links_is_refused_before_a_path_is_looked_for(
+    setup, kinematics, monkeypatch, capsys
+):
+    """By the lengths of the links: tips of no pose are refused, points beyond always are."""
+    p, rng = setup.parameters, np.random.default_rng(0)
+    reach = p.shoulder_a + p.elbow1_a + p.wrist_x + p.gripper_length
+    for q in drawn(setup, 0, 200):
+        check_reach(p, kinematics.tip(q))
+    monkeypatch.setattr(Planner, "plan", lambda *_: pytest.fail("a path is looked for"))
+    monkeypatch.setattr(cli, "clear_start", lambda *_: pytest.fail("a start is looked for"))
+    centre = np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+    directions = rng.normal(size=(2, 3))
+    for unit in directions / np.linalg.norm(directions, axis=1)[:, None]:
+        aside = abs(p.shoulder_d - p.elbow1_d)
+        x, y, z = centre + (reach + aside + rng.uniform(1e-3, 10.0)) * unit
+        for controller in cli.CONTROLLERS:
+            words = f"packbot reach --controller {controller} --target {x} {y} {z}"
+            assert run(words.split()) == 2
+            out, err = capsys.readouterr()
+            assert out == ""
+            assert err.startswith("accord: no pose has the finger tips at")
+            assert err.count("\n") == 1
 
 
 def test_camera_looks_at_what_it_is_turned_to(setup, kinematics):

@@ -217,6 +217,7 @@ ELSEWHERE = {
     "contract/files": "the one place",
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/shell": "/dev/null",
+    "cli/teleop": "the terminal, by its descriptor",
     "run/processes bag/folder dart/contact cli/check gazebo/sdformat terrain/sdf_model "
     "terrain/slices": "in a temporary folder that nobody else can write",
 }

@@ -250,7 +250,10 @@ def test_other_schemes(scheme, workspace, figures):
         ("--omega 0 1 --samples 0", "samples"),
         ("--omega 0 1 --surface moon", "no volume moon"),
         ("--omega 0 1 --surface=", "no volume without a name"),
-        ("--omega 0 1 --scheme as_described --step 1", "leave --step out"),
+        (
+            "--omega 0 1 --scheme as_described --step 1",
+            "--step belongs to voxel-sphere roll --scheme exact",
+        ),
     ],
 )
 def test_a_mistake_is_one_line(words, line, workspace, complaint):

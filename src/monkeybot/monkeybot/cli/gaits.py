@@ -37,6 +37,7 @@ from roboaccord.contract import (
     Ratio,
     Seconds,
     by_fields,
+    by_option,
     check_target,
     to_json,
 )
@@ -350,6 +351,7 @@ def find_command(
     )
 
 
+@by_option("kind", "at start rise", "gait", "along from to step most out set")
 def continue_command(
     along: Annotated[
         str,
@@ -414,7 +416,6 @@ def continue_command(
         write_csv(branch, along, file)
     stretches = [each.spans(along) for each in stable(branch, crossed)]
     found = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
-    unused = ("start", "rise") if kind is None else ("gait",)
     values = [point.value for point in branch.points]
     marked = [*crossed, Crossing("smallest radius", None, least)]
     shown = [
@@ -423,7 +424,7 @@ def continue_command(
         *(f"stable: {_ranges(spans)}" for spans in stretches or [{}]),
         *tables_of(marked, *MARKED),
     ]
-    return Result(found, shown, used=dict.fromkeys(unused))
+    return Result(found, shown)
 
 
 def _ranges(spans: Mapping[str, tuple[float, float]]) -> str:
@@ -443,8 +444,6 @@ def _begin(
         which = kind_of(kind)
         values = controls_of(which, controls)
         return find_orbit(which, parameters, values, np.array(start), rise=rise), rise
-    if controls or rise:
-        raise AccordError("--at and --rise go with --kind; a shipped gait has its own")
     orbit = shipped_gait(gait, parameters)
     return orbit, float(shipped_data()[gait].get("rise", 0.0))
 

@@ -24,7 +24,7 @@ from roboaccord.cli import (
     results,
     used_by,
 )
-from roboaccord.contract import Seconds, check_known
+from roboaccord.contract import Seconds, by_option, check_known
 from roboaccord.report import render_plots
 from roboaccord.run import made_with, run_pieces, write_text
 
@@ -42,6 +42,7 @@ from packbot.source.figures import write_figures
 SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 
+@by_option("perturb", "seed cluster resume", "", "engine contact duration set")
 @in_pieces()
 def collapse_command(
     engine: Engine = "reference",
@@ -91,7 +92,7 @@ def collapse_command(
             calls = [([*each, *(changes or ())], engine, contact, duration) for each in drawn]
             draws = run_pieces(run_draw, calls, done=lambda draw: bar.advance(task))
             found = replace(found, perturbed=Drawn.of(draws, seed))
-    used = used_by(setup, "physics_step") | ({} if perturb else {"seed": None, "perturb": None})
+    used = used_by(setup, "physics_step") | ({} if perturb else {"perturb": None})
     return Result(found, used=used)
 
 

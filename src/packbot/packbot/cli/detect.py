@@ -26,6 +26,7 @@ from roboaccord.contract import (
     Kilograms,
     Minutes,
     Ratio,
+    by_option,
     to_json,
 )
 from roboaccord.engines import REFERENCE, check_engine
@@ -45,6 +46,7 @@ from packbot.source.detection import (
 )
 
 
+@by_option("study", "minutes model-error engine seed out force cluster", "bag payload", "")
 @in_pieces(own=True)
 def detect_command(
     bag: Annotated[
@@ -87,7 +89,7 @@ def detect_command(
 
       accord packbot detect --study 60 --seed 2000 --engine mujoco --out detection
     """
-    if (bag is None) == (not study):
+    if bag is None and not study:
         raise AccordError("detect takes a bag, or --study N")
     if bag is not None:
         return Result(findings(read_run(bag), payload))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -24,6 +24,7 @@ from roboaccord.contract import (
     Array,
     Degrees,
     Metres,
+    Modes,
     Quantity,
     Radians,
     check_known,
@@ -115,9 +116,18 @@ def draws(what: str) -> OptionInfo:
 
 NONE = " ".join("0" for _ in JOINTS)
 SHOWN = 10  # pairs of hulls
-UNUSED = ("near", "margin", "scenario")  # where the names are listed
 
 
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    if given["target"]:
+        return ["with --target"]
+    return ["with NAME or --q" if given["name"] or given["q"] else "without a pose"]
+
+
+@Modes(_modes, {
+    "with --target": "target q scenario set pitch near margin",
+    "with NAME or --q": "q scenario set",
+})  # fmt: skip
 @gathers("--q", "--target")
 def pose_command(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a pose.")] = "",
@@ -151,10 +161,8 @@ def pose_command(
     if not (name or target or q):
         named = named_poses()
         table = grid_of(("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]")
-        return Result({"poses": to_json(named)}, [table], used=dict.fromkeys(UNUSED))
+        return Result({"poses": to_json(named)}, [table])
     setup = load_setup("packbot", scenario, changes)
-    if pitch is not None and (not target or not np.isfinite(pitch)):
-        raise AccordError("--pitch takes a finite number, and goes with --target")
     if target:
         inverse = Inverse(setup.parameters, Clearance.of(setup))
         angles = inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
@@ -176,9 +184,7 @@ def pose_command(
     )
     rows = {joint: (angle, math.degrees(angle)) for joint, angle in zip(JOINTS, angles.tolist())}
     table = grid_of(("joint", "rad", "degrees"), rows, Quantity("", form=".6f"))
-    return Result(
-        found, [table, *lines_of(found)], used={} if target else dict.fromkeys(UNUSED[:2])
-    )
+    return Result(found, [table, *lines_of(found)])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,6 +40,7 @@ from roboaccord.contract import (
     Quantity,
     Ratio,
     Seconds,
+    by_option,
     check_known,
     check_target,
     to_json,
@@ -50,6 +51,7 @@ from packbot.detection.uncertainty import LARGEST
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS, pose
 from packbot.planning.failed_arm import FailedArm
+from packbot.planning.inverse import check_reach
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
@@ -66,6 +68,7 @@ CONTROLLERS = ("recover", "ignore")
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
 
+@by_option("to", "", "target pitch", "from scenario margin speed seed set")
 @gathers("--target")
 def plan_command(
     to: Annotated[str, typer.Option(metavar="NAME", help="Pose to go to.")] = "",
@@ -154,8 +157,8 @@ def reach_command(
     The controller finds failures by itself, from joint states and its efforts. It stops, swaps the
     model and plans a new path: free of collision, within the limits of effort, with loose joints
     hanging or resting on something. If there is no path, it reports why, and goes to the nearest
-    point to which there is one. A start that a frozen joint brings into collision is replaced by
-    the nearest clear one.
+    point to which there is one; a target farther than the links are long is refused. A start that a
+    frozen joint brings into collision is replaced by the nearest clear one.
 
     Examples:
 
@@ -169,7 +172,9 @@ def reach_command(
     given = load_setup(
         "packbot", scenario, [*(changes or []), f"seed={seed}"], faults, endless=True
     )
-    aim, setup = point(target), clear_start(given)
+    aim = point(target)
+    check_reach(given.parameters, aim)
+    setup = clear_start(given)
     with progress() as bar:
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
         found = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
@@ -243,6 +248,7 @@ def recover_command(
     return Result({**total, "refused": refused, "cases": to_json(found)}, table)
 
 
+@by_option("over", "cells bag", "poses seed", "fault plot scenario set")
 def equilibria_command(
     faults: Faults = None,
     count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,

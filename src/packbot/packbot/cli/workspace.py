@@ -19,6 +19,7 @@ from roboaccord.contract import (
     Kilograms,
     Quantity,
     Ratio,
+    by_option,
     check_target,
     parse_fault,
 )
@@ -65,6 +66,9 @@ Keep = Annotated[
 ]
 
 
+@by_option(
+    "study", "out force cluster", "fault payload keep sight plot torques", "poses angles seed set"
+)
 @pieces.in_pieces(own=True)
 def workspace_command(
     faults: Failing = None,
@@ -121,12 +125,8 @@ def workspace_command(
     setup = load_setup("packbot", "collapse", changes)
     measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
     if study:
-        if faults or payload or plot or torques or keep is not None:
-            raise AccordError("--study has joints, payloads and pictures of its own")
         with results(folder, "packbot_workspace", force=force) as place, pieces.kept(place):
             return Result(_study(measure, _cases(setup, JOINTS, angles), place))
-    if folder or force:
-        raise AccordError("--out and --force go with --study")
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)
     spread = (

@@ -34,12 +34,6 @@ class Inverse:
     parameters: PackbotParameters
     clearance: Clearance
 
-    @property
-    def lengths(self) -> tuple[float, float, float]:
-        """Lengths of links 1 and 2, and from elbow 2 to the finger tips [m]."""
-        p = self.parameters
-        return p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
-
     def solve(
         self, target: Array, *, near: Array, pitch: float | None = None, margin: float = 0.0
     ) -> Array:
@@ -54,10 +48,11 @@ class Inverse:
         Raises:
             AccordError: if the point is out of reach, or every pose that reaches it touches.
         """
-        found = self.solutions(target, pitch)
-        words = "(" + ", ".join(f"{x:g}" for x in target) + ")"
+        check_reach(self.parameters, target)
+        found, words = self.solutions(target, pitch), _words(target)
         if not len(found):
-            raise AccordError(f"no pose has the finger tips at {words} m{self._why(target, pitch)}")
+            within = f"the joints' limits{'' if pitch is None else f' and a hand at {pitch:g} rad'}"
+            raise AccordError(f"no pose has the finger tips at {words} m within {within}")
         q = np.tile(near, (len(found), 1))
         q[:, :4] = found
         times = np.abs(q - near) / self.parameters.of_joints("speed_limit")
@@ -108,7 +103,7 @@ class Inverse:
         Args:
             target: from the shoulder in the arm's plane, ahead and up [m].
         """
-        a, b, hand = self.lengths
+        a, b, hand = lengths_of(self.parameters)
         (s, e, w), (s_up, e_up, w_up) = self.parameters.limits[:, 1:4]
         found = list[float]()
         for shoulder in (s, s_up):
@@ -123,7 +118,7 @@ class Inverse:
 
     def _planar(self, r: float, height: float, pitches: Array) -> Array:
         """Return shoulder, elbow 1 and elbow 2 (k, 3) for pitches, by the law of cosines."""
-        a, b, hand = self.lengths
+        a, b, hand = lengths_of(self.parameters)
         pr, pz = r - hand * np.cos(pitches), height - hand * np.sin(pitches)
         cosine = (pr * pr + pz * pz - a * a - b * b) / (2.0 * a * b)
         ok = np.abs(cosine) <= 1.0 + ROUND_OFF
@@ -136,16 +131,28 @@ class Inverse:
             both.append(np.column_stack([shoulder, elbow1, pitches - shoulder - elbow1]))
         return np.concatenate(both)
 
-    def _why(self, target: Array, pitch: float | None) -> str:
-        p = self.parameters
-        x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
-        aside = p.shoulder_d - p.elbow1_d
-        away = float(np.sqrt(max(x * x + y * y - aside * aside, 0.0) + height * height))
-        reach = sum(self.lengths)
-        if away > reach:
-            return f": it is {away:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
-        hand = "" if pitch is None else f" and a hand at {pitch:g} rad"
-        return f" within the joints' limits{hand}"
+
+def check_reach(p: PackbotParameters, target: Array) -> None:
+    """Refuse a point (3,) [m] that is farther from the shoulder than the links are long.
+
+    Raises:
+        AccordError: naming both lengths.
+    """
+    x, y, height = target - np.array([p.base_x, 0.0, p.base_z + p.turret_d])
+    ahead = np.sqrt(max(x * x + y * y - (p.shoulder_d - p.elbow1_d) ** 2, 0.0))
+    away, reach = float(np.hypot(ahead, height)), sum(lengths_of(p))
+    if away > reach + ROUND_OFF:
+        far = f"it is {away:.3f} m from the shoulder, and the arm reaches {reach:.3f} m"
+        raise AccordError(f"no pose has the finger tips at {_words(target)} m: {far}")
+
+
+def lengths_of(p: PackbotParameters) -> tuple[float, float, float]:
+    """Return the lengths of links 1 and 2, and from elbow 2 to the finger tips [m]."""
+    return p.shoulder_a, p.elbow1_a, p.wrist_x + p.gripper_length
+
+
+def _words(target: Array) -> str:
+    return "(" + ", ".join(f"{x:g}" for x in target) + ")"
 
 
 def _bends(target: complex, first: float, second: float) -> list[float]:

@@ -19,6 +19,7 @@ from roboaccord.cli.command import Result
 from roboaccord.cli.console import call, command_line, figure_lines, make_table
 from roboaccord.cli.options import complete_bag, refuse_missing_bag
 from roboaccord.cli.rendering import NONE, tables_of
+from roboaccord.contract.modes import by_option
 from roboaccord.contract.results import Quantity, Seconds, to_json, unit_of
 from roboaccord.report.comparison import Comparison, Parting, compare
 from roboaccord.report.overlay import plot
@@ -101,6 +102,7 @@ def compare_command(
     return Result(found.to_json(), lines, used=used, ok=verdict != "fail")
 
 
+@by_option("list", "", "xy out", "")
 def plot_command(
     words: Annotated[
         list[str] | None,

@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -17,6 +17,7 @@ from roboaccord.cli.console import make_table, note
 from roboaccord.cli.options import read_packages, split_arguments
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_target
+from roboaccord.contract.modes import Modes
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
 from roboaccord.description.checks import check_world
@@ -63,6 +64,16 @@ class Check:
         return {"verdict": self.verdict, **by_fields(self)}
 
 
+ROBOT, WORLD = "FILE of a robot", "FILE for Gazebo"
+
+
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    if given["explain"]:
+        return ["with --explain"]
+    return sorted({ROBOT if is_robot(Path(f)) else WORLD for f in given["words"] or ()}) or [WORLD]
+
+
+@Modes(_modes, {"": "explain", ROBOT: "words package sarif trust :=", WORLD: "words models"})
 def check_command(
     words: Annotated[
         list[str] | None,

@@ -29,6 +29,7 @@ from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
 from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
+from roboaccord.contract.modes import Modes
 from roboaccord.contract.results import Json, Quantity, quantities, to_json
 from roboaccord.description.xacro_file import TRUST
 from roboaccord.scenario.scenario import Scenario
@@ -39,18 +40,8 @@ if TYPE_CHECKING:
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
-APART = (
-    "out",
-    "force",
-    "timeout",
-    "view",
-    "speed",
-    "stay",
-    "csv",
-    "npz",
-    "mat",
-    "verbose",
-)  # options that change no figure
+APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
+"""Options that change no figure."""
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
 MOST = 1_000_000  # of a count
@@ -94,11 +85,13 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     robot = function.__module__.partition(".")[0].replace("_", "-")
     full = name if robot == "roboaccord" else f"{robot} {name}"
     pieces: Pieces | None = getattr(function, "pieces", None)
+    modes: Modes | None = getattr(function, "modes", None)
 
     @functools.wraps(function)
-    def command(**given: Value) -> None:
+    def command(ctx: typer.Context, **given: Value) -> None:
         quiet = bool(given.pop("as_json", False))
-        os.environ.update({TRUST: "1"} if given.pop("trust", False) else {})
+        taken = taken_by(modes, full, ctx, given) if modes else given
+        os.environ.update({TRUST: "1"} if given.get("trust") else {})
         check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
@@ -113,14 +106,15 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
         finally:
             call.reset(token)
         if result is not None:
-            used = options_of(signature, given) | dict(result.used)
+            used = options_of(signature, taken) | dict(result.used)
             used = {key: value for key, value in used.items() if value is not None}
             show(result, used, units_of(signature), quiet)
             result.after()
             if not result.ok:
                 raise typer.Exit(1)
 
-    parameters = [with_unit(each) for each in signature.parameters.values()]
+    parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
+    parameters += map(with_unit, signature.parameters.values())
     parameters += pieces.parameters if pieces else ()
     if takes_file(signature):
         parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
@@ -130,6 +124,25 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+def taken_by(modes: Modes, command: str, ctx: typer.Context, given: Used) -> Used:
+    """Return the parameters that the modes in force take; others that were typed are refused."""
+    flags, values, typed = dict[str, str](), dict[str, Value](), set[str]()
+    written = {":=": "NAME:=VALUE"}
+    for each in ctx.command.params:
+        name, text = str(each.name), each.opts[0]
+        flag, value = text.lstrip("-"), given.get(name)
+        if text == flag:  # a positional argument
+            text = re.findall(r"\w+", getattr(each, "metavar", None) or name.upper())[0]
+            if isinstance(value, list):
+                typed |= {":=" for word in value if ":=" in str(word)}
+                value = [word for word in value if ":=" not in str(word)]
+        flags[name], values[flag], written[flag] = flag, value, text
+        if value != [] and str(ctx.get_parameter_source(name)).endswith("COMMANDLINE"):
+            typed.add(flag)
+    taken = modes.check(command, typed, values, written)
+    return {name: value for name, value in given.items() if flags[name] in taken}
 
 
 def groups_of(function: Callable[..., Result | None]) -> dict[str, type[DataclassInstance]]:

@@ -28,8 +28,8 @@ COMPILING = "starting (compiles at first)"
 class Screen(Console):
     """A console for text that others wrote: nothing in it is markup, or steers the terminal."""
 
-    def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+    def __init__(self, *, stderr: bool = False, file: IO[str] | None = None) -> None:
+        super().__init__(stderr=stderr, file=file, markup=False, emoji=False, highlight=False)
 
     @property  # type: ignore[misc]  # there is nothing to set
     def file(self) -> IO[str]:

@@ -33,7 +33,6 @@ from roboaccord.cli.options import (
     load_setup,
     one_scenario,
     read_packages,
-    refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
@@ -41,12 +40,13 @@ from roboaccord.contract.results import quantities, to_json
 from roboaccord.crosscheck.runs import Progress
 from roboaccord.description.findings import RuleFinding
 from roboaccord.description.rules import findings
+from roboaccord.door.arguments import subject_mode
 from roboaccord.door.checks import (
+    CROSSCHECK,
     check_own_log,
     check_recording,
     crosscheck,
     is_log,
-    is_recording,
 )
 from roboaccord.door.runs import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
@@ -77,8 +77,9 @@ class Profile(StrEnum):
     BOTH = "both"
 
 
+@CROSSCHECK
 def crosscheck_command(
-    robot: Annotated[
+    what: Annotated[
         str,
         typer.Argument(
             metavar="ROBOT|FILE|BAG|LOG",
@@ -164,6 +165,8 @@ def crosscheck_command(
 
       accord crosscheck arm.urdf --manufactured
 
+      accord crosscheck arm.urdf.xacro length:=0.5
+
       accord crosscheck roller_sphere headings --profile both
 
       accord crosscheck runs/snake_serpenoid_dart/bag
@@ -175,24 +178,22 @@ def crosscheck_command(
     scenario, arguments = one_scenario(words)
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
-    if is_log(robot, of, scenario):
+    if is_log(what, of, scenario):
         own = check_own_log(
-            robot, of or None, changes or (), mapped(columns), folder,
+            what, of or None, changes or (), mapped(columns), folder,
             packages=read_packages(packages or []), arguments=arguments, base=base,
         )  # fmt: skip
         from roboaccord.cli.levels import log_lines
 
-        used = dict.fromkeys(("engines", "refine", "profile"))
-        return Result(own, log_lines(own), used=used, ok=own.ok)
-    if is_recording(robot) and not manufactured:
-        return recording_result(robot, scenario, changes or ())
-    refuse_missing_bag(robot)
-    setup = load_setup(robot, scenario, changes, faults, base, packages, arguments=arguments)
+        return Result(own, log_lines(own), ok=own.ok)
+    if subject_mode(what) == "BAG":
+        return recording_result(what, of, scenario, changes or ())
+    setup = load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
     found = checked(setup)
     chosen = choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     if manufactured:
-        return manufactured_result(setup, falsified, refine, folder)
+        return manufactured_result(setup, falsified, refine)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, watched() as watch:
         report = crosscheck(
@@ -210,10 +211,10 @@ def crosscheck_command(
     return replace(result, ok=report.ok and wanted <= set(report.engines))
 
 
-def recording_result(bag: str, scenario: str, changes: Sequence[str]) -> Result:
+def recording_result(bag: str, robot: str, scenario: str, changes: Sequence[str]) -> Result:
     """Check a recorded run, and return what a command shows of it."""
     run = read_bag(bag)
-    found = check_recording(run, "", scenario, changes)
+    found = check_recording(run, robot, scenario, changes)
     return Result(found.to_json(), [found.line()], used={"engines": run.engine}, ok=found.ok)
 
 
@@ -314,18 +315,10 @@ def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
     return [*found.values()]
 
 
-def manufactured_result(
-    setup: Setup, engines: Sequence[Engine], refine: int, folder: Path | None
-) -> Result:
-    """Run the check, and return what a command shows of it.
-
-    Raises:
-        AccordError: for a folder, as nothing is written.
-    """
+def manufactured_result(setup: Setup, engines: Sequence[Engine], refine: int) -> Result:
+    """Run the check, and return what a command shows of it."""
     from roboaccord.crosscheck.manufactured import check_manufactured
 
-    if folder is not None:
-        raise AccordError("--manufactured writes no files: leave out --out")
     with progress() as bar:
         task = bar.add_task(COMPILING, total=None)
         found = check_manufactured(

@@ -318,6 +318,8 @@ def _run(words: list[str]) -> int:
     except (Exception, SystemExit) as error:
         if RECEIVED:
             return INTERRUPTED
+        if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
+            return 0  # of rich and Typer, whose status would be that of a failed verdict
         message = lack(error) or hint_for_option(error, words) or line_of(error)
         if message is None:
             raise

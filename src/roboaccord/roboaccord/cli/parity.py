@@ -22,7 +22,7 @@ from roboaccord.contract.results import unit_of
 from roboaccord.crosscheck.parity.result import Parity, ReadingStatus, RobotParity, errors_of
 from roboaccord.crosscheck.parity.robot import SETTINGS, reader_names
 from roboaccord.description.findings import Severity
-from roboaccord.door.reading import choose_readers, files_of, parity, targets_of
+from roboaccord.door.reading import PARITY, choose_readers, files_of, parity, targets_of
 from roboaccord.engines.reading import Base
 from roboaccord.report.parity import (
     apart_lines,
@@ -50,6 +50,7 @@ REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted
 MESSAGES = 3  # lines that an engine printed
 
 
+@PARITY
 @in_pieces()
 def parity_command(
     what: Annotated[

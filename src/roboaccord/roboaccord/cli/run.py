@@ -33,7 +33,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.door.runs import run
+from roboaccord.door.runs import RUN, run
 from roboaccord.engines import check_engine
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
@@ -80,6 +80,7 @@ TransportName = Annotated[
 ]
 
 
+@RUN
 def run_command(
     robot: RobotName,
     words: ScenarioIfAny = None,
@@ -118,6 +119,8 @@ def run_command(
 
       accord run ur.urdf.xacro ur_type:=ur5e --set controller.name=follow \
 --set controller.file=path.csv
+
+      accord run snake serpenoid --view --speed 0.5
 
       accord run snake teleop --inputs runs/snake_teleop_reference/bag
     """

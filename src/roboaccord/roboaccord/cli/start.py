@@ -27,6 +27,9 @@ WAITED_FOR = (*WORDS, TAKEN, signal.SIGCHLD)
 
 def main() -> NoReturn:
     """Run the command line in a child, and end as it does."""
+    if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
+        os.environ["PYTHONUTF8"] = "1"  # files are, and libraries read them by the locale
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
     parent = os.getpid()
     is_minded = os.environ.get(MINDED) == f"{os.getppid()} {parent}"  # and executed anew by rclpy
     if sys.platform == "linux" and not is_minded:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
+import tempfile
 import time
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -16,7 +19,7 @@ from rich.live import Live
 from rich.table import Table
 
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import log, make_table, note
+from roboaccord.cli.console import Screen, log, make_table, note
 from roboaccord.cli.folder import results
 from roboaccord.cli.keys import AXES, FIXED, Keyboard, read_key_map, terminal_keys
 from roboaccord.cli.options import Changes, Engine, Faults, Force, Out, RobotName, load_setup
@@ -24,6 +27,7 @@ from roboaccord.cli.run import shown_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.modes import by_option
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.state import RobotState, Target
 from roboaccord.engines import check_engine
@@ -33,6 +37,7 @@ from roboaccord.run.runner import RunRequest, check_room_for_ros, run_direct
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 
+STREAMS = (1, 2)  # of stdout and of stderr
 GROUP = "roboaccord.teleop"
 LONGEST = 600.0  # s that a drive lasts by default: a motion is kept in memory
 RATE = 20.0  # Hz, of messages and of the screen
@@ -62,6 +67,7 @@ class RosLink(Protocol):
         """Return the simulator of the robot, or "" while that is unknown."""
 
 
+@by_option("ros", "namespace", "engine fault out force", "scenario set duration keys trust")
 def teleop_command(
     robot: RobotName,
     engine: Engine = "reference",
@@ -172,12 +178,30 @@ class RealTime(Observer):
         self._screen.show(state, self._factor)
 
 
-def shown(screen: Dashboard) -> AbstractContextManager[Live | None]:
-    """Show a screen on stderr while a person looks on; else the keys, once."""
-    if log.is_terminal:
-        return Live(get_renderable=screen.table, console=log, refresh_per_second=8, transient=True)
-    note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
-    return nullcontext()
+@contextmanager
+def shown(screen: Dashboard) -> Iterator[None]:
+    """Show a screen on stderr while a person looks on; else the keys, once.
+
+    It is alone: what else is printed, by libraries too, appears when it has gone.
+    """
+    if not log.is_terminal:
+        note("keys: " + "; ".join(f"{k} {w}" for k, w in (screen.keyboard.words | FIXED).items()))
+        yield
+        return
+    with tempfile.TemporaryFile() as held, ExitStack() as closing:
+        out, err = (closing.enter_context(os.fdopen(os.dup(number), "w")) for number in STREAMS)
+        for number, stream in zip(STREAMS, (out, err), strict=True):
+            closing.callback(os.dup2, stream.fileno(), number)
+            os.dup2(held.fileno(), number)
+        try:
+            with Live(
+                get_renderable=screen.table, console=Screen(file=err), refresh_per_second=8,
+                screen=True, redirect_stdout=False, redirect_stderr=False,
+            ):  # fmt: skip
+                yield
+        finally:
+            held.seek(0)
+            err.buffer.write(held.read())
 
 
 class Dashboard:

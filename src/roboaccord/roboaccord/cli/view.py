@@ -26,18 +26,18 @@ from roboaccord.cli.options import (
     complete_bag_or_scenario,
     load_setup,
     read_packages,
-    refuse_missing_bag,
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import Quantity
+from roboaccord.door.arguments import subject_mode
 from roboaccord.door.views import (
+    VIEW,
     pose_robot,
     setup_to_pose,
     simulate_in_view,
     view_runs,
     write_films,
 )
-from roboaccord.scenario.setup import find_robot, is_file
 from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
@@ -117,6 +117,7 @@ class Page:
 NO_FILM, PAGE = FilmOptions(), Page()
 
 
+@VIEW
 def view_command(
     what: What,
     beside: Beside = None,
@@ -152,20 +153,13 @@ def view_command(
       accord view snake
 
       accord view arm.urdf released --engine dart
+
+      accord view arm.urdf.xacro --collision
     """
     path, others = Path(what), beside or []
-    is_bag = path.exists() and not is_file(what)
-    if not (film.gif or film.mp4) and (film.fps is not None or film.size is not None):
-        raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
-    if not is_bag:
-        refuse_missing_bag(what)
     if film.gif or film.mp4:
-        if not is_bag:
-            option = "--gif" if film.gif else "--mp4"
-            words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
-            raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
         write_files(_bags(path, others), film, speed, collision)
-    elif is_bag:
+    elif subject_mode(what) == "BAG":
         view_runs(
             _bags(path, others), speed, *page.place, page.shown, log_line, collision=collision
         )

@@ -8,6 +8,7 @@ import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
+from io import TextIOWrapper
 from typing import IO, Any
 
 MANY = 24  # names that a line of choices has at most
@@ -151,8 +152,10 @@ class Visible:
 
 
 def guard() -> None:
-    """Let whatever this process prints from now on pass through `visible`."""
+    """Let whatever this process prints from now on pass through `visible`, and be encoded."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
         if stream is not None and not isinstance(stream, Visible):
             setattr(sys, name, Visible(stream))

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack
 
+from roboaccord.contract.modes import SETUP
 from roboaccord.contract.results import to_json
 from roboaccord.run.output import fresh
 from roboaccord.scenario.files import load_setup
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, is_file, robot_names
 
 if TYPE_CHECKING:
     from roboaccord.run.runner import Run
@@ -51,6 +53,17 @@ def setup_of(
     if isinstance(robot, Setup):
         return robot
     return load_setup(str(robot), str(scenario or ""), changes_of(settings), **options)
+
+
+def subject_mode(what: Subject | Recording) -> str:
+    """Return the mode by what is given: a robot in a setup, by file or name, or a recorded run."""
+    if isinstance(what, Setup):
+        return SETUP
+    name = str(what) if isinstance(what, str | Path) else "a/run"
+    if is_file(name):
+        return "FILE.xacro" if name.endswith(".xacro") else "FILE"
+    is_bag = os.path.lexists(name) or "/" in name or name.endswith((".mcap", ".db3"))
+    return "BAG" if is_bag and name.replace("-", "_") not in robot_names() else "ROBOT"
 
 
 def changes_of(settings: Settings | None) -> list[str]:

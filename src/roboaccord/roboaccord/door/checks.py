@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.modes import ROBOTS, Modes
 from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.runs import QUIET, Progress
 from roboaccord.door import arguments as common
@@ -25,7 +26,7 @@ from roboaccord.engines import installed_names
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
 from roboaccord.scenario.files import apply_change, load_setup
-from roboaccord.scenario.setup import Setup, find_robot, is_file, robot_names
+from roboaccord.scenario.setup import Setup, find_robot, is_file
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
@@ -35,6 +36,22 @@ if TYPE_CHECKING:
 
 Refused = Callable[[str, AccordError], None]
 GUESSED: Mapping[str, str] = {}  # columns of a log
+
+
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    what, whole = given["what"], [] if given.get("manufactured") else [WHOLE]
+    if not isinstance(what, Setup) and is_log(what, given.get("robot"), given.get("words")):
+        return ["LOG"]
+    return [mode] if (mode := common.subject_mode(what)) == "BAG" else [mode, *whole]
+
+
+WHOLE, LEVELS = "without --manufactured", "engines refine perturb profile manufactured verbose"
+CROSSCHECK = Modes(_modes, {
+    **{mode: f"{names} {LEVELS}" for mode, names in ROBOTS.items()},
+    WHOLE: "out force refused progress changed command",
+    "BAG": "words robot set trust",
+    "LOG": "robot map set base package trust := out",
+})  # fmt: skip
 
 
 @overload
@@ -66,6 +83,7 @@ def crosscheck(
 ) -> Report | RecordedReport | LogReport: ...
 
 
+@CROSSCHECK.guard
 def crosscheck(
     robot_or_recording: Subject | Recording,
     scenario: str | Path | None = None,
@@ -106,7 +124,9 @@ def crosscheck(
     if isinstance(robot_or_recording, str | Path) and is_log(robot_or_recording, robot, scenario):
         changes, given = common.changes_of(settings), columns or {}
         return check_own_log(robot_or_recording, robot, changes, given, out, **options)
-    if not isinstance(robot_or_recording, Setup) and (robot or is_recording(robot_or_recording)):
+    if not isinstance(robot_or_recording, Setup) and (
+        common.subject_mode(robot_or_recording) == "BAG"
+    ):
         from roboaccord.bag.reader import read_run
 
         run, changes = read_run(bag_of(robot_or_recording)), common.changes_of(settings)
@@ -139,15 +159,6 @@ def crosscheck(
 
 def _tell_refused(name: str, error: AccordError) -> None:
     common.tell(f"left out: {name}: {error}")
-
-
-def is_recording(subject: str | Path | Run) -> bool:
-    """Return whether what is checked is a recorded run: it exists, and is not a robot."""
-    if isinstance(subject, Run):
-        return True
-    name = str(subject)
-    known = is_file(name) or name.replace("-", "_") in robot_names()
-    return not known and Path(name).exists()
 
 
 def is_log(

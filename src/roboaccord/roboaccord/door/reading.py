@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, check_target
+from roboaccord.contract.modes import Modes
 from roboaccord.description.resources import share
 from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
 from roboaccord.description.xacro_file import NO_ARGUMENTS
@@ -25,6 +26,19 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.parity.robot import Settings as ReaderSettings
 
 
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
+        return ["ROBOT"]
+    return ["FOLDER" if Path(what).is_dir() else "FILE"]
+
+
+PARITY = Modes(_modes, {
+    "": "engines settings base repair page junit sarif seed cluster resume",
+    **dict.fromkeys(("FILE", "FOLDER"), "package trust :="),
+})  # fmt: skip
+
+
+@PARITY.guard
 def parity(
     what: str | Path | Sequence[Source],
     *,
@@ -106,7 +120,7 @@ def files_of(
     from roboaccord.engines.formats import read_robot
 
     path = Path(what)
-    if what.replace("-", "_") in robot_names() and not path.is_file():
+    if is_robot(what):
         return [file_of(what)]
     if path.is_dir():
         return find_files(path, packages, arguments)
@@ -117,6 +131,11 @@ def files_of(
     for line in file.notes:
         tell(line)
     return [file]
+
+
+def is_robot(what: str) -> bool:
+    """Return whether a robot is named that is installed."""
+    return what.replace("-", "_") in robot_names() and not Path(what).is_file()
 
 
 def file_of(name: str) -> UrdfFile:

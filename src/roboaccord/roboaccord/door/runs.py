@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.contract.interfaces import Engine, Inputs, Observer
+from roboaccord.contract.modes import ROBOTS, Modes
 from roboaccord.contract.results import to_json
 from roboaccord.door import arguments
 from roboaccord.door.arguments import (
@@ -34,6 +35,18 @@ if TYPE_CHECKING:
     from roboaccord.run.sweep import Study
 
 
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    return [arguments.subject_mode(given["robot"]), *(["with --view"] if given.get("view") else [])]
+
+
+RUN = Modes(_modes, {
+    **ROBOTS,
+    "with --view": "speed stay",
+    "": "engine transport controller inputs timeout view out force",
+})  # fmt: skip
+
+
+@RUN.guard
 def run(
     robot: Subject,
     scenario: str | Path | None = None,
@@ -91,6 +104,7 @@ def run(
     )
 
 
+@Modes(_modes, ROBOTS).guard
 def sweep(
     robot: Subject,
     scenario: str | Path | None = None,

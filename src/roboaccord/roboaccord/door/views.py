@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.second import SecondRun, beside, names_of, read_pair
 from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
+from roboaccord.contract.modes import SETUP, Modes
 from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
 from roboaccord.door import arguments
 from roboaccord.door.arguments import Options, Recording, Settings, Subject, bag_of, setup_of
-from roboaccord.door.checks import is_recording
 from roboaccord.engines import check_engine
 from roboaccord.run.runner import Run
 from roboaccord.scenario.files import make_scenario, scenario_names
@@ -44,6 +44,26 @@ def shown(stage: Stage) -> Iterator[None]:
         stage.close()
 
 
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    place = "as a film" if given.get("gif") or given.get("mp4") else "in the browser"
+    if (mode := arguments.subject_mode(given["what"])) == "BAG":
+        return [mode, place]
+    acts = mode == SETUP or given.get("beside") or given.get("words")
+    return [mode, "with SCENARIO" if acts else "without SCENARIO", "in the browser"]
+
+
+VIEW = Modes(_modes, {
+    "": "collision",
+    "BAG": "gif mp4 speed others",
+    "FILE": "base package trust",
+    "FILE.xacro": "base package trust :=",
+    "with SCENARIO": "words set fault engine speed",
+    "in the browser": "stay port host",
+    "as a film": "fps size uncut",
+})  # fmt: skip
+
+
+@VIEW.guard
 def view(
     what: Subject | Recording,
     *others: Recording,
@@ -83,7 +103,7 @@ def view(
     Raises:
         AccordError: if something is missing, or cannot be drawn or written.
     """
-    if not isinstance(what, Setup) and is_recording(what):
+    if not isinstance(what, Setup) and arguments.subject_mode(what) == "BAG":
         bags = [bag_of(each) for each in (what, *others)]
         if gif or mp4:
             files = [Path(each) if each else None for each in (gif, mp4)]
@@ -93,8 +113,6 @@ def view(
         else:
             view_runs(bags, speed, stay, port, host, collision=collision)
         return
-    if gif or mp4 or others:
-        raise AccordError("a film is made of recorded runs")
     if isinstance(what, Setup) or scenario:
         assert not isinstance(what, Run)
         setup = setup_of(what, scenario, settings, **options)

@@ -28,6 +28,7 @@ from roboaccord.contract import (
     MetresPerSecond,
     Quantity,
     RadiansPerSecond,
+    by_option,
 )
 from roboaccord.run import made_with
 
@@ -97,11 +98,6 @@ class RigOptions:
         return found
 
 
-def used_rig(rollers: list[str] | None) -> dict[str, None]:
-    """Return the options that play no part: the three pairs, where rollers are given."""
-    return dict.fromkeys(("azimuth_deg", "latitude_deg", "alpha_deg")) if rollers else {}
-
-
 Rollers = Annotated[
     list[str] | None,
     Quantity("deg"),
@@ -112,6 +108,7 @@ Rollers = Annotated[
     ),
 ]
 PAPER = RigOptions()
+PAIRS = "azimuth-deg latitude-deg alpha-deg"
 Condition = Annotated[float, Quantity("1", "condition number of the inverse", form=".4g")]
 
 
@@ -166,6 +163,7 @@ class Motion:
         )
 
 
+@by_option("roller", "", PAIRS, "radius speed heading-deg spin")
 @gathers("--roller", "--nu")
 def inverse_command(
     rig: RigOptions = PAPER,
@@ -195,9 +193,10 @@ def inverse_command(
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.inverse(speed, np.radians(heading), spin=spin)
-    return Result(Motion.of(kinematics, motion, found=False), used=used_rig(rollers))
+    return Result(Motion.of(kinematics, motion, found=False))
 
 
+@by_option("roller", "", PAIRS, "nu radius")
 @gathers("--roller", "--nu")
 def forward_command(
     nu: Annotated[
@@ -214,13 +213,16 @@ def forward_command(
 
       accord roller-sphere forward --nu -0.93 -0.93
 
+      accord roller-sphere forward --roller 0 45 40 --roller 120 45 -40 --nu 0.4 -0.2
+
       accord roller-sphere forward --azimuth-deg 150 210 --alpha-deg 5 -5 --nu 0.4 -0.2 --json
     """
     kinematics = rig.kinematics(rollers)
     motion = kinematics.forward(numbers(nu, "--nu"))
-    return Result(Motion.of(kinematics, motion, found=True), used=used_rig(rollers))
+    return Result(Motion.of(kinematics, motion, found=True))
 
 
+@by_option("roller", "", PAIRS, "radius limit speed")
 @gathers("--roller", "--nu")
 def reach_command(
     rig: RigOptions = PAPER,
@@ -241,12 +243,14 @@ def reach_command(
 
       accord roller-sphere reach --limit 1.5 --speed 1
 
+      accord roller-sphere reach --roller 0 45 90 --roller 120 45 90 --roller 240 45 90
+
       accord roller-sphere reach --alpha-deg 38.9566 -38.9566 --json
     """
     if not np.isfinite([limit, speed]).all():
         raise RigError("limit and speed must be finite numbers")
     kinematics = rig.kinematics(rollers)
-    return Result(Reach.of(kinematics, speed, limit), used=used_rig(rollers))
+    return Result(Reach.of(kinematics, speed, limit))
 
 
 @dataclass(frozen=True)
@@ -307,6 +311,7 @@ class Figures:
 STEEPER = RigOptions(alpha=(20.0, -20.0))
 
 
+@by_option("roller", "", PAIRS, "radius out force points heading-deg")
 @gathers("--roller", "--nu")
 def figures_command(
     folder: Out = None,
@@ -329,6 +334,8 @@ def figures_command(
 
       accord roller-sphere figures --out roller_figures
 
+      accord roller-sphere figures --roller 150 20 5 --roller 210 20 -5 --out other
+
       accord roller-sphere figures --azimuth-deg 150 210 --latitude-deg 20 20 --out mine --json
     """
     kinematics = rig.kinematics(rollers)
@@ -343,4 +350,4 @@ def figures_command(
             facts=made_with("roboaccord-roller_sphere"),
             done=done,
         )  # fmt: skip
-    return Result(Figures(files, found), used=used_rig(rollers))
+    return Result(Figures(files, found))

@@ -36,6 +36,7 @@ from roboaccord.contract import (
     Ratio,
     Seconds,
     Trajectory,
+    by_option,
     quantities,
 )
 from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of
@@ -68,6 +69,9 @@ class GaitName(StrEnum):
     as_described = "as_described"
 
 
+@by_option(
+    "gait serpenoid", "amplitude frequency waves", "", "joints mu-along mu-across engine duration"
+)
 def gait_command(
     gait: Annotated[GaitName, typer.Option(help="Name of the gait.")] = GaitName.serpenoid,
     joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
@@ -91,6 +95,8 @@ def gait_command(
 
       accord snake gait
 
+      accord snake gait --gait as_coded
+
       accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
     """
     serpenoid = gait is GaitName.serpenoid
@@ -106,8 +112,6 @@ def gait_command(
     setup = load_setup("snake", "serpenoid", changes)
     found, remarks = gait_figures(setup, engine)
     used = used_by(setup, "control_period", "physics_step", "seed")
-    if not serpenoid:
-        used |= dict.fromkeys(GAIT)
     return Result(found, [*rendered(found), *remarks], used=used)
 
 
@@ -311,6 +315,10 @@ ConfirmIn = Annotated[
 ]
 
 
+@by_option(
+    "objective cost", "min-speed", "",
+    "mu-along mu-across max-effort joints max-frequency engines seed",
+)  # fmt: skip
 def optimise_command(
     mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
     mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,

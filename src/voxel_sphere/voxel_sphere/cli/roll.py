@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -18,6 +19,7 @@ from roboaccord.contract import (
     AccordError,
     Array,
     Degrees,
+    Modes,
     Quantity,
     Seconds,
     check_target,
@@ -51,6 +53,19 @@ PathFile = Annotated[
 ]
 
 
+STEPPED = f"--scheme {' or '.join(SCHEMES)}"
+
+
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    scheme = f"--scheme {DESCRIBED}" if given["scheme"] == DESCRIBED else STEPPED
+    return [scheme, "with --normalised" if given["normalised"] else "without --normalised"]
+
+
+@Modes(_modes, {
+    STEPPED: "step after",
+    "without --normalised": "time",
+    "": "omega start surface walls workspace start-z scheme steep samples normalised out force",
+})  # fmt: skip
 def roll_command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder with a folder Bitmaps_n.")],
     omega: Annotated[
@@ -97,13 +112,10 @@ def roll_command(
       accord voxel-sphere roll terrain --workspace arena --omega 2 9 --time 5 --out path.csv --json
 
       accord voxel-sphere roll terrain --omega 6 3 --out run
+
+      accord voxel-sphere roll terrain --omega 0 4 --normalised --scheme as_described
     """
     check_scheme(scheme, (*SCHEMES, DESCRIBED))
-    described = scheme == DESCRIBED
-    if described and step is not None:
-        raise AccordError("as_described has steps of a voxel of travel: leave --step out")
-    if described and after != "parallel":
-        raise AccordError("as_described turns parallel to a wall: leave --after out")
     law = WallLaw(after=after)  # type: ignore[arg-type]
     with place_for(file, force):
         scene = Scene.of(open_workspace(folder), **vars(names))
@@ -124,8 +136,7 @@ def roll_command(
     found = Rolled.of(path, length, files, "r" if normalised else "voxels")
     if path.failed:
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
-    used = {"time": None} if normalised else {}
-    return Result(found, used=used, ok=not path.failed)
+    return Result(found, ok=not path.failed)
 
 
 def place_for(file: Path | None, force: bool) -> AbstractContextManager[Path | None]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -16,6 +17,7 @@ from roboaccord.contract import (
     Array,
     Degrees,
     Metres,
+    Modes,
     Quantity,
     Ratio,
     check_target,
@@ -324,6 +326,15 @@ class Made:
     recipe: Recipe
 
 
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    return ["with --xyz" if given["xyz"] else "with --height" if given["height"] else "SURFACE"]
+
+
+@Modes(_modes, {
+    "SURFACE": " ".join(each.name.replace("_", "-") for each in fields(Shape)),
+    "with --xyz": "s t thickness kind",
+    "": "height xyz n out name binary force size-workspace voxel-size",
+})  # fmt: skip
 def make_command(
     surface: Annotated[str | None, typer.Argument(help=f"One of {', '.join(SURFACES)}.")] = None,
     height: Annotated[
@@ -402,8 +413,7 @@ def make_command(
         workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=done)
     volumes = [part.name for part in parts]
     made = Made(str(workspace.path), n, radius, voxel_size, volumes, recipe)
-    unused = ("s", "t", "thickness", "kind") if xyz is None else ()
-    return Result(made, used=dict.fromkeys(unused))
+    return Result(made)
 
 
 def recipe_of(
@@ -418,8 +428,6 @@ def recipe_of(
         raise AccordError(f"give one of --height, --xyz, or a surface of {', '.join(SURFACES)}")
     if surface is not None:
         return {"surface": surface, "parameters": parameters}
-    if parameters:
-        raise AccordError(f"--{next(iter(parameters)).replace('_', '-')} is of a named surface")
     return sheet or {"height": height}
 
 
@@ -436,7 +444,5 @@ def filled(
     if "xyz" in recipe:
         volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
         return [Part(name, kind, volume, recipe, not binary)]
-    if kind != KINDS[1]:
-        raise AccordError("--kind is for --xyz; named surfaces and heights are surfaces")
     surface = surface_of(recipe, n, radius)
     return surface_parts(surface, n, name=name, recipe=recipe, binary=binary, done=done)

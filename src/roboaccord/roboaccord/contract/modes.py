@@ -1,0 +1,100 @@
+"""Modes of a command, and of the function that does the same: which options belong to which."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+from roboaccord.contract.errors import AccordError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+SETUP = "a setup"  # a mode of functions alone
+ROBOTS = {SETUP: "", "ROBOT": "words set fault", "FILE": "words set fault base package trust",
+          "FILE.xacro": "words set fault base package trust :="}  # fmt: skip
+"""What refines a robot: one that is a file may be refined further, one in a setup is complete."""
+FLAGS = {"arguments": ":=", "columns": "map", "faults": "fault", "packages": "package",
+         "robot_or_recording": "what", "scenario": "words", "settings": "set"}  # fmt: skip
+"""What parameters of functions are called where the command has another name."""
+
+
+@dataclass(frozen=True)
+class Modes:
+    """State which options each mode of a command takes.
+
+    Args:
+        of: returns the modes in force, by the values of options and arguments.
+        takes: names of options by mode, as on the command line, with blanks between; `:=` are the
+            arguments of a xacro file. Those of "" go with every mode, and so do positional
+            arguments and parameters of functions that no mode names.
+    """
+
+    of: Callable[[Mapping[str, Any]], Sequence[str]]
+    takes: Mapping[str, str]
+
+    def __call__(self, command: Callable[P, R]) -> Callable[P, R]:
+        """Mark a function with its modes: `add_command` refuses options of others."""
+        command.__dict__["modes"] = self
+        return command
+
+    def check(
+        self,
+        command: str,
+        given: Collection[str],
+        values: Mapping[str, Any],
+        written: Mapping[str, str],
+    ) -> set[str]:
+        """Refuse options of other modes, and return those that the modes in force take.
+
+        Args:
+            command: its name.
+            given: names of the options and arguments that the user gave.
+            values: of these, and of others with their defaults.
+            written: how each is written.
+
+        Raises:
+            AccordError: naming the modes that take an option.
+        """
+        modes = self.of(values)
+        taken = {each for mode in ("", *modes) for each in self.takes.get(mode, "").split()}
+        for name in sorted({*given} - taken):
+            having = [m for m, names in self.takes.items() if name in names.split() and m != SETUP]
+            if having:
+                takes = ", ".join(written[each] for each in sorted(taken & {*written})) or "none"
+                belongs = f"{written[name]} belongs to {command} {' or '.join(having)}"
+                raise AccordError(f"{belongs}; {' '.join(modes)} takes {takes}")
+        return taken
+
+    def guard(self, function: Callable[P, R]) -> Callable[P, R]:
+        """Let a function refuse the arguments of its other modes, as its command does."""
+        signature = inspect.signature(function)
+        written = {FLAGS.get(name, name): name for name in (*signature.parameters, *FLAGS, "base")}
+
+        @functools.wraps(function)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            bound = signature.bind(*args, **kwargs).arguments
+            bound |= bound.pop("options", {})
+            given = {FLAGS.get(name, name): value for name, value in bound.items() if value}
+            self.check(function.__name__, given, given, written)
+            return function(*args, **kwargs)
+
+        return self(guarded)
+
+
+def by_option(option: str, taken: str, without: str, every: str) -> Modes:
+    """Return two modes: with an option, or a value of it such as `objective cost`, and without.
+
+    Args:
+        option: its name, and the value if there are several.
+        taken, without, every: names of options of the one, of the other and of both.
+    """
+    name, _, value = option.partition(" ")
+    modes = f"with --{option}", f"without --{option}"
+
+    def of(given: Mapping[str, Any]) -> list[str]:
+        return [modes[given[name] != value if value else not given[name]]]
+
+    return Modes(of, {modes[0]: taken, modes[1]: without, "": f"{name} {every}"})
