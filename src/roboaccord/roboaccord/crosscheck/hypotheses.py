@@ -9,7 +9,7 @@ have found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -121,6 +121,23 @@ def unlagged(run: Trajectory, ticks: float) -> Trajectory:
 RECORDED = {"delay": delayed, "lag": unlagged}
 
 
+@contextmanager
+def restored() -> Iterator[ExitStack]:
+    """Give a stack of changes, which are undone at the end.
+
+    Raises:
+        RuntimeError: if they cannot be: an AccordError would count as that of a model.
+    """
+    stack = ExitStack()
+    try:
+        yield stack
+    finally:
+        try:
+            stack.close()
+        except AccordError as error:
+            raise RuntimeError(f"a changed model was not restored: {error}") from error
+
+
 @dataclass(frozen=True)
 class Predictor:
     """Predict ticks of an engine's run by our equations, with what may be off in the engine.
@@ -138,11 +155,16 @@ class Predictor:
     rest: Array = field(default_factory=lambda: np.zeros(1))
 
     def residuals(self, sizes: Sizes | None = None, mix: Mix | None = None) -> Array:
-        """Return the predicted ends of ticks less the recorded ones (k, 2 n + 12)."""
+        """Return the predicted ends of ticks less the recorded ones (k, 2 n + 12).
+
+        Raises:
+            AccordError: for a model that cannot be.
+            RuntimeError: if the simulator cannot be restored; what it predicts next would be wrong.
+        """
         run, sizes = mix.undo(self.run) if mix else self.run, sizes or {}
         fast = sizes.get(Hypothesis("clock"), 0.0)
         found = []
-        with ExitStack() as stack:
+        with restored() as stack:
             simulator = self.simulator
             for one, size in sizes.items():
                 if one.quantity in RECORDED:

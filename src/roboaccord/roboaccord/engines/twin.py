@@ -20,7 +20,7 @@ import numpy as np
 
 from roboaccord.contract.contact import ContactPoint, EllipseFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, Engine
+from roboaccord.contract.interfaces import Acceleration, Engine, ForceLaw
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
@@ -140,12 +140,15 @@ class Twin(EngineSimulator):
             where: joint or link, EVERY; "" for what there is one of.
             axis: of a link's centre, a joint's origin or gravity, component of an inertia.
             size: part of the parameter, or an addend in its unit.
+
+        Raises:
+            AccordError: for a model that cannot be; the twin is as it was.
         """
-        gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
-        grip = self._grip
-        sliding = grip.law if grip else law
+        grip, rotors = self._grip, self.armature
+        sliding = grip.law if grip else self._law
         joint = np.array([where in (name, EVERY) for name in self.joints], float)
         with ExitStack() as stack:
+            stack.callback(self._restore, self._gear, self._friction, rotors, self._law, sliding)
             if quantity in OF_LINKS:
                 for name in self.links:
                     if where in (name, EVERY):
@@ -189,12 +192,22 @@ class Twin(EngineSimulator):
                     self._take_law(ground)
             self._compile()
             yield
-            if grip and isinstance(sliding, EllipseFriction):
-                grip.law = sliding
-            self._gear, self._friction = gear, friction
-            self._arm(rotors)
-            self._take_law(law)
-            self._compile()
+
+    def _restore(
+        self,
+        gear: Array | None,
+        friction: JointFriction | None,
+        rotors: Array,
+        law: ForceLaw | None,
+        sliding: ForceLaw | None,
+    ) -> None:
+        """Undo what `varied` changes here, after the bodies are as they were."""
+        if self._grip and isinstance(sliding, EllipseFriction):
+            self._grip.law = sliding
+        self._gear, self._friction = gear, friction
+        self._arm(rotors)
+        self._take_law(law)
+        self._compile()
 
     def _arm(self, armature: Array) -> None:
         """Take other inertias of the rotors; joints are free until the next reset."""
