@@ -112,7 +112,7 @@ def test_an_error_while_restoring_is_raised():
     """It is no error of a model that cannot be, which would be left out silently."""
     twin, run = fragile()
     twin.due = 2  # the second time is the end of the first variation
-    with pytest.raises(RuntimeError, match="not restored: planted"):
+    with pytest.raises(RuntimeError, match="not as it was: planted"):
         Predictor(twin, run, np.arange(1)).slopes()
 
 

@@ -9,7 +9,7 @@ have found.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -22,7 +22,7 @@ from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import Index, by_group, difference, predicted
-from roboaccord.engines.twin import EVERY, GROUND, OF_JOINTS, OF_LINKS, Twin
+from roboaccord.engines.twin import EVERY, GROUND, OF_JOINTS, OF_LINKS, UPWARDS, Twin
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.base import Simulator
 
@@ -121,23 +121,6 @@ def unlagged(run: Trajectory, ticks: float) -> Trajectory:
 RECORDED = {"delay": delayed, "lag": unlagged}
 
 
-@contextmanager
-def restored() -> Iterator[ExitStack]:
-    """Give a stack of changes, which are undone at the end.
-
-    Raises:
-        RuntimeError: if they cannot be: an AccordError would count as that of a model.
-    """
-    stack = ExitStack()
-    try:
-        yield stack
-    finally:
-        try:
-            stack.close()
-        except AccordError as error:
-            raise RuntimeError(f"a changed model was not restored: {error}") from error
-
-
 @dataclass(frozen=True)
 class Predictor:
     """Predict ticks of an engine's run by our equations, with what may be off in the engine.
@@ -164,7 +147,7 @@ class Predictor:
         run, sizes = mix.undo(self.run) if mix else self.run, sizes or {}
         fast = sizes.get(Hypothesis("clock"), 0.0)
         found = []
-        with restored() as stack:
+        with ExitStack() as stack:
             simulator = self.simulator
             for one, size in sizes.items():
                 if one.quantity in RECORDED:
@@ -341,6 +324,8 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
     found = []
     for one in dict.fromkeys(each.whole for each in effects if each.where != EVERY):
         own = [effects.get(each, 0.0) for each in components(one)]
+        if one.quantity == "gravity" and not own[UPWARDS] > UNSEEN * max(own):
+            continue  # its strength moves nothing, and only a tilt would
         least = min(effect for effect in own if effect > UNSEEN * max(own))
         found.append(Resolved(one.quantity, one.where, level, 1.0 / least, one.unit))
     return sorted(found, key=lambda each: each.smallest)

@@ -20,7 +20,7 @@ import numpy as np
 
 from roboaccord.contract.contact import ContactPoint, EllipseFriction
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Acceleration, Engine, ForceLaw
+from roboaccord.contract.interfaces import Acceleration, Engine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines import spec
@@ -143,12 +143,26 @@ class Twin(EngineSimulator):
 
         Raises:
             AccordError: for a model that cannot be; the twin is as it was.
+            RuntimeError: if it cannot be made that again.
         """
-        grip, rotors = self._grip, self.armature
-        sliding = grip.law if grip else self._law
+        gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
+        grip = self._grip
+        sliding = grip.law if grip else law
+
+        def restore() -> None:  # after the bodies are as they were
+            if grip and isinstance(sliding, EllipseFriction):
+                grip.law = sliding
+            self._gear, self._friction = gear, friction
+            try:
+                self._arm(rotors)
+                self._take_law(law)
+                self._compile()
+            except AccordError as error:  # which would count as that of a model that cannot be
+                raise RuntimeError(f"the twin is not as it was: {error}") from error
+
         joint = np.array([where in (name, EVERY) for name in self.joints], float)
         with ExitStack() as stack:
-            stack.callback(self._restore, self._gear, self._friction, rotors, self._law, sliding)
+            stack.callback(restore)
             if quantity in OF_LINKS:
                 for name in self.links:
                     if where in (name, EVERY):
@@ -192,22 +206,6 @@ class Twin(EngineSimulator):
                     self._take_law(ground)
             self._compile()
             yield
-
-    def _restore(
-        self,
-        gear: Array | None,
-        friction: JointFriction | None,
-        rotors: Array,
-        law: ForceLaw | None,
-        sliding: ForceLaw | None,
-    ) -> None:
-        """Undo what `varied` changes here, after the bodies are as they were."""
-        if self._grip and isinstance(sliding, EllipseFriction):
-            self._grip.law = sliding
-        self._gear, self._friction = gear, friction
-        self._arm(rotors)
-        self._take_law(law)
-        self._compile()
 
     def _arm(self, armature: Array) -> None:
         """Take other inertias of the rotors; joints are free until the next reset."""
