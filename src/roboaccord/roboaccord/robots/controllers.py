@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from yaml import YAMLError
@@ -85,7 +85,7 @@ def chatter(setup: Setup) -> str:
     factory = shipped_factory(setup, setup.scenario.controller.get("name", "none"))
     if not (isinstance(factory, type) and issubclass(factory, Posture)):
         return ""
-    (stiffness, damping), start = make_controller(setup).gains, setup.initial
+    (stiffness, damping), start = cast(Posture, make_controller(setup)).gains, setup.initial
     tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
     mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
     mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
