@@ -32,7 +32,6 @@ CASES = {
     "crosscheck": "snake serpenoid --engines reference,mujoco --refine 4 "
     "--set crosscheck.duration=0.02 --set crosscheck.states=2 --out {out}",
     "parity": "{root}/src/roboaccord/test/data/urdf/TwoDofs.urdf --engines dart,mujoco",
-    "sensitivity": "snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out {out}",
     "sweep": "snake serpenoid --seeds 2 --set duration=0.02 --out {out}",
     "compare": f"{BAG} {BAG}",
     "plot": f"{BAG} base.x --out plot.png",

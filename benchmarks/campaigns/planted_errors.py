@@ -37,7 +37,9 @@ from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy, Simulator
 
 PANDA = Path(__file__).resolve().parents[2] / "src/roboaccord/test/data/urdf/panda.urdf"
-ENGINES = ("dart", "mujoco")
+ENGINES = ("dart", "mujoco", "drake")
+NO_DRAKE = ("packbot", "voxel_sphere", "roller_sphere")
+"""Robots that Drake refuses, with the reason."""
 SMALLEST = 1e-13
 NEAR = 2e-3  # rad from its end, where a joint is at its stop
 EFFORTS = '[{"at": 0.0, "hold": "a", "effort": 0.3}, {"at": 0.2, "hold": "b", "effort": -0.2}]'
@@ -60,12 +62,20 @@ STOPS = (
 )  # fmt: skip
 AT_STOPS = ("stop bounces", "stop yields", "gain at a stop", "mass", "gain")
 COARSE = ("physics_step=0.01", "control_period=0.01", "crosscheck.duration=0.5")
+COMMANDS = (
+    "command lost", "command scaled", "command reversed", "command late", "command clipped",
+    "commands swapped",
+)  # fmt: skip
 SUBJECTS = {
     "snake": Subject("snake", "serpenoid", 3.2),
     "monkeybot": Subject(
         "monkeybot", "swing", 0.3, ("crosscheck.duration=0.3", f"controller.steps={EFFORTS}")
     ),
     "packbot": Subject("packbot", "reach", 21.0),
+    "voxel_sphere": Subject("voxel_sphere", "teleop", 0.05, ("crosscheck.duration=0.3",), COMMANDS),
+    "roller_sphere": Subject(
+        "roller_sphere", "figure_eight", 0.5, ("crosscheck.duration=0.3",), COMMANDS
+    ),
     "panda": Subject(
         str(PANDA), "released", 43.0, ("controller.name=sine", "crosscheck.duration=0.3")
     ),
@@ -87,11 +97,13 @@ class Planted(Proxy):
     def __init__(self, simulator: Simulator, error: Error, size: float, peak: float) -> None:
         super().__init__(simulator)
         self.error, self.size, self.peak, self.inner = error, size, peak, simulator
-        self.middle = np.eye(len(self.joints))[len(self.joints) // 2]
+        n = len(self.joints)
+        self.middle = np.eye(n)[n // 2] if n else np.zeros(0)
 
     def _start(self, state: RobotState) -> None:
         self.first = self.before = state
         self.switches, self.last = dict[str, bool](), np.zeros(len(self.joints))
+        self.asked = Command(0.0 * self.last)
         self.count, self.ticks, self.rng = 0, 0, np.random.default_rng(7)
         super()._start(self.error.act(self, state) if self.error.at == "reset" else state)
 
@@ -101,6 +113,8 @@ class Planted(Proxy):
         self.ticks += 1
         if self.error.at == "effort":
             command = replace(command, effort=self.error.act(self, command.effort))
+        if self.error.at == "command":
+            command, self.asked = disobeyed(self, command, self.asked), command
         if self.error.at == "advance":
             self.error.act(self, command)
         else:
@@ -133,7 +147,10 @@ class Planted(Proxy):
         return found
 
     def _read(self) -> RobotState:
-        state = replace(self.inner.state(), time=self._time, effort=self._effort)
+        state = replace(self.inner.state(), time=self._time)
+        if self.error.at == "command":
+            return state
+        state = replace(state, effort=self._effort)
         return self.error.act(self, state) if self.error.at == "state" else state
 
 
@@ -144,17 +161,33 @@ class Error:
     Args:
         group: class of errors.
         at: what its function changes: an effort, how a tick is advanced, the state after it, in
-            the engine or as it is read, the one it is reset to, an event, or a part of the engine.
+            the engine or as it is read, the one it is reset to, an event, or a part of the engine;
+            a command, of which it then reports what it has put in force.
         size: that is tried first.
         act: the function.
         listed: whether it was planted before there were twins; none may pass, and all have a star.
     """
 
     group: str
-    at: Literal["effort", "advance", "motion", "state", "reset", "events", "part"]
+    at: Literal["effort", "advance", "motion", "state", "reset", "events", "part", "command"]
     size: float
     act: Callable[..., Any]
     listed: bool = False
+
+
+def disobeyed(p: Planted, command: Command, before: Command) -> Command:
+    """Return a command whose efforts, wrench and twist the error changes."""
+    vectors = {
+        name: None
+        if (now := getattr(command, name)) is None
+        else p.error.act(
+            p,
+            np.array(now),
+            np.zeros_like(now) if (last := getattr(before, name)) is None else last,
+        )
+        for name in ("effort", "wrench", "twist")
+    }
+    return replace(command, **vectors)
 
 
 def late(p: Planted, command: Command) -> None:
@@ -248,7 +281,7 @@ def differences(p: Planted, state: RobotState) -> RobotState:
 
 
 def mixed_up(p: Planted, values: Array) -> Array:
-    order = [1, 0, *range(2, len(values))] if len(values) > 1 else [0]
+    order = [1, 0, *range(2, len(values))] if len(values) > 1 else [*range(len(values))]
     return np.asarray((1 - p.size) * values + p.size * values[order])
 
 
@@ -345,6 +378,15 @@ def scale_world(part: Any, gravity: float = 0.0, tilt: float = 0.0, step: float 
 
 
 ERRORS: dict[str, Error] = {
+    "command lost": Error("command", "command", 0.1,
+        lambda p, v, last: v * (p.before.time < p.size - 1e-9)),
+    "command scaled": Error("command", "command", 0.1, lambda p, v, last: v * (1 - p.size)),
+    "command reversed": Error("command", "command", 2.0, lambda p, v, last: v * (1 - p.size)),
+    "command late": Error("command", "command", 1.0,
+        lambda p, v, last: (1 - p.size) * v + p.size * last),
+    "command clipped": Error("command", "command", 0.5,
+        lambda p, v, last: np.clip(v, -p.size * p.peak, p.size * p.peak)),
+    "commands swapped": Error("command", "command", 1.0, lambda p, v, last: mixed_up(p, v)),
     "gain": Error("effort", "effort", 1e-3, lambda p, e: e * (1 + p.size), True),
     "gain of a joint": Error("effort", "effort", 1e-3, lambda p, e: e * (1 + p.size * p.middle)),
     "saturated early": Error("effort", "effort", 0.01,
@@ -410,6 +452,8 @@ ERRORS: dict[str, Error] = {
     "tilt": Error("world", "part", 1e-4, lambda part, s: scale_world(part, tilt=s), True),
     "force on a link": Error("world", "part", 1e-3,
         lambda part, s: part.push(max(part.masses()), np.array([0.0, s, 0.0]))),
+    "grip lost": Error("contact", "advance", 1.0,
+        lambda p, c: p.go(replace(c, switches={}), p._steps)),
     "grip late": Error("contact", "advance", 1.0, late_grip),
     "grip shifts": Error("contact", "motion", 1e-4, shifted_grip),
     "impulses": Error("events", "events", 1.0,
@@ -419,7 +463,15 @@ ERRORS: dict[str, Error] = {
     "event missing": Error("events", "events", 1.0, lambda p, e: []),
     "event invented": Error("events", "events", 1.0, lambda p, e: [e, replace(e, impulse=1.0)]),
 }  # fmt: skip
-ONCE = ("float32", "float32 efforts", "NaN", "grip late", "event missing", "event invented")
+ONCE = (
+    "float32",
+    "float32 efforts",
+    "NaN",
+    "grip lost",
+    "grip late",
+    "event missing",
+    "event invented",
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -559,7 +611,7 @@ def wanted(done: Sequence[Row], only: str, down: float, batch: int) -> list[list
     """
     left: dict[tuple[str, str], list[Row]] = {}
     for subject, about in SUBJECTS.items():
-        for engine in ENGINES:
+        for engine in ENGINES if subject not in NO_DRAKE else ENGINES[:2]:
             for name, error in ERRORS.items():
                 row = Row(subject, engine, name, error.size)
                 tried = [each for each in done if of(each) == of(row)]
@@ -568,7 +620,12 @@ def wanted(done: Sequence[Row], only: str, down: float, batch: int) -> list[list
                     row = replace(row, size=last.size / down if down else 0.0)
                     if last.verdict != "found" or name in ONCE or row.size < SMALLEST:
                         continue
-                fits = name in (about.only or ERRORS) and only in f"{subject} {engine} {name}"
+                able = COMMANDS if engine == "drake" else about.only or ERRORS
+                fits = (
+                    name in able
+                    and name in (about.only or ERRORS)
+                    and only in f"{subject} {engine} {name}"
+                )
                 if fits and row.size:
                     left.setdefault((subject, engine), []).append(row)
     return [rows[i : i + batch] for rows in left.values() for i in range(0, len(rows), batch)]

@@ -46,7 +46,6 @@ URDFS = Path(__file__).parents[2] / "src/roboaccord/test/data/urdf"
 STUDIES = {
     "crosscheck": "crosscheck snake serpenoid --set duration=2 --out {out}/report",
     "sweep": "sweep monkeybot level --figure travel --set duration=4 --resume {out}/pieces",
-    "sensitivity": "sensitivity monkeybot level --out {out}/study",
     "parity": "parity {urdfs} --resume {out}/pieces --page {out}/page.html",
     "view": "view {bag} --gif {out}/view.gif",
     "optimise": "snake optimise",

@@ -36,7 +36,7 @@ EDGES = (*NONE, "-1", "0", "1", "2", "3", "0.5", "1e-300", "1e-9", "1e12", "-1e1
          "1000", "1000000", "1000001", "-1000000", "2147483648", "9223372036854775808")  # fmt: skip
 # Commands whose good case takes seconds: only edge values, which end them.
 SLOW = {
-    "crosscheck", "parity", "sensitivity", "sweep", "doctor", "check", "view", "teleop",
+    "crosscheck", "parity", "sweep", "doctor", "check", "view", "teleop",
     "monkeybot basin", "monkeybot robust", "monkeybot lqr", "monkeybot continue", "monkeybot find",
     "monkeybot design", "monkeybot landscape", "monkeybot figures", "monkeybot gaits",
     "monkeybot stability", "packbot collapse", "packbot plan", "packbot reach", "packbot reduced",
@@ -273,17 +273,9 @@ def json_file(rng: Random, seeds: Path) -> Case:
         )
         words = "sweep snake serpenoid --resume s.jsonl --json"
         return _case("JSON lines", words, refused=Path("s.jsonl").stat().st_size > 0)
-    if choice < 0.7:
-        data = rng.choice(bombs) if rng.random() < 0.2 else mutated(good, rng, text=True)
-        Path("o/.roboaccord.json").write_bytes(data)
-        return _case("JSON", RUN.format("snake serpenoid --out o --force"))
-    Path("o/.roboaccord.json").write_bytes(good.replace(b"run", b"sensitivity"))
-    data = rng.choice(bombs) if rng.random() < 0.2 else mutated(rows, rng, text=True)
-    Path("o/study.jsonl").write_bytes(data)
-    words = (
-        "sensitivity snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out o --json"
-    )
-    return _case("JSON", words, refused=bool(data))
+    data = rng.choice(bombs) if rng.random() < 0.2 else mutated(good, rng, text=True)
+    Path("o/.roboaccord.json").write_bytes(data)
+    return _case("JSON", RUN.format("snake serpenoid --out o --force"))
 
 
 def output(rng: Random, seeds: Path) -> Case:

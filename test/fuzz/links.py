@@ -24,7 +24,6 @@ COMMANDS = (
     f"run {SNAKE} --transport direct --out o",
     f"sweep {SNAKE} --seeds 2 --out o",
     f"sweep {SNAKE} --seeds 2 --out p --resume o/study.jsonl",
-    "sensitivity snake serpenoid --engines mujoco --kinds mass --duration 0.02 --out o",
     "crosscheck snake serpenoid --engines reference,mujoco --refine 4 --set crosscheck.states=2 "
     "--set crosscheck.duration=0.02 --out o",
     "parity {seeds}/arm.urdf --engines mujoco --page o/x.html --junit o/x.xml --repair o/x.urdf",

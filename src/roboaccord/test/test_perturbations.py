@@ -14,7 +14,7 @@ from roboaccord.crosscheck.models import ModelCheck, check_acceleration, check_m
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import Job, make_engines, run_job
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
-from roboaccord.falsify import KINDS, Perturbation, find_smallest, parse_perturbation, wrap
+from roboaccord.falsify import KINDS, Perturbation, parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -335,16 +335,3 @@ def test_names_of_engines_and_reasons_of_excuses_are_checked() -> None:
         setup = Setup.of(load_scenario("snake", "snake", "serpenoid", [change]))
         with pytest.raises(AccordError, match=message):
             make_engines(setup, [])
-
-
-@pytest.mark.slow
-def test_the_smallest_gear_error_is_where_the_scheme_tells_it(snake: Setup) -> None:
-    """Accelerations tell 1e-8 of the largest, their tolerance; ticks are judged by round-off.
-
-    A decade is halved twice: between the size that is found and the next is its fourth part.
-    """
-    found = find_smallest(snake, "mujoco", "gear", "joint_11", 0.01)
-    assert (found.level, found.quantity, found.place) == ("scheme", "gear", "joint_11")
-    assert found.size is not None and 1e-14 <= found.size < 1e-8
-    assert found.size / found.missed == pytest.approx(10**0.25)
-    assert find_smallest(snake, "mujoco", "impact").reason == "n/a: it has no contact"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,6 +140,7 @@ def run_of(content: Content) -> BagRun:
         events=tuple(content.events()),
         switches=content.switches(facts, time),
         wrench=_in_force(wrenches, time),
+        commanded=_in_force(commands, time, math.nan),
     )
     return BagRun(
         robot=robot,
@@ -160,15 +162,17 @@ def run_of(content: Content) -> BagRun:
     )
 
 
-def _in_force(rows: Sequence[tuple[float, Array]], time: Array) -> Array | None:
-    """Return the wrench in force up to each time (k, 6), None where none was commanded."""
+def _in_force(
+    rows: Sequence[tuple[float, Array]], time: Array, missing: float = 0.0
+) -> Array | None:
+    """Return what was commanded up to each time (k, m), None where nothing was."""
     if not rows:
         return None
-    found = np.zeros((len(time), 6))
+    found = np.full((len(time), len(rows[0][1])), missing)
     stamps = np.searchsorted(time, [row[0] for row in rows])
-    for stamp, (_, wrench) in zip(stamps, rows, strict=True):
-        if stamp + 1 < len(time):
-            found[stamp + 1] = wrench
+    for stamp, (answered, values) in zip(stamps, rows, strict=True):
+        if stamp + 1 < len(time) and time[stamp] - answered < ROUND_OFF:
+            found[stamp + 1] = values
     return found
 
 

@@ -234,7 +234,7 @@ def write_trajectory(
 ) -> None:
     """Write a trajectory with its events.
 
-    The command at a sample is the effort of the next one.
+    The command at a sample is the controller's, or else the effort of the next one.
 
     Raises:
         AccordError: if the folder exists or cannot be written.
@@ -244,7 +244,7 @@ def write_trajectory(
             state = trajectory.state(i)
             bag.on_state(state)
             if i + 1 < len(trajectory):
-                bag.on_command(state, trajectory.command(i))
+                bag.on_command(state, trajectory.asked(i) or trajectory.command(i))
         for event in trajectory.events:
             bag.on_event(event)
         bag.finish(trajectory.sha256())

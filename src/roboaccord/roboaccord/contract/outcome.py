@@ -10,8 +10,8 @@ from roboaccord.contract.profiles import given
 from roboaccord.contract.results import Json
 
 Level = Literal[
-    "acceleration", "scheme", "repeat", "invariance", "one_step", "trajectory", "statistics",
-    "events", "energy",
+    "acceleration", "drive", "scheme", "repeat", "invariance", "one_step", "trajectory",
+    "statistics", "events", "energy",
 ]  # fmt: skip
 Outcome = Literal["within", "outside", "not_judged", "excused", "does_not_apply"]
 BELOW = "below round-off"
@@ -55,6 +55,7 @@ class Levels:
     """Hold the findings of a check by level and engine; none of a level that was not checked."""
 
     acceleration: Findings = field(default_factory=dict)
+    drive: Findings = field(default_factory=dict)
     scheme: Findings = field(default_factory=dict)
     repeat: Findings = field(default_factory=dict)
     invariance: Findings = field(default_factory=dict)

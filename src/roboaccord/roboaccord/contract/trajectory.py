@@ -41,6 +41,9 @@ class Trajectory(Drawn):
         switches: state of each switch by name (k,); no part of `rows`, and so of the hash.
         wrench: on `base_link` in the world (k, 6) [N, N m], in force as `effort` was; None where
             none was commanded. No part of `rows` either.
+        commanded: efforts that the controller gave for the interval (k, n), NaN where that is not
+            known; None where none are. Neither these nor `wished` are part of `rows`.
+        wished: state in which each switch was to be (k,), as far as commands set it.
     """
 
     joints: tuple[str, ...]
@@ -54,9 +57,11 @@ class Trajectory(Drawn):
     events: tuple[Event, ...] = ()
     switches: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
     wrench: Array | None = None
+    commanded: Array | None = None
+    wished: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        freeze_fields(self, ("time", *STATE_ARRAYS, "wrench"))
+        freeze_fields(self, ("time", *STATE_ARRAYS, "wrench", "commanded"))
         for on in self.switches.values():
             on.setflags(write=False)
 
@@ -74,6 +79,7 @@ class Trajectory(Drawn):
         """Stack the states of a run, and the wrenches of the commands between them."""
         wrenches = [c.wrench for c in commands]
         names = states[0].switches if states else NO_SWITCHES
+        asked = [(state, c.switches) for state, c in zip(states[1:], commands)]
         return cls(
             tuple(joints),
             **{name: np.array([getattr(s, name) for s in states]) for name in OVER_TIME},
@@ -82,6 +88,14 @@ class Trajectory(Drawn):
             wrench=None
             if all(w is None for w in wrenches)
             else np.array([NO_WRENCH, *(NO_WRENCH if w is None else w for w in wrenches)]),
+            commanded=np.array([states[0].effort, *(c.effort for c in commands)])
+            if commands
+            else None,
+            wished={
+                n: np.array([states[0].switches[n], *(c.get(n, s.switches[n]) for s, c in asked)])
+                for n in names
+                if commands
+            },
         )
 
     def state(self, index: int) -> RobotState:
@@ -97,6 +111,16 @@ class Trajectory(Drawn):
         after = self.state(index + 1)
         wrench = None if self.wrench is None else self.wrench[index + 1]
         return Command(after.effort, switches=after.switches, wrench=wrench, in_force=True)
+
+    def asked(self, index: int) -> Command | None:
+        """Return what the controller answered to the sample at `index`; None if not known."""
+        given = self.commanded
+        if given is None or not np.isfinite(given[index + 1]).all():
+            return None
+        wished = {name: bool(on[index + 1]) for name, on in self.wished.items()}
+        return Command(
+            given[index + 1], wished, None if self.wrench is None else self.wrench[index + 1]
+        )
 
     def period(self, index: int) -> float:
         """Return the time between the sample at `index` and the next one [s], to a nanosecond."""
@@ -116,6 +140,8 @@ class Trajectory(Drawn):
             events=tuple(e for e in self.events if start <= e.time <= stop),
             switches={name: on[keep] for name, on in self.switches.items()},
             wrench=None if self.wrench is None else self.wrench[keep],
+            commanded=None if self.commanded is None else self.commanded[keep],
+            wished={name: on[keep] for name, on in self.wished.items()},
         )
 
     def rows(self) -> Array:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from roboaccord.bag.topics import TWIST, WRENCH
-from roboaccord.contract.state import Array, RobotState
+from roboaccord.bag.topics import EFFORTS, TWIST, WRENCH
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
 from roboaccord.crosscheck.recorded import StepCheck
 from roboaccord.scenario.setup import Setup
@@ -77,7 +77,7 @@ class LiveSteps:
         self._period, self._initial = setup.scenario.control_period, setup.initial.switches
         self._make, self._states = make, deque[RobotState]()
         # By the time of the state that they answer.
-        self._vectors: dict[str, dict[float, Array]] = {WRENCH: {}, TWIST: {}}
+        self._vectors: dict[str, dict[float, Array]] = {WRENCH: {}, TWIST: {}, EFFORTS: {}}
         self._given, self._begun = set[str](), False
         self._begin()
 
@@ -87,8 +87,9 @@ class LiveSteps:
         return self._states[-1].time if self._states else -1.0
 
     def note_vector(self, name: str, time: float, vector: Array) -> None:
-        """Take a wrench or twist that answers the state of a time [s]."""
-        self._given.add(name)
+        """Take a wrench, a twist or efforts that answer the state of a time [s]."""
+        if name != EFFORTS:  # no period waits for these
+            self._given.add(name)
         self._vectors[name][time] = vector
 
     def note_events(self, events: Sequence[Event]) -> None:
@@ -127,7 +128,9 @@ class LiveSteps:
             for known in self._vectors.values():
                 for passed in [at for at in known if at <= before.time]:
                     del known[passed]
-            errors = self.check.take(before, after, *given.values())
+            efforts = given[EFFORTS]
+            command = None if efforts is None else Command(efforts)
+            errors = self.check.take(before, after, given[WRENCH], given[TWIST], command)
             yield LiveStep(before, after, errors, bool(self._given))
 
     def settle(self) -> Sequence[RobotState]:

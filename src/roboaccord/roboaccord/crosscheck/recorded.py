@@ -31,6 +31,7 @@ from roboaccord.contract.outcome import Finding, Levels, excuse, unless_few
 from roboaccord.contract.results import Json, Quantity, Shown, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.crosscheck.drive import DriveTicks, judge_drive
 from roboaccord.crosscheck.hypotheses import Resolved, delayed, shown_of
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, check_scheme, judge_scheme
 from roboaccord.crosscheck.twin_ticks import TwinTicks
@@ -50,6 +51,7 @@ TOUCHES = "something touches, of which only the contact solver knows the loads"
 HELD = "in Gazebo efforts hold a frozen joint"
 SAMPLED = 20  # control periods for one that a twin with friction that sticks steps: it takes long
 COARSE = 0.1  # share of the change: where time stepping explains more, too much could hide
+MOST_LATE = 200  # control periods by which a launch lets a command act late (max_delay)
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
 FINER = 8  # times the physics step is finer by which accelerations are measured
@@ -65,7 +67,8 @@ class RecordedReport(Shown):
     """Hold the result of the cross-check of a recorded run.
 
     Args:
-        levels: the findings, `levels.one_step["dart"]`; `scheme` of a bag alone.
+        levels: the findings, `levels.one_step["dart"]`; `scheme` of a bag alone, `drive` where
+            commands are recorded.
         compared: number of control periods.
         left_out: with an event (impact, stop, switch), which no scheme places inside a step.
         skipped: of which a sample is missing.
@@ -114,8 +117,8 @@ class RecordedReport(Shown):
         words += f"; {self.compared} steps compared, {self.left_out} left out"
         words += f", {self.skipped} skipped, delay {self.delay} steps"
         words += f"; {self.finding.reason}" if self.finding.reason else ""
-        for each in self.levels.scheme.values():
-            words += f"; scheme {each.outcome.replace('_', ' ')}"
+        for each in (*self.levels.drive.values(), *self.levels.scheme.values()):
+            words += f"; {each.level} {each.outcome.replace('_', ' ')}"
             words += f": {each.reason}" if each.reason else ""
         return words
 
@@ -172,6 +175,7 @@ class StepCheck:
         self._twin, self._rough = self._find_twin(), 0
         touches = not known and (setup.force_law is not None or setup.contact is not None)
         self._pyramid = PYRAMID if engine == GAZEBO and touches and dynamic is not None else 0.0
+        self._drive = DriveTicks(setup, MOST_LATE if transport.startswith(BRIDGED) else 0)
         self._events: list[tuple[float, str]] = []
         self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
         self._trials: list[list[_Step]] = []
@@ -209,6 +213,7 @@ class StepCheck:
         faults = [fault for fault in map(fault_of, events) if fault]
         if came := [fault for fault in faults if not self._foreseen(fault)]:
             self._follow(self._setup.failing([*self._setup.faults, *came]))
+            self._drive.failing(self._setup.faults)
             self._twin = self._find_twin()
         if self._engine == GAZEBO and self._twin and any(e.kind in HELD_BY for e in events):
             self._twin.stop(HELD)
@@ -227,12 +232,14 @@ class StepCheck:
         after: RobotState,
         wrench: Array | None = None,
         twist: Array | None = None,
+        command: Command | None = None,
     ) -> list[RobotState]:
         """Compare one control period; return the errors of the states that are compared by now.
 
         Args:
             before, after: samples; the efforts of `after` were in force, its switches are set.
             wrench, twist: commanded for it.
+            command: likewise, efforts; None where they are not known.
         """
         happened = []
         while self._events and self._events[0][0] <= after.time + _ROUND_OFF:
@@ -241,6 +248,7 @@ class StepCheck:
             self.skipped += max(round((after.time - before.time) / self._period), 1)
             self._efforts.clear()
             return []
+        self._drive.take(before, after, command)
         self._efforts.appendleft(after.effort)
         delays = [self._delay] if self._delay is not None else range(self._efforts.maxlen or 1)
         if len(self._efforts) <= max(delays):
@@ -294,6 +302,8 @@ class StepCheck:
                 text += "what is smaller: halve the physics step"
                 finding = Finding("one_step", self._engine, "not_judged", text)
         findings = [unless_few(finding, self.compared, total)]
+        if (driven := self._drive.check()).judged:
+            findings.append(judge_drive(self._engine, driven))
         if self._twin is not None:
             rest = self.left_out if self._known else total - self._twin.judged
             findings.append(self._twin.finding(rest))
@@ -439,12 +449,14 @@ def check_bag(
     check.note(motion.events)
     for i in range(len(motion) - 1):
         before = motion.state(i)
-        check.take(before, motion.state(i + 1), *(known.get(before.time) for known in given))
+        wrench, twist = (known.get(before.time) for known in given)
+        check.take(before, motion.state(i + 1), wrench, twist, motion.asked(i))
     check.settle()
     found = check.verdict()
     if why := motion.divergence:
         none = replace(found.finding, outcome="not_judged", reason=why)
-        return replace(found, levels=Levels.of([none]))
+        levels = replace(found.levels, one_step={none.engine: none}, scheme={})
+        return replace(found, levels=levels)
     if run.engine not in engine_names() or any(given):
         return found
     twin = check_twin(setup, run.engine, run.transport, motion, found.delay)

@@ -16,6 +16,7 @@ from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.crosscheck.chaotic import check_statistics, measure_all, refuse_tolerances
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.drive import check_drive
 from roboaccord.crosscheck.energy import energy_of
 from roboaccord.crosscheck.energy_check import check_energy
 from roboaccord.crosscheck.events import check_events
@@ -153,6 +154,7 @@ def measure(
     checks = [
         replace(
             check_first(setup, engines, engine),
+            drive=check_drive(setup, runs.shown(engine)),
             scheme=schemes[engine],
             repeat=check_repeat(runs, engine),
             invariance=moved[engine],

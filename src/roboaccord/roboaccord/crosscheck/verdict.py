@@ -12,6 +12,7 @@ from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
+from roboaccord.crosscheck.drive import DriveCheck, judge_drive
 from roboaccord.crosscheck.energy import NoBook
 from roboaccord.crosscheck.energy_check import EnergyCheck, judge_energy
 from roboaccord.crosscheck.events import EventsCheck, judge_events
@@ -55,6 +56,7 @@ class EngineChecks:
     events: EventsCheck | None = None
     energy: EnergyCheck | NoBook | None = None
     invariance: InvarianceCheck | None = None
+    drive: DriveCheck | None = None
 
 
 def judge(
@@ -71,10 +73,12 @@ def judge(
         name, name_trajectory: name what is off; asked only where a level is outside and the model
             itself is not.
     """
-    twin = checks.scheme if is_twin(checks.scheme) else None
-    silent = bool(checks.model.differences) or twin is not None
+    obeys = not (checks.drive and checks.drive.off)  # else its ticks excuse no trajectory
+    twin = checks.scheme if is_twin(checks.scheme) and obeys else None
+    silent = bool(checks.model.differences) or twin is not None or not obeys
     first = judge_model(tolerances, checks, name)
-    others = [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
+    others = [judge_drive(checks.engine, checks.drive)] if checks.drive else []
+    others += [judge_scheme(checks.engine, checks.scheme)] if checks.scheme else []
     others += [judge_repeat(checks.engine, checks.repeat)] if checks.repeat else []
     others += [judge_invariance(checks.engine, checks.invariance)] if checks.invariance else []
     others += [judge_events(checks.engine, checks.events)] if checks.events else []

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from roboaccord.falsify.perturbation import KINDS as KINDS
     from roboaccord.falsify.perturbation import Perturbation as Perturbation
     from roboaccord.falsify.perturbation import parse_perturbation as parse_perturbation
-    from roboaccord.falsify.sensitivity import Sensitivity as Sensitivity
-    from roboaccord.falsify.sensitivity import find_all as find_all
-    from roboaccord.falsify.sensitivity import find_smallest as find_smallest
     from roboaccord.falsify.wrapped import wrap as wrap
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -21,7 +21,6 @@ class Kind:
         unit: of the value.
         place: what WHERE names: `link`, `joint`, or "" where there is one of it.
         neutral: the value that changes nothing.
-        largest: furthest distance from `neutral` at which a search begins.
         least, most: bounds of the value.
         whole: whether it is a whole number.
     """
@@ -30,7 +29,6 @@ class Kind:
     unit: str
     place: str
     neutral: float
-    largest: float
     least: float = -math.inf
     most: float = math.inf
     whole: bool = False
@@ -40,27 +38,27 @@ POSITIVE = 1e-6  # of what may not be 0
 
 KINDS = MappingProxyType(
     {
-        "mass": Kind("factor on the mass, inertia kept", "1", "link", 1.0, 0.5, POSITIVE),
-        "inertia": Kind("factor on the central inertia", "1", "link", 1.0, 0.5, POSITIVE),
-        "centre": Kind("shift of the centre of mass along x, y and z each", "m", "link", 0.0, 0.1),
-        "length": Kind("shift of a joint away from its parent's origin", "m", "joint", 0.0, 0.1),
-        "axis": Kind("tilt of a joint's axis", "rad", "joint", 0.0, 1.0),
-        "axis_sign": Kind("sign of a joint's axis", "1", "joint", 1.0, 2.0, -1.0, 1.0, True),
-        "gravity": Kind("factor on gravity", "1", "", 1.0, 0.5),
-        "friction_along": Kind("factor on friction along the body", "1", "", 1.0, 0.5, 0.0),
-        "friction_across": Kind("factor on friction across the body", "1", "", 1.0, 0.5, 0.0),
-        "slip_speed": Kind("factor on the slip speed of friction", "1", "", 1.0, 0.5, POSITIVE),
-        "friction": Kind("factor on dry friction of a joint", "1", "joint", 1.0, 0.5, 0.0),
-        "contact_friction": Kind("factor on friction of contacts", "1", "", 1.0, 0.5, 0.0),
-        "damping": Kind("viscous damping added", "N m s/rad", "joint", 0.0, 1.0, 0.0),
-        "gear": Kind("factor on the effort that acts", "1", "joint", 1.0, 0.5),
-        "limit": Kind("shift of both joint limits, outwards", "rad", "joint", 0.0, 0.5),
-        "effort_limit": Kind("factor on the effort limit", "1", "joint", 1.0, 0.5, 0.0),
-        "armature": Kind("reflected inertia added", "kg m^2", "joint", 0.0, 1.0, 0.0),
-        "stop": Kind("factor on the softness of joint stops", "1", "", 1.0, 1000.0, POSITIVE),
-        "impact": Kind("restitution of impacts", "1", "", 0.0, 1.0, 0.0, 1.0),
-        "sensor": Kind("offset of a measured joint angle", "rad", "joint", 0.0, 0.1),
-        "delay": Kind("periods by which efforts act late", "1", "", 0.0, 1.0, 0.0, 1e3, True),
+        "mass": Kind("factor on the mass, inertia kept", "1", "link", 1.0, POSITIVE),
+        "inertia": Kind("factor on the central inertia", "1", "link", 1.0, POSITIVE),
+        "centre": Kind("shift of the centre of mass along x, y and z each", "m", "link", 0.0),
+        "length": Kind("shift of a joint away from its parent's origin", "m", "joint", 0.0),
+        "axis": Kind("tilt of a joint's axis", "rad", "joint", 0.0),
+        "axis_sign": Kind("sign of a joint's axis", "1", "joint", 1.0, -1.0, 1.0, True),
+        "gravity": Kind("factor on gravity", "1", "", 1.0),
+        "friction_along": Kind("factor on friction along the body", "1", "", 1.0, 0.0),
+        "friction_across": Kind("factor on friction across the body", "1", "", 1.0, 0.0),
+        "slip_speed": Kind("factor on the slip speed of friction", "1", "", 1.0, POSITIVE),
+        "friction": Kind("factor on dry friction of a joint", "1", "joint", 1.0, 0.0),
+        "contact_friction": Kind("factor on friction of contacts", "1", "", 1.0, 0.0),
+        "damping": Kind("viscous damping added", "N m s/rad", "joint", 0.0, 0.0),
+        "gear": Kind("factor on the effort that acts", "1", "joint", 1.0),
+        "limit": Kind("shift of both joint limits, outwards", "rad", "joint", 0.0),
+        "effort_limit": Kind("factor on the effort limit", "1", "joint", 1.0, 0.0),
+        "armature": Kind("reflected inertia added", "kg m^2", "joint", 0.0, 0.0),
+        "stop": Kind("factor on the softness of joint stops", "1", "", 1.0, POSITIVE),
+        "impact": Kind("restitution of impacts", "1", "", 0.0, 0.0, 1.0),
+        "sensor": Kind("offset of a measured joint angle", "rad", "joint", 0.0),
+        "delay": Kind("periods by which efforts act late", "1", "", 0.0, 0.0, 1e3, True),
     }
 )
 

@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rclpy.subscription import Subscription
 from roboaccord.bag import SECOND
 from roboaccord.cdr import (
+    EffortCodec,
     JointStateCodec,
     Status,
     decode_events,
@@ -133,13 +134,19 @@ class CrosscheckShell(Shell):
         self._period = setup.scenario.control_period
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
-        self._steps = LiveSteps(setup, partial(StepCheck, setup, *ran))
+        self._steps = steps = LiveSteps(setup, partial(StepCheck, setup, *ran))
         if self._outs:
             run = facts["engine"], facts["transport"]
             self.second = SecondRobot(self, self._outs, setup, *run, self._controller)
             self.second.begin(self._steps.check)
         for name in VECTORS:
             self.subscribe(name, partial(self._on_vector, self._steps, name), graph.DEEP)
+        efforts = EffortCodec(setup.joints)
+        self.subscribe(
+            graph.EFFORTS,
+            lambda data: steps.note_vector(graph.EFFORTS, *efforts.decode(data)),
+            graph.DEEP,
+        )
         takes: dict[str, graph.Take] = {
             graph.EVENTS: partial(self._on_events, self._steps),
             graph.ODOMETRY: lambda data: self._keep(inlet.take_odometry(data)),

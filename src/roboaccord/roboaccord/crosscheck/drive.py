@@ -1,0 +1,231 @@
+"""Level `drive`: the efforts that an engine puts in force, beside those that it was commanded.
+
+All other levels take the efforts in force for granted. Here they must be what the limits and faults
+of the scenario make of the controller's command, tick by tick and to round-off, and a switch must
+be as it was commanded. No state holds a wrench or twist in force: the motion alone shows these.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from roboaccord.contract.checks import clip_efforts
+from roboaccord.contract.fault import Fault
+from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.results import Quantity, Seconds
+from roboaccord.contract.state import Array, Command, RobotState
+from roboaccord.contract.trajectory import Trajectory
+from roboaccord.scenario.setup import Setup
+from roboaccord.simulators.joints import JointFaults
+
+Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
+ROUND_OFF = 1e-12  # of the largest effort of a joint so far, or of 1 N m
+FITTED = 1e-9  # likewise: a factor or a limit that is read off the efforts
+KEPT = 2000  # ticks of which the kind is found, those around the first that is off
+MOST_LATE = 20  # ticks
+EVIDENCE = 3  # ticks: through fewer goes any factor
+TEXTS: dict[Kind, str] = {
+    "lost": "lost",
+    "reversed": "reversed",
+    "late": "{0:g} ticks late",
+    "swapped": "swapped with {1}",
+    "clipped": "clipped at {0:.4g} N m",
+    "scaled": "scaled by {0:.6g}",
+}
+
+
+@dataclass(frozen=True)
+class Disobedience:
+    """Hold what explains the efforts of a joint that are not as commanded.
+
+    Args:
+        kind: of the error.
+        size: ticks by which they are late, limit [N m] or factor; 0 of other kinds.
+        other: the joint with which they are swapped; else "".
+    """
+
+    kind: Kind
+    size: Annotated[float, Quantity("", "ticks, N m or factor")] = 0.0
+    other: str = ""
+
+    def __str__(self) -> str:
+        text = TEXTS[self.kind].format(self.size, self.other)
+        return text.replace("ticks", "tick") if self.size == 1.0 else text
+
+
+@dataclass(frozen=True)
+class DriveCheck:
+    """Hold how efforts and switches in force differ from what the commands make of them.
+
+    Args:
+        judged, ticks: number of ticks whose command is known, and of all.
+        off: number of those with a difference.
+        error: largest difference of an effort.
+        where: its joint, or the first switch that is not as commanded; "" where nothing is off.
+        time: when the first tick begins that is off there; None likewise.
+        kinds: all that explain the efforts of the joint, in a fixed order.
+        joints: number of joints that are off.
+    """
+
+    judged: int
+    ticks: int
+    off: int = 0
+    error: Annotated[float, Quantity("N m", "largest difference of an effort")] = 0.0
+    where: str = ""
+    time: Seconds | None = None
+    kinds: Sequence[Disobedience] = ()
+    joints: int = 0
+
+
+class DriveTicks:
+    """Compare the ticks of a run with its commands, one by one as they come.
+
+    Args:
+        setup: robot and scenario, with the faults of the joints.
+        late: ticks by which a command may act late, where nothing waits for it.
+    """
+
+    def __init__(self, setup: Setup, late: int = 0) -> None:
+        self._setup, self._limits = setup, setup.effort_limits
+        n = len(setup.joints)
+        self._largest, self._errors = np.ones(n), np.zeros(n)
+        self._since = np.full(n, np.inf)
+        self._meant = deque[Array](maxlen=late + 1)
+        self._rows = deque[tuple[float, Array, Array]](maxlen=KEPT)
+        self._switch: tuple[str, float] | None = None
+        self.judged = self.ticks = self.off = 0
+        self._last = math.inf  # tick whose efforts are kept
+        self.failing(setup.faults)
+
+    def failing(self, faults: Iterable[Fault]) -> None:
+        """Let joints fail from now on as these faults specify."""
+        self._faults = JointFaults([*faults], self._setup.joints, self._setup.tree.hinges)
+
+    def take(self, before: RobotState, after: RobotState, command: Command | None) -> None:
+        """Compare a tick.
+
+        Args:
+            before, after: samples; the efforts of `after` were in force.
+            command: that answered `before`; None where it is not known.
+        """
+        self.ticks += 1
+        if command is None or not (len(self._errors) or command.switches):
+            self._meant.clear()
+            return
+        meant = self._transmitted(before, command)
+        self.judged += 1
+        self._meant.appendleft(meant)
+        self._largest = np.maximum(self._largest, np.abs(meant))
+        apart = np.abs(np.array([after.effort - one for one in self._meant]))
+        wrong = apart[np.argmin(apart.max(axis=1, initial=0.0))]
+        bad = wrong > ROUND_OFF * self._largest
+        self._errors = np.where(bad, np.maximum(self._errors, wrong), self._errors)
+        self._since = np.where(bad, np.minimum(self._since, before.time), self._since)
+        turned = [n for n, on in command.switches.items() if after.switches.get(n, on) is not on]
+        if turned and not self._switch:
+            self._switch = turned[0], before.time
+        if bad.any() or turned:
+            self.off += 1
+            self._last = min(self._last, self.judged + KEPT // 2)
+        if self.judged <= self._last:
+            self._rows.append((before.time, meant, after.effort))
+
+    def check(self) -> DriveCheck:
+        """Return what was found so far."""
+        if self._errors.any():
+            joint = int(np.argmax(self._errors > 0.0))
+            rows = [(meant, force) for _, meant, force in self._rows]
+            meant, force = (np.array(part) for part in zip(*rows, strict=True))
+            return DriveCheck(
+                self.judged,
+                self.ticks,
+                self.off,
+                error=float(self._errors[joint]),
+                where=self._setup.joints[joint],
+                time=float(self._since[joint]),
+                kinds=kinds_of(meant, force, joint, self._setup.joints),
+                joints=int(np.count_nonzero(self._errors)),
+            )
+        where, time = self._switch or ("", None)
+        return DriveCheck(self.judged, self.ticks, self.off, where=where, time=time)
+
+    def _transmitted(self, state: RobotState, command: Command) -> Array:
+        """Return what limits and faults make of the efforts of a command (n,)."""
+        effort = clip_efforts(command.effort, self._limits)
+        if not self._faults.possible:
+            return effort
+        for _ in self._faults.due(state):
+            pass
+        return self._faults.transmitted(command, effort, state)
+
+
+def check_drive(setup: Setup, run: Trajectory) -> DriveCheck:
+    """Compare all ticks of a fresh run."""
+    drive = DriveTicks(setup)
+    for i in range(len(run) - 1):
+        drive.take(run.state(i), run.state(i + 1), run.asked(i))
+    return drive.check()
+
+
+def kinds_of(
+    meant: Array, force: Array, joint: int, joints: Sequence[str]
+) -> Sequence[Disobedience]:
+    """Return all kinds of errors that explain the efforts of a joint, in a fixed order.
+
+    Args:
+        meant, force: efforts of ticks as commanded, and in force (k, n) [N m].
+        joint: its number.
+        joints: names (n,).
+    """
+    scale = max(1.0, float(np.abs(meant).max(initial=0.0)))
+    own, is_ = meant[:, joint], force[:, joint]
+    bad = np.abs(is_ - own) > ROUND_OFF * scale
+    first, a, b = int(np.argmax(bad)), own[bad], is_[bad]
+
+    def same(one: Array, other: Array, least: float = ROUND_OFF) -> bool:
+        return bool((np.abs(one - other) <= least * scale).all())
+
+    if same(b, 0.0 * b):
+        return [Disobedience("lost")]
+    if same(b, -a):
+        return [Disobedience("reversed")]
+    found = []
+    begin = ((n, max(first, n)) for n in range(1, min(MOST_LATE, len(own) - 1)))
+    late = (n for n, i in begin if same(is_[i:], own[i - n : len(own) - n]))
+    if ticks := next(late, 0):
+        found.append(Disobedience("late", float(ticks)))
+    others = (k for k in range(len(joints)) if k != joint and same(b, meant[bad, k]))
+    found += [Disobedience("swapped", other=joints[k]) for k in others][:1]
+    limit = float(np.abs(b).max())
+    good = np.abs(own[first:][~bad[first:]]).max(initial=0.0) <= limit + ROUND_OFF * scale
+    if good and same(b, np.sign(a) * limit, FITTED) and (np.abs(a) > limit).all():
+        found.append(Disobedience("clipped", limit))
+    factor = float(a @ b) / float(a @ a) if a.any() else 0.0
+    if factor and len(b) >= EVIDENCE and same(b, factor * a, FITTED):
+        found.append(Disobedience("scaled", factor))
+    return found
+
+
+def judge_drive(engine: str, check: DriveCheck) -> Finding:
+    """Judge: whatever is not as commanded is outside, beyond round-off."""
+    if not check.judged:
+        return Finding("drive", engine, "does_not_apply", "no efforts are commanded")
+    if not check.off:
+        return Finding("drive", engine, "within")
+    if not check.joints:
+        text = f"switch {check.where} is not as commanded from t = {check.time:g} s on"
+        return outside("drive", engine, text, "switch", check.where)
+    kinds = " or ".join(map(str, check.kinds)) or f"off by {check.error:.3g} N m"
+    others = check.joints - 1
+    beside = f" (and of {others} other joint{'s' * (others > 1)})" if others else ""
+    text = (
+        f"effort of {check.where}{beside} is not as commanded from t = {check.time:g} s on, in "
+        f"{check.off} of {check.judged} ticks: {kinds}"
+    )
+    return outside("drive", engine, text, "effort", check.where)

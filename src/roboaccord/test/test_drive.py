@@ -1,0 +1,80 @@
+"""Level `drive`: whatever an engine makes of its commands is found, and its kind named."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from roboaccord.crosscheck.drive import (
+    Disobedience,
+    DriveCheck,
+    Kind,
+    judge_drive,
+    kinds_of,
+)
+
+JOINTS = ("a", "b", "c")
+MAKE = {
+    "lost": lambda e, j, x: 0.0 * e[:, j],
+    "reversed": lambda e, j, x: -e[:, j],
+    "late": lambda e, j, x: np.concatenate([np.zeros(int(x)), e[: -int(x), j]]),
+    "swapped": lambda e, j, x: e[:, (j + 1) % 3],
+    "clipped": lambda e, j, x: np.clip(e[:, j], -x, x),
+    "scaled": lambda e, j, x: x * e[:, j],
+}
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    kind=st.sampled_from(sorted(MAKE)),
+    joint=st.integers(0, 2),
+    start=st.integers(0, 60),
+    size=st.floats(0.05, 0.95),
+)
+def test_the_kind_of_an_error_is_named_with_its_size(
+    seed: int, kind: Kind, joint: int, start: int, size: float
+) -> None:
+    """Random efforts of 100 ticks, of which those from `start` on are not as commanded."""
+    meant = np.random.default_rng(seed).uniform(-1.0, 1.0, (100, 3))
+    value = {"late": float(1 + seed % 5), "clipped": size, "scaled": size}.get(kind, 0.0)
+    wrong = MAKE[kind](meant, joint, value)
+    force = meant.copy()
+    force[start:, joint] = wrong[start:]
+    if (force == meant).all():  # nothing was above the limit
+        assert kind == "clipped"
+        return
+    (found,) = [each for each in kinds_of(meant, force, joint, JOINTS) if each.kind == kind]
+    other = JOINTS[(joint + 1) % 3] if kind == "swapped" else ""
+    assert (found.size, found.other) == (pytest.approx(value, rel=1e-8), other)
+
+
+@given(seed=st.integers(0, 10**6), bits=st.integers(0, 2))
+def test_nothing_is_named_that_round_off_makes_or_that_no_kind_explains(
+    seed: int, bits: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    meant = rng.uniform(-1.0, 1.0, (50, 3))
+    noisy = meant + 1e-3 * rng.standard_normal(meant.shape)
+    assert kinds_of(meant, noisy, 1, JOINTS) == []
+
+
+def test_a_constant_effort_shows_a_factor_and_a_limit_alike() -> None:
+    """Both are said: 0.9 of an effort of 2 N m is 2 N m clipped at 1.8."""
+    meant = np.full((10, 1), 2.0)
+    found = kinds_of(meant, 0.9 * meant, 0, ("a",))
+    assert [str(each) for each in found] == ["clipped at 1.8 N m", "scaled by 0.9"]
+
+
+def test_a_finding_has_joint_time_and_kind() -> None:
+    check = DriveCheck(100, 100, 40, 0.5, "b", 0.25, [Disobedience("late", 1.0)], joints=3)
+    found = judge_drive("dart", check)
+    assert (found.outcome, found.quantity, found.where) == ("outside", "effort", "b")
+    assert found.reason == (
+        "effort of b (and of 2 other joints) is not as commanded from t = 0.25 s on, in 40 of "
+        "100 ticks: 1 tick late"
+    )
+    assert judge_drive("dart", DriveCheck(0, 100)).outcome == "does_not_apply"
+    assert judge_drive("dart", DriveCheck(100, 100)).outcome == "within"
+    switch = judge_drive("dart", DriveCheck(100, 100, 1, where="magnet_a", time=0.5))
+    assert (switch.quantity, switch.where) == ("switch", "magnet_a")
