@@ -102,9 +102,8 @@ def unless_few(found: Finding, judged: float, total: float, what: str = "ticks")
     """
     if found.outcome != "within" or 3 * judged >= total:
         return found
-    share = f"{judged:.0f} of {total:.0f} {what} ({100 * judged / total:.2g} %)"
-    reason = f"only {share} could be judged, a third is needed"
-    return replace(found, outcome="not_judged", reason=reason)
+    share = f"{judged:.0f} of {total:.0f} {what} ({100 * judged / total:.2g} %) could be judged"
+    return replace(found, outcome="not_judged", reason=f"only {share}: a third is needed")
 
 
 def excuse(

@@ -89,14 +89,12 @@ def chatter(setup: Setup) -> str:
     tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
     mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
     mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
-    if not stiffness.all():
-        return ""
     values, shapes = np.linalg.eig(mobility * stiffness)
-    fastest, ratio = values.real.argmax(), float(damping[0] / stiffness[0])
+    fastest, ratio = values.real.argmax(), float(damping[0] / (stiffness[0] or 1.0))
     square = float(values.real[fastest])
     joint = int((np.abs(shapes[:, fastest]) / np.sqrt(np.diag(mobility))).argmax())
     most = min(2.0 * ratio, 2.0 / (ratio * square)) if ratio else 0.0
-    if (period := setup.scenario.control_period) <= most:
+    if (period := setup.scenario.control_period) <= most or not square:
         return ""
     return (
         f"the servo of {setup.joints[joint]} chatters: {stiffness[joint]:.3g} N m/rad and "
