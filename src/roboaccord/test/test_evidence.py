@@ -178,6 +178,9 @@ def test_only_a_servo_chatters(tmp_path: Path) -> None:
     path = robot(tmp_path)
     assert chatter(load_setup(str(path), "", ["controller.name=random"])) == ""
     assert chatter(load_setup("snake", "serpenoid")) == ""
+    (tmp_path / "rock.urdf").write_text(f"<robot name='rock'>{LINK.format('rock', 1)}</robot>")
+    rock = load_setup(str(tmp_path / "rock.urdf"), "", ["controller.name=pd"], base="free")
+    assert chatter(rock) == ""
     assert chatter(setup_of(path, frequency=0)) == ""
     assert "at most 0 s" in chatter(setup_of(path, damping=0))
 

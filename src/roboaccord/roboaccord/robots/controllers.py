@@ -83,7 +83,7 @@ def chatter(setup: Setup) -> str:
     up to w T = 2, and without damping at no period, but for the friction of the joints.
     """
     factory = shipped_factory(setup, setup.scenario.controller.get("name", "none"))
-    if not (isinstance(factory, type) and issubclass(factory, Posture)):
+    if not (isinstance(factory, type) and issubclass(factory, Posture) and setup.joints):
         return ""
     (stiffness, damping), start = cast(Posture, make_controller(setup)).gains, setup.initial
     tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
