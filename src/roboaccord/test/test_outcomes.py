@@ -110,11 +110,22 @@ def test_too_few_steps_leave_a_level_unjudged_and_the_verdict_undecided(
     assert verdict_of(list(found.values())) == "undecided"
 
 
-def test_what_stands_still_passes_only_by_accelerations_at_random_states() -> None:
-    still = replace(CHECKS, trajectory=replace(RUNS, range=0.0))
-    assert outcomes(still)["trajectory"].outcome == "does_not_apply"
-    unknown = replace(still, acceleration=AccelerationCheck(None, 0, "nothing can move"))
-    assert outcomes(unknown)["trajectory"].outcome == "not_judged"
+@pytest.mark.parametrize(
+    "twin", [None, SchemeCheck(1e-15, 1e-14, "rate", "a", 0.0, judged=9, left_out=0)]
+)
+@pytest.mark.parametrize("limit", [None, Allowance(limit=1.0, reason="stated")])
+@pytest.mark.parametrize("left", [1e-9, 0.0])
+def test_what_stands_still_never_passes(twin: SchemeCheck | None, limit: Any, left: float) -> None:
+    """Whatever other levels say: a twin stands, too, and so does what is allowed to be far off."""
+    still = replace(CHECKS, scheme=twin, trajectory=replace(RUNS, range=0.0, left=left))
+    tolerances = Tolerances(trajectory={"dart": limit} if limit else {})
+    for acceleration in (CHECKS.acceleration, AccelerationCheck(None, 0, "nothing can move")):
+        found = outcomes(replace(still, acceleration=acceleration), tolerances)
+        assert found["trajectory"].outcome == "not_judged"
+        assert "initial.qd" in found["trajectory"].reason
+        assert verdict_of(list(found.values())) == "undecided"
+    moved = outcomes(replace(still, trajectory=replace(RUNS, range=0.0, left=1e-4)), tolerances)
+    assert moved["trajectory"].outcome == ("outside" if not (limit or twin) else "not_judged")
 
 
 def test_a_sound_scheme_does_not_excuse_what_stops_keep_doing_wrong() -> None:

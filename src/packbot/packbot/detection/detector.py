@@ -15,7 +15,7 @@ from typing import Annotated, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from roboaccord.contract import Array, Fault, Quantity, clip_efforts
+from roboaccord.contract import AccordError, Array, Fault, Quantity, clip_efforts
 from roboaccord.scenario import Setup
 
 from packbot.contact.gaps import Touching
@@ -121,27 +121,50 @@ class Noise:
     The second difference of a smooth motion is small beside that of white noise, which has six
     times its variance; the median over the joints leaves out those that are jerked.
 
+    Rates that are differences of angles over the period T are those of encoders in counts. Each
+    angle is off by up to half a count s, evenly, and so a rate by s / (T sqrt(6)) as a standard
+    deviation.
+
     Args:
         first: standard deviations to begin with [rad, rad/s].
+        slowest: limit of the slowest joint, which is not seen to turn by worse rates [rad/s].
+
+    Attributes:
+        count: smallest step of the angles so far [rad]; 0 where rates are no differences of them.
     """
 
-    def __init__(self, first: tuple[float, float]) -> None:
-        self._first = np.array(first)
+    def __init__(self, first: tuple[float, float], slowest: float = np.inf) -> None:
+        self._first, self._slowest = np.array(first), slowest
         self.reset()
 
     def reset(self) -> None:
         """Restart."""
         self._variance = self._first**2
         self._seen: list[Array] = []
+        self._smallest, self._time, self.count = np.inf, 0.0, 0.0
 
     def see(self, q: Array, qd: Array, period: float) -> Array:
-        """Take a state, and return the standard deviations [rad, rad/s]."""
+        """Take a state, and return the standard deviations [rad, rad/s].
+
+        Raises:
+            AccordError: for encoders with too few counts, after a while.
+        """
         self._seen = [*self._seen[-2:], np.array([q, qd])]
         if len(self._seen) == 3:
             a, b, c = self._seen
             squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (6.0 * MIDDLE)
             self._variance += (period / ADAPT) * (squares - self._variance)
-        return np.asarray(np.maximum(np.sqrt(self._variance), QUIET))
+        moved, self._time = q - self._seen[max(-2, -len(self._seen))][0], self._time + period
+        if not np.allclose(moved, period * qd, rtol=1e-6, atol=1e-12):
+            self._smallest = 0.0
+        self._smallest = np.abs(moved).min(where=moved != 0.0, initial=self._smallest)
+        self.count = self._smallest if np.isfinite(self._smallest) else 0.0
+        counts = self.count * np.array([12.0**-0.5, 6.0**-0.5 / (period or np.inf)])
+        if self._time > SETTLED and counts[1] > self._slowest:
+            turn = 2.0 * np.pi / self.count
+            least = f"{np.ceil(turn * counts[1] / self._slowest):.0f} are needed"
+            raise AccordError(f"rates by differences of {turn:.0f} counts a turn: {least}")
+        return np.asarray(np.maximum(np.maximum(np.sqrt(self._variance), QUIET), counts))
 
 
 class Detector:
@@ -155,6 +178,7 @@ class Detector:
 
     Attributes:
         tick: the last one.
+        noise: of what is measured.
     """
 
     tick: Tick
@@ -169,7 +193,8 @@ class Detector:
         u = uncertainty or Uncertainty()
         self._threshold, self._limits = threshold, setup.effort_limits
         self._balance = Balance(setup, payload, u)
-        self._noise = Noise((float(np.hypot(u.angle_noise, 0.3 * u.quantisation)), u.rate_noise))
+        first = float(np.hypot(u.angle_noise, 0.3 * u.quantisation)), u.rate_noise
+        self.noise = Noise(first, float(setup.parameters.of_joints("speed_limit").min()))
         self._touching = Touching(setup, u.angle_noise, u.encoder_offset, u.length)
         self.reset()
 
@@ -180,7 +205,7 @@ class Detector:
         size = N + len(self._balance.prior)
         self._touching.reset()
         self._balance.reset()
-        self._noise.reset()
+        self.noise.reset()
         self._time: float | None = None
         self._known = np.zeros(N, dtype=np.int64)
         self._left = np.zeros(N, dtype=np.bool_)  # joints whose effort is anything
@@ -209,10 +234,10 @@ class Detector:
             self._time = self._begun = time
             self._touching.look(time, q, qd)
             self._balance.begin(q)
-            self._start(time, qd, self._noise.see(q, qd, 0.0)[1])
+            self._start(time, qd, self.noise.see(q, qd, 0.0)[1])
             return ()
         period, self._time = time - self._time, time
-        noise = self._noise.see(q, qd, period)
+        noise = self.noise.see(q, qd, period)
         self._seen, self._variance = qd, noise[1] ** 2
         self._touching.noise = float(noise[0])
         impulses, stops = self._touching.look(time, q, qd)

@@ -12,7 +12,8 @@ counts once. A name that two of them share is not touched. The effort of a joint
 slips is anything to the filters from then on. An encoder that is
 stuck repeats its reading to the bit, which noise never does; where there is none, its joint passes
 on no impulse as it seems to stop. What was named meanwhile is taken back, and after that nothing is
-found any more: the angle is not known.
+found any more: the angle is not known. An encoder in counts, whose rates are differences, repeats
+at rest, too: where it is stuck, its joint seems to be frozen.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Diagnosis:
         self._past.append((time, known, tick, before[1], qd))
         while self._past[0][0] < time - MEMORY:
             self._past.popleft()
-        repeats = (q == before[0]) & (qd == 0.0)
+        repeats = (q == before[0]) & (qd == 0.0) & (not self.detector.noise.count)
         settled = time > self._begun + SETTLED  # before, the arm is not known
         for j in np.flatnonzero(repeats & (self._repeats == 0)).tolist():
             self._passes[j] = not settled or _passes(j, known[0], *self._past[-1][2:])

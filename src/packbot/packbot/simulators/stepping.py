@@ -330,8 +330,10 @@ class EventDrivenStepper:
         proximity, n = self._gap_functions.proximity, self.n
         bounds = proximity.bounds.copy()
         proximity.move(self._angles(step))
-        after = self._look(step.end[:n])
-        proximity.bounds[:] = bounds
+        try:
+            after = self._look(step.end[:n])
+        finally:
+            proximity.bounds[:] = bounds
         watch = np.concatenate([self._features, after[~same(after, self._features)]])
         watch = watch[~same(watch, self.motion.closed.features)]
         if not len(watch):

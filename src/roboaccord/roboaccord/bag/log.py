@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from roboaccord.contract.checks import FAST, divergence
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST, read_bytes
 from roboaccord.contract.state import Array
@@ -40,7 +41,6 @@ EVEN = 0.02  # of the period, by which stamps may differ
 FEWEST = 100  # samples, of all stretches without a gap
 SHORTEST = 30  # of one of them
 SLOW = 0.5  # s: a longer period is none of seconds
-FAST = 100.0  # rad/s: no joint turns that fast on average
 ASTRAY = 5.0  # times a hinge's limit: farther than any overshoot, nearer than degrees
 UNLIMITED: Mapping[str, float] = {}
 APART = 0.1  # of the rates: more is noted
@@ -206,7 +206,10 @@ def _checked(
         raise AccordError(
             f"{name}: samples {log.period:g} s apart; in ms or ns? --map 'time={clock}[ms]'"
         )
-    speeds = np.abs(np.diff(log.q, axis=0) / np.diff(log.time)[:, None])
+    rates = np.diff(log.q, axis=0) / np.diff(log.time)[:, None]
+    if diverges := divergence(log.joints, log.time[:-1], rates):
+        raise AccordError(f"{name}: {diverges}; there are no units to guess, and nothing to judge")
+    speeds = np.abs(rates)
     largest = np.abs(log.q).max(axis=0)
     for joint, speed, angle in zip(log.joints, np.median(speeds, axis=0), largest):
         column, limit = found[f"q/{joint}"], limits.get(joint, 0.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 import math
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -109,9 +109,8 @@ class Page:
     def shown(self, stage: Stage) -> Iterator[None]:
         """Report where a page is, do what lasts until interrupted, and close it."""
         tell(stage.url, self.host, self.stay)
-        with until_interrupted():
+        with closing(stage), until_interrupted():
             yield
-        stage.close()
 
 
 NO_FILM, PAGE = FilmOptions(), Page()

@@ -12,6 +12,9 @@ from roboaccord.contract.state import Array, Command, RobotState
 
 NANOSECONDS = 1_000_000_000
 MOST = 1_000_000_000  # steps: at 1 ms more than eleven days
+FAST = 100.0  # rad/s, m/s: no joint moves that fast on average
+EARLY = 20  # samples of such a joint, before efforts at their limits bound how it is thrown
+LASTING = 3  # samples on end: an angle that wraps round is fast in one
 RUNAWAY_SPEED = 1e6  # rad/s; far beyond any mechanism here, well before float64 overflows
 
 
@@ -86,6 +89,33 @@ def check_command(command: Command, joints: Sequence[str], who: str, time: float
     if len(joints) and not np.isfinite(effort).all():
         bad = int(np.flatnonzero(~np.isfinite(effort))[0])
         raise AccordError(f"{who} gave effort {effort[bad]} for {joints[bad]} at t = {time:.6f} s")
+
+
+def divergence(joints: Sequence[str], time: Array, rates: Array) -> str:
+    """Return in words since when a motion diverges, and by which joint; "" where it does not.
+
+    It is faster than any is on average, and in most of the first such samples its rate changes by
+    more than itself to the next, as where held efforts throw it to and fro. A rate that grows
+    steadily does not diverge before `check_state` refuses it: it may be driven, or in degrees.
+
+    Args:
+        joints: names, n of them.
+        time: (k,) [s].
+        rates: (k, n) [rad/s, m/s].
+    """
+    if len(time) < LASTING or not np.size(rates):
+        return ""
+    speeds = np.lib.stride_tricks.sliding_window_view(np.abs(rates), LASTING, axis=0).min(axis=2)
+    fast, last = speeds > FAST, len(speeds)
+    thrown = fast & (np.abs(np.diff(rates, axis=0))[:last] > np.abs(rates)[:last])
+    early = fast & (fast.cumsum(axis=0) <= EARLY)
+    diverges = 2 * (thrown & early).sum(axis=0) > early.sum(axis=0)
+    first = np.where(diverges, fast.argmax(axis=0), last)
+    at, joint = int(first.min()), int(first.argmin())
+    if at == last:
+        return ""
+    comes = f"{joints[joint]} comes to {np.abs(rates[:, joint]).max():.2g} rad/s or m/s"
+    return f"the motion diverges from t = {time[at]:g} s: {comes}"
 
 
 def check_state(state: RobotState, joints: Sequence[str], engine: str) -> None:

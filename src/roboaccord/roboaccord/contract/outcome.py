@@ -92,6 +92,20 @@ def stand_in(found: Finding, level: Level, reason: str) -> Finding:
     return replace(found, level=level, reason=reason, quantity="", where="", stands_in=True)
 
 
+def unless_few(found: Finding, judged: float, total: float, what: str = "ticks") -> Finding:
+    """Return a finding, not judged where it is within on fewer than a third of what there is.
+
+    Args:
+        found: of a level.
+        judged, total: number of ticks that were judged, and that the level set out to judge.
+        what: they are, in words.
+    """
+    if found.outcome != "within" or 3 * judged >= total:
+        return found
+    share = f"{judged:.0f} of {total:.0f} {what} ({100 * judged / total:.2g} %) could be judged"
+    return replace(found, outcome="not_judged", reason=f"only {share}: a third is needed")
+
+
 def excuse(
     findings: Iterable[Finding], excuses: Mapping[Level, Mapping[str, str]]
 ) -> list[Finding]:

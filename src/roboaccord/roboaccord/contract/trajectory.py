@@ -10,6 +10,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from roboaccord.contract.checks import divergence
 from roboaccord.contract.results import Drawn, Quantity
 from roboaccord.contract.state import (
     NO_SWITCHES,
@@ -124,6 +125,11 @@ class Trajectory(Drawn):
     def period(self, index: int) -> float:
         """Return the time between the sample at `index` and the next one [s], to a nanosecond."""
         return float(round(self.time[index + 1] - self.time[index], 9))
+
+    @property
+    def divergence(self) -> str:
+        """Since when it diverges, in words; "" where it does not."""
+        return divergence(self.joints, self.time, self.qd)
 
     def window(self, start: float, stop: float) -> Trajectory:
         """Return the samples with start <= time <= stop [s]."""

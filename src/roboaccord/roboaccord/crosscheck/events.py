@@ -18,7 +18,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.outcome import Finding, outside, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.extrapolation import SAFETY, engines_of, go, no_restart
@@ -302,7 +302,8 @@ def judge_events(engine: str, check: EventsCheck) -> Finding:
         return Finding("events", engine, "does_not_apply", check.why)
     sure = [each for each in check.differences if each.sure]
     if not check.differences:
-        return Finding("events", engine, "within")
+        total = min(check.logged, SAMPLED)
+        return unless_few(Finding("events", engine, "within"), check.compared, total, "events")
     first = (sure or check.differences)[0]
     text = f"{first.kind} of {first.subject} at t = {first.time:g} s"
     if first.what in (LOGGED, MISSED):

@@ -22,7 +22,7 @@ from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import Index, by_group, difference, predicted
-from roboaccord.engines.twin import EVERY, GROUND, OF_JOINTS, OF_LINKS, Twin
+from roboaccord.engines.twin import EVERY, GROUND, OF_JOINTS, OF_LINKS, UPWARDS, Twin
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.base import Simulator
 
@@ -138,7 +138,12 @@ class Predictor:
     rest: Array = field(default_factory=lambda: np.zeros(1))
 
     def residuals(self, sizes: Sizes | None = None, mix: Mix | None = None) -> Array:
-        """Return the predicted ends of ticks less the recorded ones (k, 2 n + 12)."""
+        """Return the predicted ends of ticks less the recorded ones (k, 2 n + 12).
+
+        Raises:
+            AccordError: for a model that cannot be.
+            RuntimeError: if the simulator cannot be restored; what it predicts next would be wrong.
+        """
         run, sizes = mix.undo(self.run) if mix else self.run, sizes or {}
         fast = sizes.get(Hypothesis("clock"), 0.0)
         found = []
@@ -319,6 +324,8 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
     found = []
     for one in dict.fromkeys(each.whole for each in effects if each.where != EVERY):
         own = [effects.get(each, 0.0) for each in components(one)]
+        if one.quantity == "gravity" and not own[UPWARDS] > UNSEEN * max(own):
+            continue  # its strength moves nothing, and only a tilt would
         least = min(effect for effect in own if effect > UNSEEN * max(own))
         found.append(Resolved(one.quantity, one.where, level, 1.0 / least, one.unit))
     return sorted(found, key=lambda each: each.smallest)

@@ -53,6 +53,7 @@ def check_free_steps(
     fine = simulators[-1].physics_step
     rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
     free = np.flatnonzero(~(rough | kinks(simulators[0], run, fine)))
+    count = len(free)
     free = free[np.unique(np.linspace(0, len(free) - 1, min(SAMPLED, len(free))).astype(int))]
     again = [[go(s, run, i, i + 1).run for i in free.tolist()] for s in simulators]
     kept = [
@@ -81,7 +82,8 @@ def check_free_steps(
     own = order if setup.contact is None else 1
     smooth = np.ones(len(free), dtype=bool)
     checked = check_orders(largest, by_step, run.joints, order, floor, smooth)
-    return replace(checked, expected_order=own)
+    judged = round(count * float(np.mean(kept)))
+    return replace(checked, expected_order=own, judged=judged, ticks=len(run) - 1)
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,7 @@ class OneStepCheck:
         step: the smallest physics step.
         expected_order: by which errors must fall.
         settled: whether the order is one that smaller steps have, too.
+        judged, ticks: number of periods that no event keeps from that, and of all.
     """
 
     rms: Annotated[float, Quantity("rad/s", "rms error of a control period", form=".1e")]
@@ -129,6 +132,8 @@ class OneStepCheck:
     step: Annotated[float, Quantity("s", "smallest physics step")] = 0.0
     expected_order: int = 1
     settled: bool = True
+    judged: int = 0
+    ticks: int = 0
 
     def to_json(self) -> dict[str, Json]:
         """Return the fields, and the unit of the errors."""

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from roboaccord.bag.log import Log
-from roboaccord.contract.outcome import Finding, Levels, Verdict, verdict_of
+from roboaccord.contract.outcome import Finding, Levels, Verdict, unless_few, verdict_of
 from roboaccord.contract.results import Shown
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.hypotheses import (
@@ -461,6 +461,7 @@ def reported(
         np.sqrt(np.maximum(left**2 - LIKELY * each**2, 0.0)) for each in (noise, windows.share)
     )
     finding = Finding("one_step", ENGINE, "within")
+    finding = unless_few(finding, work.kept.sum(), len(work.kept), "windows")
     if causes:
         text += f": {'; or '.join('; '.join(map(str, each)) for each in causes)}"
         first = causes[0][0]

@@ -27,7 +27,7 @@ from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import HOLDING, Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
-from roboaccord.contract.outcome import Finding, Levels, excuse
+from roboaccord.contract.outcome import Finding, Levels, excuse, unless_few
 from roboaccord.contract.results import Json, Quantity, Shown, to_json
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -290,6 +290,7 @@ class StepCheck:
         why = [f"time stepping explains {100 * part:.3g} %{own}" for part in explained]
         rates = [*map(Rates, whose, share, explained, why)]
         rates.sort(key=lambda each: each.share / each.allowed(tolerance), reverse=True)
+        total = self.compared + self.left_out + self.skipped
         if not self.compared:
             finding = Finding("one_step", self._engine, "not_judged", "no step could be compared")
         else:
@@ -300,11 +301,12 @@ class StepCheck:
                 text = f"time stepping explains {100 * least:.3g} % of the change, which hides "
                 text += "what is smaller: halve the physics step"
                 finding = Finding("one_step", self._engine, "not_judged", text)
-        findings = [finding]
+        findings = [unless_few(finding, self.compared, total)]
         if (driven := self._drive.check()).judged:
             findings.append(judge_drive(self._engine, driven))
         if self._twin is not None:
-            findings.append(self._twin.finding(self.left_out))
+            rest = self.left_out if self._known else total - self._twin.judged
+            findings.append(self._twin.finding(rest))
         return RecordedReport(
             levels=Levels.of(excuse(findings, spec.excuse)),
             compared=self.compared,
@@ -451,6 +453,10 @@ def check_bag(
         check.take(before, motion.state(i + 1), wrench, twist, motion.asked(i))
     check.settle()
     found = check.verdict()
+    if why := motion.divergence:
+        none = replace(found.finding, outcome="not_judged", reason=why)
+        levels = replace(found.levels, one_step={none.engine: none}, scheme={})
+        return replace(found, levels=levels)
     if run.engine not in engine_names() or any(given):
         return found
     twin = check_twin(setup, run.engine, run.transport, motion, found.delay)

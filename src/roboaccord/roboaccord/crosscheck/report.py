@@ -21,6 +21,7 @@ from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.runs import Engines, RepeatCheck, Runs, judged_duration
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks
+from roboaccord.robots.controllers import chatter
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions_of
 from roboaccord.scenario.scenario import Tolerances
@@ -160,6 +161,8 @@ def report_of(
         remarks=[
             *remarks(findings, scenario.crosscheck.excuse),
             *sensitive(measured.noise),
+            *(f"{engine}: {why}" for engine, run in shown.items() if (why := run.divergence)),
+            *filter(None, [chatter(setup)]),
             *engines.remarks,
         ],
         resolution={engine: found for engine, found in resolution.items() if found},

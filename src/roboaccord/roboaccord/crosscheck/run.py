@@ -10,7 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from roboaccord.bag.writer import write_trajectory
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, excuse
 from roboaccord.crosscheck.chaotic import check_statistics, measure_all, refuse_tolerances
@@ -44,12 +44,14 @@ from roboaccord.crosscheck.runs import (
 )
 from roboaccord.crosscheck.scheme import check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge
+from roboaccord.robots.controllers import chatter
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.setup import Setup
 
 NOT_WORDS = re.compile(r"\W+")
 MORE = 2  # physics steps that are added
+OF_MOTION = ("scheme", "invariance", "one_step", "trajectory", "statistics", "events", "energy")
 
 
 def run_crosscheck(
@@ -87,7 +89,10 @@ def run_crosscheck(
     make_folder(out)
     runs = Runs({}, [])
     for steps in range(refine, refine + MORE + 1):
-        runs = run_jobs(setup, simulators, steps, progress, runs.found)
+        try:
+            runs = run_jobs(setup, simulators, steps, progress, runs.found)
+        except DivergedError as error:
+            raise DivergedError("; ".join(filter(None, [str(error), chatter(setup)]))) from error
         measured = measure(setup, simulators, runs, progress, changed=changed)
         findings = judge_all(setup, simulators, runs, measured.checks)
         if setup.scenario.crosscheck.statistics or not any(each.smaller for each in findings):
@@ -196,6 +201,11 @@ def judge_all(
             order, resolved = engines.order(check.engine), resolution[check.engine]
             found = ask_resolution(found, resolved, spec.resolution, setup, order)
         findings += found
+    if why := runs.shown(REFERENCE).divergence:  # round-off and physics steps decide all
+        findings = [
+            replace(each, outcome="not_judged", reason=why) if each.level in OF_MOTION else each
+            for each in findings
+        ]
     return excuse(findings, spec.excuse)
 
 

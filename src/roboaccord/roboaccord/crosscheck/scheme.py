@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.outcome import Finding, outside, unless_few
 from roboaccord.contract.results import LEFT_OUT, Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -288,7 +288,8 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
     if isinstance(check, NoTwin):
         return Finding("scheme", engine, "does_not_apply", f"no twin: {check.reason}")
     if check.error <= check.floor:
-        return Finding("scheme", engine, "within")
+        total = check.judged + check.left_out - check.touching
+        return unless_few(Finding("scheme", engine, "within"), check.judged, total)
     text = (
         f"{check.quantity} of {check.where} differs by {check.error:.2g} in the tick at "
         f"t = {check.time:g} s from our equations under the engine's own scheme, but round-off "

@@ -30,12 +30,15 @@ class TwinTicks:
     Args:
         setup: robot and scenario.
         engine: of the run.
+
+    Attributes:
+        judged: number of periods that were compared.
     """
 
     def __init__(self, setup: Setup, engine: EngineSpec) -> None:
         self._joints, self._period = setup.joints, setup.scenario.control_period
         self._engine, self._why = engine.name, "no tick was compared"
-        self._floor, self._measured, self._judged = np.zeros(6), 0, 0
+        self._floor, self._measured, self.judged = np.zeros(6), 0, 0
         self._largest, self._times = np.zeros((2, 2 * len(setup.joints) + 12))
         try:
             self._made: TwinComparison | None = TwinComparison.of(setup, engine)
@@ -48,7 +51,7 @@ class TwinTicks:
 
     def stop(self, why: str) -> None:
         """Compare no more; what was compared stays."""
-        self._made, self._why = None, why if not self._judged else self._why
+        self._made, self._why = None, why if not self.judged else self._why
 
     def differ(self, before: RobotState, after: RobotState, command: Command) -> Array | None:
         """Return by how much the twin ends a control period elsewhere (2 n + 12,).
@@ -70,7 +73,7 @@ class TwinTicks:
 
     def add(self, before: RobotState, after: RobotState, command: Command, error: Array) -> None:
         """Take the difference of a control period, as `differ` returns it."""
-        self._judged += 1
+        self.judged += 1
         if self._made and self._measured < MEASURED and self._beyond(error).max() > 1.0:
             self._measured += 1
             ends = [before, replace(after, effort=command.effort)]
@@ -81,7 +84,7 @@ class TwinTicks:
 
     def finding(self, left_out: int) -> Finding:
         """Return the finding so far; `left_out` is the number of the other control periods."""
-        if not self._judged:
+        if not self.judged:
             return judge_scheme(self._engine, NoTwin(self._why))
         column = int(np.argmax(self._beyond(self._largest)))
         check = SchemeCheck(
@@ -90,7 +93,7 @@ class TwinTicks:
             quantity=names(self._joints)[column][0],
             where=names(self._joints)[column][1],
             time=float(self._times[column]),
-            judged=self._judged,
+            judged=self.judged,
             left_out=left_out,
         )
         return judge_scheme(self._engine, check)

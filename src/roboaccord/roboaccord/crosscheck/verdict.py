@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import NamedTuple
 
-from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in
+from roboaccord.contract.outcome import BELOW, Finding, Level, outside, stand_in, unless_few
 from roboaccord.crosscheck.chaotic import StatisticsCheck
 from roboaccord.crosscheck.convergence import ConvergenceCheck
 from roboaccord.crosscheck.differences import Name
@@ -26,8 +26,7 @@ from roboaccord.numerics.statistics import CONFIDENCE
 from roboaccord.scenario.scenario import Allowance, Tolerances, limit_of
 
 FEW = f"{STEPS} physics steps are needed for a verdict: --refine {STEPS}"
-STILL = "nothing moves: give it another start, such as --set initial.q.JOINT=0.5"
-AT_REST = f"{STILL}; accelerations at random states were compared"
+STILL = "nothing moves: give it rates at the start, such as --set initial.qd.JOINT=0.5, or efforts"
 BLIND = 0.1  # of the change: a reference that errs by more does not decide
 TWIN = "each tick matches our equations under the engine's own scheme (level scheme)"
 THROWN = "each tick without an event matches the twin; the reference does not resolve the others"
@@ -85,10 +84,11 @@ def judge(
     others += [judge_events(checks.engine, checks.events)] if checks.events else []
     others += [judge_energy(checks.engine, checks.energy)] if checks.energy else []
     if checks.one_step is None:
-        second = Finding("one_step", checks.engine, "does_not_apply", NO_TICK)
+        second = Finding("one_step", checks.engine, "not_judged", NO_TICK)
     else:
         second = judge_step(tolerances, checks, Name if silent else name)
         second = _by_twin(second, twin) if twin else second
+        second = unless_few(second, checks.one_step.judged, checks.one_step.ticks)
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
         if twin and last.outcome == "not_judged" and is_thrown(checks.statistics):
@@ -97,12 +97,17 @@ def judge(
     third = judge_trajectory(tolerances, checks, Name if silent else name_trajectory)
     if twin and tolerances.of(checks.engine) is None and starts_alike(checks.trajectory):
         third = _by_twin(third, twin)
-    if third.reason == STILL and checks.acceleration.max is not None:
-        third = replace(third, outcome="does_not_apply", reason=AT_REST)
+    if third.outcome != "outside" and is_still(checks.trajectory):
+        third = Finding("trajectory", checks.engine, "not_judged", STILL)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
         first = stand_in(second, "acceleration", reason)
     return [first, *others, second, third]
+
+
+def is_still(runs: ConvergenceCheck | None) -> bool:
+    """Return whether the reference stands still: that an engine does, too, shows little of it."""
+    return runs is not None and runs.range <= runs.floor
 
 
 def starts_alike(runs: ConvergenceCheck | None) -> bool:
@@ -278,8 +283,6 @@ def judge_trajectory(tolerances: Tolerances, checks: EngineChecks, ask: Ask) -> 
         name = ask()
         text = f"{reason}; {name.text}" if name.text else reason
         return outside("trajectory", engine, text, name.quantity, name.where or runs.where)
-    if runs.range <= runs.floor:
-        return Finding("trajectory", engine, "not_judged", STILL)
     if max(runs.error) <= runs.floor:
         return Finding("trajectory", engine, "within", BELOW)
     if runs.remainder is None:

@@ -55,8 +55,10 @@ class MimicDynamics(TreeDynamics):
         n = len(self.joints)
         armature = self._body[self._rows, ab.ARMATURE]
         self._body[self._rows, ab.ARMATURE] = armature + self._added
-        super()._slopes(y, effort, slope)
-        self._body[self._rows, ab.ARMATURE] = armature
+        try:
+            super()._slopes(y, effort, slope)
+        finally:
+            self._body[self._rows, ab.ARMATURE] = armature
         rows, mass, _ = self._statics(y[ab.Q : ab.Q + n], quaternion_matrix(y[3 : ab.Q]))
         places = ab.Q + n + np.array(rows)
         right = mass[np.ix_(rows, rows)] @ slope[places]

@@ -23,6 +23,7 @@ from roboaccord.door.arguments import (
     setup_of,
 )
 from roboaccord.engines import check_engine
+from roboaccord.robots.controllers import chatter
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.output import fresh, write_text
@@ -89,7 +90,9 @@ def run(
     if isinstance(given, RecordedInputs):
         given.check(setup)
     runner = find_runner(transport)
-    return runner(
+    if not controller and (servo := chatter(setup)):
+        tell(servo)
+    found = runner(
         RunRequest(
             setup=setup,
             engine=engine,
@@ -102,6 +105,9 @@ def run(
             timeout=timeout,
         )
     )
+    if found.motion.divergence:
+        tell(found.motion.divergence)
+    return found
 
 
 @Modes(_modes, ROBOTS).guard

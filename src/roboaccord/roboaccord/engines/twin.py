@@ -140,12 +140,29 @@ class Twin(EngineSimulator):
             where: joint or link, EVERY; "" for what there is one of.
             axis: of a link's centre, a joint's origin or gravity, component of an inertia.
             size: part of the parameter, or an addend in its unit.
+
+        Raises:
+            AccordError: for a model that cannot be; the twin is as it was.
+            RuntimeError: if it cannot be made that again.
         """
         gear, friction, law, rotors = self._gear, self._friction, self._law, self.armature
         grip = self._grip
         sliding = grip.law if grip else law
+
+        def restore() -> None:  # after the bodies are as they were
+            if grip and isinstance(sliding, EllipseFriction):
+                grip.law = sliding
+            self._gear, self._friction = gear, friction
+            try:
+                self._arm(rotors)
+                self._take_law(law)
+                self._compile()
+            except AccordError as error:  # which would count as that of a model that cannot be
+                raise RuntimeError(f"the twin is not as it was: {error}") from error
+
         joint = np.array([where in (name, EVERY) for name in self.joints], float)
         with ExitStack() as stack:
+            stack.callback(restore)
             if quantity in OF_LINKS:
                 for name in self.links:
                     if where in (name, EVERY):
@@ -189,12 +206,6 @@ class Twin(EngineSimulator):
                     self._take_law(ground)
             self._compile()
             yield
-            if grip and isinstance(sliding, EllipseFriction):
-                grip.law = sliding
-            self._gear, self._friction = gear, friction
-            self._arm(rotors)
-            self._take_law(law)
-            self._compile()
 
     def _arm(self, armature: Array) -> None:
         """Take other inertias of the rotors; joints are free until the next reset."""

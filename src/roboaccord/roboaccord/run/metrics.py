@@ -165,6 +165,7 @@ class Motion(Observer):
     Attributes:
         states: how many came.
         events: in the order in which they came; empty without a tally.
+        divergence: since when it diverges, in words; "" where it does not.
     """
 
     def __init__(
@@ -179,7 +180,7 @@ class Motion(Observer):
         self._hash = hashlib.sha256()
         self._block: list[RobotState] = []
         self._hashed = 0  # states of the block that are hashed and measured already
-        self.states = 0
+        self.states, self.divergence = 0, ""
         self.events: list[Event] = []
 
     def on_state(self, state: RobotState) -> None:
@@ -216,6 +217,7 @@ class Motion(Observer):
             return
         part = Trajectory.from_states(self._joints, self._block)
         self._hash.update(part.hashed_bytes(self._hashed))
+        self.divergence = self.divergence or part.divergence
         if self._tally:
             self._tally.add(part)
         self._block, self._hashed = self._block[-1:], 1

@@ -259,22 +259,24 @@ class Simulator(ABC):
         effort, end, count, held = self._effort, self._time, self._steps, [*brakes]
         start, most = self.state().time, np.array([*brakes.values()])
         self._steps = 1
-        for k in range(count):
-            before = self.state()
-            found = self._accelerate(before, effort)
-            assert found  # a robot with hinges is dynamic
-            responses = np.array([self._response(before, j).joints[held] for j in held])
-            change = found.joints[held] + before.qd[held] / self.physics_step
-            braking = np.zeros(len(effort))
-            braking[held] = hold(responses, change, most)
-            self._effort = effort + braking
-            self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
-            self._advance(command, self.physics_step)
-            command = replace(command, switches=NO_SWITCHES)
-            after = self._state = self._read()
-            if FRICTION in self.channels:
-                self._losses.add(FRICTION, -float(braking @ (after.q - before.q)))
-        self._effort, self._steps = effort, count
+        try:
+            for k in range(count):
+                before = self.state()
+                found = self._accelerate(before, effort)
+                assert found  # a robot with hinges is dynamic
+                responses = np.array([self._response(before, j).joints[held] for j in held])
+                change = found.joints[held] + before.qd[held] / self.physics_step
+                braking = np.zeros(len(effort))
+                braking[held] = hold(responses, change, most)
+                self._effort = effort + braking
+                self._time = end if k == count - 1 else start + (k + 1) * self.physics_step
+                self._advance(command, self.physics_step)
+                command = replace(command, switches=NO_SWITCHES)
+                after = self._state = self._read()
+                if FRICTION in self.channels:
+                    self._losses.add(FRICTION, -float(braking @ (after.q - before.q)))
+        finally:
+            self._effort, self._steps = effort, count
 
     def _freeze(self, joint: int) -> tuple[float, float]:
         """Lock a joint; return the size of the impulse [N m s], and the energy taken [J]."""
@@ -306,9 +308,9 @@ class Simulator(ABC):
         """Hold some joints, and no others, for a while."""
         now = frozen(self._faults.in_force)
         changes = [(j, j in held) for j in {*now, *held} if (j in held) is not (j in now)]
-        for joint, locked in changes:
-            self.lock(joint, locked)
         try:
+            for joint, locked in changes:
+                self.lock(joint, locked)
             yield
         finally:
             for joint, locked in changes:

@@ -145,8 +145,10 @@ class MujocoMechanism(Mechanism):
         data.qfrc_applied[self.v] = effort
         flags = model.opt.disableflags
         model.opt.disableflags = flags | self._flags
-        mujoco.mj_forward(model, data)
-        model.opt.disableflags = flags
+        try:
+            mujoco.mj_forward(model, data)
+        finally:
+            model.opt.disableflags = flags
         base = np.zeros(6)
         base[self.axes] = data.qacc[self.base_v]
         if self._base.tilts:
