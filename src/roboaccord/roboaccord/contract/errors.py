@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import shlex
 import sys
 from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from typing import IO, Any
+
+from roboaccord.numerics.children import SAFE
 
 MANY = 24  # names that a line of choices has at most
 EXTRAS: Mapping[str, Mapping[str, str]] = {
@@ -151,7 +154,8 @@ class Visible:
 
 
 def guard() -> None:
-    """Let whatever this process prints from now on pass through `visible`."""
+    """Make this process ours: what it prints is `visible`, what it starts has a safe path."""
+    os.environ[SAFE] = "1"  # for libraries, too: glfw asks another Python for its version
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is not None and not isinstance(stream, Visible):

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.numerics.children import python
 
 NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
 SECONDS = 20  # of processor time for a file of anybody; the largest of 69 public ones takes 3
@@ -78,7 +79,7 @@ def expand_apart(
     }
     try:
         done = subprocess.run(
-            [sys.executable, "-c", _APART],
+            python("-c", _APART),
             input=json.dumps(job), capture_output=True, text=True, check=False, timeout=WAITING,
         )  # fmt: skip
         answer = json.loads(done.stdout)

@@ -8,6 +8,7 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.numerics import cholesky as cholesky
+    from roboaccord.numerics.children import python as python
     from roboaccord.numerics.cholesky import factor as factor
     from roboaccord.numerics.cholesky import solve as solve
     from roboaccord.numerics.complementarity import SOLVED as SOLVED

@@ -8,7 +8,6 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from typing import Any
 import yaml
 from roboaccord.bag import play
 from roboaccord.contract import AccordError, Inputs
+from roboaccord.numerics import python
 from roboaccord.run import NO_INPUTS, Figures, Motion, RecordedInputs, RunRequest
 from roboaccord.run import Run as RunResult
 
@@ -42,7 +42,7 @@ def run_ros_processes(request: RunRequest) -> RunResult:
     Raises:
         AccordError: whatever ends the run early, in one line.
     """
-    commands = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES}
+    commands = {name: python("-m", f"roboaccord_ros.nodes.{name}") for name in NODES}
     return run_commands(request, commands)
 
 
