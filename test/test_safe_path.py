@@ -95,7 +95,7 @@ def test_no_process_of_a_program_imports_from_the_current_folder(tmp_path: Path)
     parts = {
         name: code for name, code in STARTED.items() if name != "engine" or find_spec("mujoco")
     }
-    code = "\n".join([*parts.values(), "import os\nassert 'PYTHONSAFEPATH' not in os.environ"])
+    code = "\n".join([*parts.values(), "import os\nassert not os.environ.get('PYTHONSAFEPATH')"])
     call([sys.executable, "-P", "-c", code], tmp_path / "here")
     assert not [*told.iterdir()]
 
@@ -132,7 +132,7 @@ POOLS = {"get_context", "Pool", "ProcessPoolExecutor", "Parallel", "LocalCluster
 PROGRAMS = {"execv", "execve", "execvp", "execvpe", "posix_spawn", "spawnv", "spawnvp"}
 WORDS = ('"-m"', '"-c"', "executable", *(f"{name}(" for name in POOLS | PROGRAMS))
 BY_COMMAND = {"with_parent.py"}  # executes the command that it is given
-ASKED = {"children.py", "bringup.py"}  # how Python is called; launch files have the core not
+ASKED = {"machine.py", "bringup.py"}  # how Python is called; launch files have the core not
 
 
 def sources() -> Iterator[Path]:
@@ -179,7 +179,7 @@ def test_every_process_is_started_by_a_safe_path() -> None:
         ]
         if asks and path.name not in ASKED:
             found.append(f"{path.relative_to(ROOT)}:{asks[0].lineno}: sys.executable")
-    assert not found, "roboaccord.numerics.children has what starts Python"
+    assert not found, "roboaccord.numerics.machine has what starts Python"
     assert "python3 -m" not in (ROOT / "action.yml").read_text(encoding="utf-8")
 
 

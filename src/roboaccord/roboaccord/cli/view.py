@@ -37,7 +37,7 @@ from roboaccord.door.views import (
     view_runs,
     write_films,
 )
-from roboaccord.scenario.setup import find_robot, is_file
+from roboaccord.scenario.setup import Setup, find_robot, is_file
 from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ Beside = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[BAG...|SCENARIO]",
-        help="Further runs, shown translucent; or a scenario to simulate and push.",
+        help="Further runs, shown translucent; of a FILE, too; or a scenario to simulate and push.",
         autocompletion=complete_bag_or_scenario,
     ),
 ]
@@ -152,9 +152,14 @@ def view_command(
       accord view snake
 
       accord view arm.urdf released --engine dart
+
+      accord view arm.urdf runs/arm_released_reference/bag
     """
     path, others = Path(what), beside or []
-    is_bag = path.exists() and not is_file(what)
+    is_bag, robot = path.exists() and not is_file(what), None
+    if is_file(what) and others and Path(others[0]).exists() and not others[0].endswith("ml"):
+        robot = load_setup(what, "", changes, None, base, packages)
+        is_bag, path, others = True, Path(others[0]), others[1:]
     if not (film.gif or film.mp4) and (film.fps is not None or film.size is not None):
         raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
     if not is_bag:
@@ -164,11 +169,12 @@ def view_command(
             option = "--gif" if film.gif else "--mp4"
             words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
             raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
-        write_files(_bags(path, others), film, speed, collision)
+        write_files(_bags(path, others), film, speed, collision, robot)
     elif is_bag:
         view_runs(
-            _bags(path, others), speed, *page.place, page.shown, log_line, collision=collision
-        )
+            _bags(path, others), speed, *page.place, page.shown, log_line, collision=collision,
+            robot=robot,
+        )  # fmt: skip
     elif others:
         if len(others) > 1:
             raise AccordError(f"one scenario is simulated: leave out {' '.join(others[1:])}")
@@ -187,7 +193,11 @@ def _bags(first: Path, others: Sequence[str]) -> list[Path]:
 
 
 def write_files(
-    bags: Sequence[Path], film: FilmOptions, speed: float = 1.0, collision: bool = False
+    bags: Sequence[Path],
+    film: FilmOptions,
+    speed: float = 1.0,
+    collision: bool = False,
+    robot: Setup | None = None,
 ) -> None:
     """Write films of bags, with a progress bar."""
     with progress() as bar:
@@ -205,6 +215,7 @@ def write_files(
                 task, completed=done, total=total, description="drawing"
             ),
             tell=log_line,
+            robot=robot,
         )
     for file in filter(None, (film.gif, film.mp4)):
         size = filesize.decimal(file.stat().st_size)

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from typing import IO, Any
 
-from roboaccord.numerics.children import SAFE
+from roboaccord.numerics.machine import SAFE
 
 MANY = 24  # names that a line of choices has at most
 EXTRAS: Mapping[str, Mapping[str, str]] = {

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.children import python
+from roboaccord.numerics.machine import python
 
 NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
 SECONDS = 20  # of processor time for a file of anybody; the largest of 69 public ones takes 3

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.profiles import EXPERT
-from roboaccord.numerics.children import safe_path
+from roboaccord.numerics.machine import safe_path
 
 if TYPE_CHECKING:
     from pathlib import Path

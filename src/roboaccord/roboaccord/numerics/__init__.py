@@ -8,7 +8,6 @@ from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
     from roboaccord.numerics import cholesky as cholesky
-    from roboaccord.numerics.children import python as python
     from roboaccord.numerics.cholesky import factor as factor
     from roboaccord.numerics.cholesky import solve as solve
     from roboaccord.numerics.complementarity import SOLVED as SOLVED
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from roboaccord.numerics.jit import COMPILES as COMPILES
     from roboaccord.numerics.jit import kernel as kernel
     from roboaccord.numerics.machine import private_folder as private_folder
+    from roboaccord.numerics.machine import python as python
     from roboaccord.numerics.newton import central_slope as central_slope
     from roboaccord.numerics.newton import newton_steps as newton_steps
     from roboaccord.numerics.rotations import axis_angle_matrix as axis_angle_matrix

@@ -22,8 +22,7 @@ from tempfile import NamedTemporaryFile
 from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
-from roboaccord.numerics.children import safe_path
-from roboaccord.numerics.machine import cores, end_with
+from roboaccord.numerics.machine import cores, end_with, safe_path
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")

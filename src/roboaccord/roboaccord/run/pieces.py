@@ -17,9 +17,8 @@ from multiprocessing import current_process
 from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.children import safe_path
 from roboaccord.numerics.isolation import Crash, isolated
-from roboaccord.numerics.machine import cores, end_with
+from roboaccord.numerics.machine import cores, end_with, safe_path
 from roboaccord.scenario.user_code import users_code
 
 if TYPE_CHECKING:

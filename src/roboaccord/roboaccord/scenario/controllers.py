@@ -5,12 +5,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
+from collections.abc import Callable
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -23,16 +20,12 @@ from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
-@dataclass(frozen=True)
-class _Here(MetaPathFinder):
-    """Find a user's modules in his folder, where no other finder has one of that name."""
+class _Here:
+    """Find a user's modules in the current folder, where no other finder has one of that name."""
 
-    folder: str
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        return PathFinder.find_spec(name, [self.folder]) if path is None else None
+    @staticmethod
+    def find_spec(name: str, path: object, _: object = None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, [str(Path.cwd())]) if path is None else None
 
 
 class Passive:
@@ -123,8 +116,8 @@ def _import_factory(path: str) -> Callable[..., Any]:
     module_name, colon, attribute = path.partition(":")
     if not colon:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
-    if (here := _Here(str(Path.cwd()))) not in sys.meta_path:
-        sys.meta_path.append(here)  # and not to sys.path, which processes inherit
+    if _Here not in sys.meta_path:
+        sys.meta_path.append(_Here)  # and not to sys.path, which processes inherit
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
     except SystemExit as error:

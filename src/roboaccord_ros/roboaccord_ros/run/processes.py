@@ -21,6 +21,7 @@ from roboaccord.contract import AccordError, Inputs
 from roboaccord.numerics import python
 from roboaccord.run import NO_INPUTS, Figures, Motion, RecordedInputs, RunRequest
 from roboaccord.run import Run as RunResult
+from roboaccord.scenario import path_changes
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.launch_data import Value
@@ -83,12 +84,13 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario = folder / "scenario.yaml"
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
-    robot = request.setup.robot.name
+    robot, given = request.setup.robot.name, path_changes(data) or [""]
     limits: dict[str, Value] = {"timeout": request.timeout, "start_timeout": request.start_timeout}
     common: dict[str, Value] = {
         "robot": request.setup.robot.key,
         "scenario": str(scenario),
         **limits,
+        "set": given,
     }
     patience = 3.0 * request.start_timeout  # a controller node makes its controller twice
     parameters: dict[str, dict[str, Value]] = {
@@ -105,7 +107,7 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
             "inputs": _bag_of(request.inputs),
             "peers": ["simulator", "recorder"],
         },
-        "recorder": {"robot": robot, "bag": str(request.bag.absolute())},
+        "recorder": {"robot": robot, "bag": str(request.bag.absolute()), "set": given},
     }
     file = folder / "parameters.yaml"
     nodes = {name: {"ros__parameters": values} for name, values in parameters.items()}
