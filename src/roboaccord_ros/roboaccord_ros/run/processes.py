@@ -111,7 +111,8 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     }
     file = folder / "parameters.yaml"
     nodes = {name: {"ros__parameters": values} for name, values in parameters.items()}
-    file.write_text(yaml.safe_dump(nodes), encoding="utf-8")
+    copied = json.loads(json.dumps(nodes))  # ROS takes no YAML in which a list is named twice
+    file.write_text(yaml.safe_dump(copied), encoding="utf-8")
     return file
 
 
