@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from roboaccord.bag.reader import read_run
-from roboaccord.bag.writer import BagWriter
 from roboaccord.cli.main import run as accord
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import ships
@@ -98,13 +97,16 @@ def test_no_command_opens_what_a_bag_names(
     monkeypatch.chdir(tmp_path)
     bag, file = made(tmp_path)
     with opened() as heard:
-        found = {words: printed(words, bag, capsys) for words in COMMANDS}
+        told = {words: printed(words, bag, capsys) for words in COMMANDS}
     assert not [each for each in heard if str(file.parent) in each]
-    for words, (out, err) in found.items():
+    for words, (out, err) in told.items():
         assert ("not drawn: 1 meshes" in err) == ("view" in words), words
         assert "crosscheck" not in words or json.loads(out)["outcome"] == "within", words
+    found = read_run(bag)  # which a repetition compares
+    assert found.scenario["robot"] == found.setup().scenario.robot == str(file)
 
 
+@pytest.mark.slow
 def test_the_file_on_the_command_line_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -224,13 +226,3 @@ def test_no_module_makes_a_setup_of_what_a_bag_or_a_message_states() -> None:
                         found.append(f"{path.relative_to(ROOT)}:{node.lineno}: {given_to}")
     # A recorded run that is repeated: its data are compared, and no setup is made.
     assert [each.partition(":")[0] for each in found] == ["src/roboaccord/roboaccord/run/inputs.py"]
-
-
-def test_a_recorded_run_has_the_paths_of_its_start(tmp_path: Path) -> None:
-    """The bag holds what it held: the robot's file by its path, which a repetition compares."""
-    bag, file = made(tmp_path)
-    assert read_run(bag).scenario["robot"] == str(file)
-    setup = read_run(bag).setup()
-    with BagWriter(tmp_path / "again", setup, "reference", "1", "direct"):
-        pass
-    assert setup.scenario.robot == str(file)
