@@ -37,6 +37,11 @@ XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
 <joint name="hinge" type="revolute"><parent link="trunk"/><child link="rod"/><axis xyz="0 1 0"/>
 <limit lower="0.5" upper="2" effort="10" velocity="5"/></joint></robot>
 """
+PROGRAM = (
+    "2.0 if (lambda: [c for c in ().__class__.__base__.__subclasses__() "
+    "if c.__name__ == 'Popen'][0](['touch', '{}']))() else 1.0"
+)
+"""What a xacro can do where it is expanded without more ado."""
 TRUNK = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
 COMMANDS = (
     "crosscheck BAG --json",
@@ -96,9 +101,11 @@ def test_no_command_opens_what_a_bag_names(
     """None looks at the file of the robot, nor beside it; meshes that are not drawn are told."""
     monkeypatch.chdir(tmp_path)
     bag, file = made(tmp_path)
+    file.write_text(XACRO.replace("2.0 * 1", PROGRAM.format(tmp_path / "ran")), encoding="utf-8")
     with opened() as heard:
         told = {words: printed(words, bag, capsys) for words in COMMANDS}
     assert not [each for each in heard if str(file.parent) in each]
+    assert not (tmp_path / "ran").exists()
     for words, (out, err) in told.items():
         assert ("not drawn: 1 meshes" in err) == ("view" in words), words
         assert "crosscheck" not in words or json.loads(out)["outcome"] == "within", words
@@ -137,7 +144,7 @@ HOSTILE: Mapping[str, Any] = {
     "terrain.folder": {"terrain": {"folder": "evil"}},
     "terrain.hulls.rock.file": {"terrain": {"hulls": {"rock": {"file": "evil/rock.obj"}}}},
     "packages.own": {"packages": {"own": "evil"}},
-    "world": {"world": "evil/world.sdf"},
+    "world": {"world": "evil.sdf"},
 }
 
 

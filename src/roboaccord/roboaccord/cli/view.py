@@ -37,7 +37,7 @@ from roboaccord.door.views import (
     view_runs,
     write_films,
 )
-from roboaccord.scenario.setup import Setup, find_robot, is_file
+from roboaccord.scenario.setup import RELEASED, Setup, find_robot, is_file
 from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
@@ -157,9 +157,11 @@ def view_command(
     """
     path, others = Path(what), beside or []
     is_bag, robot = path.exists() and not is_file(what), None
-    if is_file(what) and others and Path(others[0]).exists() and not others[0].endswith("ml"):
+    run = Path(others[0]) if others and is_file(what) else Path()
+    if run.name and run.exists() and not run.name.endswith(("ml", RELEASED)):
         robot = load_setup(what, "", changes, None, base, packages)
-        is_bag, path, others = True, Path(others[0]), others[1:]
+        is_bag, path, others = True, run, others[1:]
+    bags = _bags(path, others) if is_bag else []
     if not (film.gif or film.mp4) and (film.fps is not None or film.size is not None):
         raise AccordError("--fps and --size are for files: add --gif FILE or --mp4 FILE")
     if not is_bag:
@@ -169,12 +171,9 @@ def view_command(
             option = "--gif" if film.gif else "--mp4"
             words = what if is_file(what) else f"{find_robot(what).name} SCENARIO"
             raise AccordError(f"{option} needs a bag; make one with: accord run {words}")
-        write_files(_bags(path, others), film, speed, collision, robot)
+        write_files(bags, film, speed, collision, robot)
     elif is_bag:
-        view_runs(
-            _bags(path, others), speed, *page.place, page.shown, log_line, collision=collision,
-            robot=robot,
-        )  # fmt: skip
+        view_runs(bags, speed, *page.place, page.shown, log_line, collision=collision, robot=robot)
     elif others:
         if len(others) > 1:
             raise AccordError(f"one scenario is simulated: leave out {' '.join(others[1:])}")
@@ -193,11 +192,7 @@ def _bags(first: Path, others: Sequence[str]) -> list[Path]:
 
 
 def write_files(
-    bags: Sequence[Path],
-    film: FilmOptions,
-    speed: float = 1.0,
-    collision: bool = False,
-    robot: Setup | None = None,
+    bags: Sequence[Path], film: FilmOptions, speed: float, collision: bool, robot: Setup | None
 ) -> None:
     """Write films of bags, with a progress bar."""
     with progress() as bar:

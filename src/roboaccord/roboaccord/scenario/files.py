@@ -69,8 +69,9 @@ def paths_of(data: Mapping[str, Any], section: str = "") -> dict[str, str]:
         if isinstance(value, Mapping):
             found |= paths_of(value, key)
         elif isinstance(value, str) and value:
-            whole = is_file(value) if key == "robot" else key == "world" and "/" in value
-            found |= {key: value} if whole or name in PATHS or section == "packages" else {}
+            world = key == "world" and ("/" in value or value.endswith(".sdf"))
+            other = name in PATHS or section == "packages" or (key == "robot" and is_file(value))
+            found |= {key: value} if world or other else {}
     return found
 
 
