@@ -19,9 +19,9 @@ def main(which: str) -> None:
     """Install in a fresh environment, and test."""
     resolution = {"lowest": "lowest-direct", "newest": "highest"}[which]
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+        subprocess.run([sys.executable, "-P", "-m", "venv", folder], check=True)
         python = f"{folder}/bin/python"
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
+        subprocess.run([python, "-P", "-m", "pip", "install", "--quiet", "uv"], check=True)
         install = [f"{folder}/bin/uv", "pip", "install", "--quiet", "--python", python]
         local = [word for package in PACKAGES for word in ("-e", package)]
         chosen = ["--resolution", resolution, *local, "pytest-xdist>=3.6"]

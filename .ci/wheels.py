@@ -35,7 +35,7 @@ def run(command: str, folder: Path, **environment: str) -> str:
 
 def bare(folder: Path, *requirements: str, most: float = 1e3) -> Path:
     """Make an environment with what is required, and print its size, of at most so many MB."""
-    subprocess.run([sys.executable, "-m", "venv", folder], check=True)
+    subprocess.run([sys.executable, "-P", "-m", "venv", folder], check=True)
     run(f"{folder}/bin/pip install --quiet {shlex.join(requirements)}", folder)
     size = sum(512 * path.lstat().st_blocks for path in folder.rglob("*")) / 1e6
     print(f"{folder.name}: {size:.0f} MB with {' '.join(map(str, requirements))}", flush=True)

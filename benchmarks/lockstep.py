@@ -71,7 +71,7 @@ def main() -> None:
             result = run_direct(request)
         elif options.processes:
             commands = {
-                name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES
+                name: [sys.executable, "-P", "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES
             }
             commands["simulator"] = [sys.executable, __file__, "--simulator"]
             result = run_commands(request, commands)

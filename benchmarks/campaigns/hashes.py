@@ -117,7 +117,7 @@ def _outcome(group: str, command: str, folder: Path, limit: float) -> Outcome:
     known = {path: path.stat().st_mtime_ns for path in folder.rglob("summary.json")}
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "roboaccord.cli.start", *words], cwd=folder, timeout=limit,
+            [sys.executable, "-P", "-m", "roboaccord.cli.start", *words], cwd=folder, timeout=limit,
             capture_output=True, text=True, check=False, env={**os.environ, "COLUMNS": "80"},
         )  # fmt: skip
     except subprocess.TimeoutExpired:

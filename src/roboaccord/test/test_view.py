@@ -621,7 +621,7 @@ def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
     """What is in a file is what its name promises."""
     with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
-        write_files([tmp_path / "bag"], FilmOptions(gif=tmp_path / "snake.txt"))
+        write_files([tmp_path / "bag"], FilmOptions(gif=tmp_path / "snake.txt"), 1.0, False, None)
 
 
 def test_a_robot_too_large_to_draw_is_one_line() -> None:

@@ -42,7 +42,8 @@ PACKAGE = "roboaccord_ros"
 PYTHON = "ROBOACCORD_PYTHON"  # environment variable: the workspace's Python
 TRUST = "ROBOACCORD_TRUST"  # environment variable, as of the core's `description`
 WITH_PARENT = Path(__file__).with_name("run") / "with_parent.py"
-MODULE = ("-m", "roboaccord_ros.run.module")  # runs one that Ctrl-C ends as its libraries load
+# Runs one that Ctrl-C ends as its libraries load; -P: nothing is imported from the current folder.
+MODULE = ("-P", "-m", "roboaccord_ros.run.module")
 LIBRARIES = "roboaccord rclpy mcap numba numpy pydantic rosbags scipy typer xacro yaml"
 CHECK = f"import sys, importlib.util as u; sys.exit(not all(map(u.find_spec, {LIBRARIES.split()})))"
 PLANNING = 300.0  # s that the planner may take
@@ -169,7 +170,7 @@ def find_python() -> str:
     for python in [named] if named else _pythons():
         if not os.access(python, os.X_OK):
             continue
-        code = subprocess.call([python, "-c", CHECK], stderr=subprocess.DEVNULL)
+        code = subprocess.call([python, "-P", "-c", CHECK], stderr=subprocess.DEVNULL)
         if code in INTERRUPTED:
             raise RuntimeError("interrupted before anything was started")
         if not code:

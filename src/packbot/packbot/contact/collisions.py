@@ -7,7 +7,7 @@ Obstacles are those of a scenario's `terrain`: the ground, boxes and convex hull
       boxes: {shelf: {size: [0.4, 0.8, 0.02], position: [0.9, 0, 0.6], rpy: [0, 0, 0]}}  # m, rad
       hulls: {rock: {file: rock.obj, position: [1, 0, 0], rpy: [0, 0, 0]}}
 
-A file is looked for beside where the command runs, then in the package's `meshes`.
+A file is looked for in the package's `meshes`, then beside where the command runs.
 """
 
 from __future__ import annotations
@@ -227,9 +227,9 @@ def _box(name: str, given: Mapping[str, Json]) -> Fixture | MeshFixture:
 def _hull(name: str, given: Mapping[str, Json]) -> MeshFixture:
     key = f"terrain.hulls.{name}"
     _check_keys(given, key, ("file", "position", "rpy"), needed="file")
-    path = Path(str(given["file"]))
+    path = share("packbot") / "meshes" / str(given["file"])
     if not path.is_file():
-        path = share("packbot") / "meshes" / path
+        path = Path(str(given["file"]))
     return _fixture(
         name, read_hull(path), _vector(given, key, "position"), _vector(given, key, "rpy")
     )

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 from roboaccord.bag import BagRun
 from roboaccord.contract import AccordError, Array, clip_efforts, fault_of
-from roboaccord.scenario import Setup, make_scenario
+from roboaccord.scenario import Setup
 from scipy.interpolate import BSpline
 
 from packbot.contact.clearance import Clearance
@@ -322,7 +322,7 @@ def setup_of(run: BagRun) -> Setup:
     """
     if run.robot != "packbot" or not run.scenario:
         raise AccordError("the bag is of no run of the Packbot")
-    return Setup.of(make_scenario(run.scenario))
+    return run.setup()
 
 
 def efforts_in_force(run: BagRun) -> Array:

@@ -27,6 +27,7 @@ from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.results import Drawn, Json, to_json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.scenario.files import recorded_setup
 from roboaccord.scenario.setup import Setup
 
 ROUND_OFF = 1e-9  # s
@@ -79,6 +80,14 @@ class BagRun(Drawn):
     contacts: Sequence[bytes] = ()
     sha256: str | None = None
     complete: bool = True
+
+    def setup(self, changes: Sequence[str] = ()) -> Setup:
+        """Return robot and scenario; the file of a robot is not opened, as of `recorded_setup`.
+
+        Args:
+            changes: `KEY=VALUE` of the scenario.
+        """
+        return recorded_setup(self.scenario, self.robot, self.urdf, changes)
 
     def to_json(self) -> dict[str, Json]:
         """Return what the run was; the motion is in `trajectory`."""

@@ -38,6 +38,7 @@ from roboaccord.door.views import (
     view_runs,
     write_films,
 )
+from roboaccord.scenario.setup import Setup
 from roboaccord.view.stage import HOST
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ Beside = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[BAG...|SCENARIO]",
-        help="Further runs, shown translucent; or a scenario to simulate and push.",
+        help="Further runs, shown translucent; of a FILE, too; or a scenario to simulate and push.",
         autocompletion=complete_bag_or_scenario,
     ),
 ]
@@ -126,6 +127,9 @@ def view_command(
     changes: Changes = None,
     base: Base = "",
     packages: Packages = None,
+    robot: Annotated[
+        str, typer.Option(metavar="FILE", help="Robot file of a BAG, whose meshes are drawn.")
+    ] = "",
     collision: Annotated[
         bool, typer.Option("--collision", help="Draw collision shapes, not visual ones.")
     ] = False,
@@ -153,15 +157,15 @@ def view_command(
 
       accord view arm.urdf released --engine dart
 
-      accord view arm.urdf.xacro --collision
+      accord view runs/arm_released_reference/bag --robot arm.urdf
     """
     path, others = Path(what), beside or []
+    bags = _bags(path, others) if subject_mode(what) == "BAG" else []
+    drawn = load_setup(robot, "", (), None, base, packages) if robot else None
     if film.gif or film.mp4:
-        write_files(_bags(path, others), film, speed, collision)
-    elif subject_mode(what) == "BAG":
-        view_runs(
-            _bags(path, others), speed, *page.place, page.shown, log_line, collision=collision
-        )
+        write_files(bags, film, speed, collision, drawn)
+    elif bags:
+        view_runs(bags, speed, *page.place, page.shown, log_line, collision=collision, robot=drawn)
     elif others:
         if len(others) > 1:
             raise AccordError(f"one scenario is simulated: leave out {' '.join(others[1:])}")
@@ -180,7 +184,7 @@ def _bags(first: Path, others: Sequence[str]) -> list[Path]:
 
 
 def write_files(
-    bags: Sequence[Path], film: FilmOptions, speed: float = 1.0, collision: bool = False
+    bags: Sequence[Path], film: FilmOptions, speed: float, collision: bool, robot: Setup | None
 ) -> None:
     """Write films of bags, with a progress bar."""
     with progress() as bar:
@@ -198,6 +202,7 @@ def write_files(
                 task, completed=done, total=total, description="drawing"
             ),
             tell=log_line,
+            robot=robot,
         )
     for file in filter(None, (film.gif, film.mp4)):
         size = filesize.decimal(file.stat().st_size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import re
 import shlex
 import sys
@@ -10,6 +11,8 @@ from collections.abc import Collection, Iterable, Mapping
 from importlib.util import find_spec
 from io import TextIOWrapper
 from typing import IO, Any
+
+from roboaccord.numerics.machine import SAFE
 
 MANY = 24  # names that a line of choices has at most
 EXTRAS: Mapping[str, Mapping[str, str]] = {
@@ -152,7 +155,8 @@ class Visible:
 
 
 def guard() -> None:
-    """Let whatever this process prints from now on pass through `visible`, and be encoded."""
+    """Make this process ours: what it prints is `visible` and encoded, its children's path safe."""
+    os.environ[SAFE] = "1"  # for libraries, too: glfw asks another Python for its version
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if isinstance(stream, TextIOWrapper):

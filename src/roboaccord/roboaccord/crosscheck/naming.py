@@ -309,7 +309,7 @@ def with_parameter(setup: Setup, key: str, value: float) -> Setup | None:
     group, _, name = key.partition(".")
     data[group] = {**data[group], name: value}
     try:
-        return Setup.of(make_scenario(data))
+        return Setup.of(make_scenario(data), setup.robot)
     except AccordError:
         return None
 

@@ -41,7 +41,6 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.gazebo.twin import GAZEBO_ENGINE, by_contacts, gazebo_case
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.joints import RELEASE
 
@@ -427,7 +426,10 @@ class StepCheck:
 
 
 def check_bag(
-    run: BagRun, scenario: Mapping[str, Json] | None = None, tolerance: float = 0.0
+    run: BagRun,
+    scenario: Mapping[str, Json] | None = None,
+    tolerance: float = 0.0,
+    setup: Setup | None = None,
 ) -> RecordedReport:
     """Compare every control period of a recorded run with the reference, as the live check does.
 
@@ -435,14 +437,14 @@ def check_bag(
         run: from a bag.
         scenario: as plain data, for a bag that holds none.
         tolerance: as of `StepCheck`.
+        setup: robot and scenario in place of the recorded ones.
 
     Raises:
         AccordError: if the scenario is not known.
     """
-    data = scenario or run.scenario
-    if not data:
+    if not (data := scenario or run.scenario) and not setup:
         raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
-    setup = Setup.of(make_scenario(data))
+    setup = setup or replace(run, scenario=data).setup()
     motion = run.trajectory
     check = StepCheck(setup, run.engine, run.engine_version, tolerance, run.transport)
     given = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]

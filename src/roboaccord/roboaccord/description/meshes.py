@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -15,7 +16,7 @@ from roboaccord.contract.contact import Index
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import LARGEST, check_file, is_file, read_text
 from roboaccord.contract.state import Array
-from roboaccord.description.resources import share
+from roboaccord.description.resources import folders_of, share
 from roboaccord.numerics.machine import spending
 
 if TYPE_CHECKING:
@@ -44,6 +45,14 @@ def mesh_path(name: str) -> Path:
     if not is_file(path):
         raise AccordError(f"no mesh {name}")
     return check_file(path)
+
+
+def ships(name: str) -> bool:
+    """Return whether a mesh is of an installed package, by its name alone."""
+    path = name.removeprefix(PACKAGE).removeprefix(FILE)
+    shares = [each / "share" for each in (*folders_of("AMENT_PREFIX_PATH"), Path(sys.prefix))]
+    inside = name.startswith(PACKAGE) or any(Path(path).is_relative_to(each) for each in shares)
+    return inside and ".." not in Path(path).parts and "//" not in path
 
 
 Part = tuple[Array, Index, Array | None]

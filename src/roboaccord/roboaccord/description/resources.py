@@ -29,7 +29,7 @@ def share(package: str) -> Path:
         raise AccordError(f"{package[:80]!r} is not a name of a package")
     top = modules_of(package)
     places = [*_beside(package, top.parent)] if top else []
-    prefixes = _folders_of("AMENT_PREFIX_PATH")
+    prefixes = folders_of("AMENT_PREFIX_PATH")
     for folder in [*places, *(prefix / "share" / package for prefix in prefixes)]:
         if (folder / "package.xml").is_file():
             return folder
@@ -81,9 +81,9 @@ def package_folders(package: str, path: Path, packages: Mapping[str, Path]) -> I
             yield above / package
             if _name_of(above) == package:
                 yield above
-    for folder in _folders_of("ROS_PACKAGE_PATH"):
+    for folder in folders_of("ROS_PACKAGE_PATH"):
         yield folder if folder.name == package else folder / package
-    yield from (prefix / "share" / package for prefix in _folders_of("AMENT_PREFIX_PATH"))
+    yield from (prefix / "share" / package for prefix in folders_of("AMENT_PREFIX_PATH"))
     with suppress(AccordError):
         yield share(package)
 
@@ -107,5 +107,6 @@ def _name_of(folder: Path) -> str:
         return ""
 
 
-def _folders_of(variable: str) -> list[Path]:
+def folders_of(variable: str) -> list[Path]:
+    """Return the folders of an environment variable."""
     return [Path(each) for each in os.environ.get(variable, "").split(os.pathsep) if each]

@@ -25,7 +25,7 @@ from roboaccord.door.arguments import (
 from roboaccord.engines import installed_names
 from roboaccord.run.output import write_text
 from roboaccord.run.runner import Run
-from roboaccord.scenario.files import apply_change, load_setup
+from roboaccord.scenario.files import load_scenario, load_setup
 from roboaccord.scenario.setup import Setup, find_robot, is_file
 
 if TYPE_CHECKING:
@@ -241,12 +241,12 @@ def check_recording(
     """
     from roboaccord.crosscheck.recorded import check_bag
 
-    data = dict(run.scenario)
-    if scenario or (robot and not data):
-        name = robot or data.get("robot", run.robot)
-        return check_bag(run, load_setup(name, scenario, changes, **options).scenario.data())
-    if robot:
-        data["robot"] = find_robot(robot).key
-    for change in changes:
-        apply_change(data, change)
-    return check_bag(run, data)
+    if scenario or (robot and not run.scenario):
+        name = robot or str(run.scenario.get("robot", run.robot))
+        if robot or not is_file(name):
+            return check_bag(run, setup=load_setup(name, scenario, changes, **options))
+        found = run.setup().robot
+        named = load_scenario(found.package, found.key, scenario, changes)
+        return check_bag(run, setup=Setup.of(named, found))
+    changes = [*([f"robot={json.dumps(find_robot(robot).key)}"] if robot else ()), *changes]
+    return check_bag(run, setup=run.setup(changes) if run.scenario else None)

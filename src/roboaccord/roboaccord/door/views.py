@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 import threading
+import xml.etree.ElementTree as ET
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,7 +17,9 @@ from roboaccord.bag.transforms import read_arrows
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.files import check_target
 from roboaccord.contract.modes import SETUP, Modes
+from roboaccord.description.meshes import ships
 from roboaccord.description.solids import BACKDROPS, TERRAIN, WALL
+from roboaccord.description.tree import Tree
 from roboaccord.door import arguments
 from roboaccord.door.arguments import Options, Recording, Settings, Subject, bag_of, setup_of
 from roboaccord.engines import check_engine
@@ -54,7 +58,7 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 
 VIEW = Modes(_modes, {
     "": "collision",
-    "BAG": "gif mp4 speed others",
+    "BAG": "gif mp4 speed others robot base package trust",
     "FILE": "base package trust",
     "FILE.xacro": "base package trust :=",
     "with SCENARIO": "words set fault engine speed",
@@ -68,6 +72,7 @@ def view(
     what: Subject | Recording,
     *others: Recording,
     scenario: str | Path | None = None,
+    robot: str | Path = "",
     engine: str = "reference",
     settings: Settings | None = None,
     gif: str | Path | None = None,
@@ -88,6 +93,7 @@ def view(
         what: a recorded run; or a robot, to be simulated in a scenario or else posed by hand.
         others: further runs, shown translucent.
         scenario: name, or a YAML file.
+        robot: file of the robot of a recorded run, whose meshes are drawn.
         engine: that simulates it.
         settings: values by key.
         gif, mp4: files of a film instead of a page.
@@ -105,13 +111,21 @@ def view(
     """
     if not isinstance(what, Setup) and arguments.subject_mode(what) == "BAG":
         bags = [bag_of(each) for each in (what, *others)]
+        of = setup_of(robot, **options) if robot else None
         if gif or mp4:
             files = [Path(each) if each else None for each in (gif, mp4)]
             write_films(
-                bags, *files, fps=fps, size=size, uncut=uncut, collision=collision, speed=speed
+                bags,
+                *files,
+                fps=fps,
+                size=size,
+                uncut=uncut,
+                collision=collision,
+                speed=speed,
+                robot=of,
             )
         else:
-            view_runs(bags, speed, stay, port, host, collision=collision)
+            view_runs(bags, speed, stay, port, host, collision=collision, robot=of)
         return
     if isinstance(what, Setup) or scenario:
         assert not isinstance(what, Run)
@@ -133,6 +147,7 @@ def write_films(
     speed: float = 1.0,
     drawn: Callable[[int, int], None] = lambda done, total: None,
     tell: Callable[[str], None] = arguments.tell,
+    robot: Setup | None = None,
 ) -> int:
     """Write a bag, with others translucent beside it, as a GIF, as an MP4, or as both.
 
@@ -140,7 +155,8 @@ def write_films(
         bags: the first is drawn, the others beside it.
         gif, mp4, fps, size, uncut, collision, speed: as of `view`.
         drawn: called with how many pictures are done, and of how many.
-        tell: called with a line on surroundings that cannot be drawn.
+        tell: called with a line on surroundings or meshes that are not drawn.
+        robot: whose meshes are drawn, where a bag names those of a robot's file.
 
     Returns:
         Number of pictures.
@@ -160,7 +176,7 @@ def write_films(
         check_target(file)
     if mp4:
         find_ffmpeg(pixels)
-    run, urdf, others, name = _read(bags)
+    run, urdf, others, name = _read(bags, robot, tell)
     setup = recorded_setup(run, tell)
     surfaces = surroundings(setup) if setup else []
     relief = next((s for s in surfaces if s.name == TERRAIN), None)
@@ -197,8 +213,9 @@ def view_runs(
     tell: Callable[[str], None] = arguments.tell,
     *,
     collision: bool = False,
+    robot: Setup | None = None,
 ) -> None:
-    """Show a bag in the browser, and others or its reference translucent.
+    """Show a bag in the browser, and others or its reference translucent; `robot` as of a film.
 
     Raises:
         AccordError: if one is not a bag, or holds no description to draw.
@@ -206,7 +223,7 @@ def view_runs(
     from roboaccord.view.player import Player
     from roboaccord.view.stage import Stage
 
-    run, urdf, others, _ = _read(bags)
+    run, urdf, others, _ = _read(bags, robot, tell)
     setup = recorded_setup(run, tell)
     stage = Stage(urdf, port, host, surroundings(setup) if setup else [], collision)
     arrows, aim = read_arrows(run.contacts), setup.robot.aim(setup) if setup else None
@@ -270,12 +287,30 @@ def pose_robot(
         threading.Event().wait(None if math.isinf(stay) else stay)
 
 
-def _read(bags: Sequence[Path]) -> tuple[BagRun, str, list[SecondRun], str]:
-    """Return the run of a bag, its description, other bags' runs or its reference, its name."""
+def _read(
+    bags: Sequence[Path], robot: Setup | None, tell: Callable[[str], None]
+) -> tuple[BagRun, str, list[SecondRun], str]:
+    """Return the run of a bag, its description, other bags' runs or its reference, its name.
+
+    A bag may name any file: meshes are read of installed packages, and those that the robot has.
+    """
     run, second = read_pair(bags[0])
-    runs = [run, *map(read_run, bags[1:])]
-    urdf, *urdfs = (described(each, bag) for each, bag in zip(runs, bags, strict=True))
+    runs, left = [run, *map(read_run, bags[1:])], set[str]()
+    own = ET.fromstring(robot.urdf()).iter("mesh") if robot else ()
+    known = {mesh.get("filename") for mesh in own}
+
+    def drawn(urdf: str) -> str:
+        Tree.parse(urdf)  # which refuses what is none
+        for mesh in (top := ET.fromstring(urdf)).iter("mesh"):
+            if (name := mesh.get("filename", "")) not in known and not ships(name):
+                left.add(mesh.attrib.pop("filename", ""))
+        return ET.tostring(top, encoding="unicode")
+
+    urdf, *urdfs = (drawn(described(each, bag)) for each, bag in zip(runs, bags, strict=True))
+    second = second and replace(second, urdf=drawn(second.urdf))
     others = beside(runs, urdfs) if urdfs else [second] if second else []
+    if left:
+        tell(f"not drawn: {len(left)} meshes that only the bag names: accord view BAG --robot FILE")
     return run, urdf, others, names_of(runs)[0]
 
 
@@ -285,14 +320,11 @@ def described(run: BagRun, path: Path) -> str:
     Raises:
         AccordError: if the bag does not even name its robot.
     """
-    if run.urdf:
-        return run.urdf
-    if run.robot not in robot_names():
-        raise AccordError(
-            f"{path} holds no robot_description, and {run.robot or 'its robot'} is not installed"
-            + did_you_mean(run.robot, robot_names())
-        )
-    return Setup.of(make_scenario({"robot": run.robot, **run.scenario})).urdf()
+    if not run.urdf and run.robot not in robot_names():
+        lacks = f"and {run.robot or 'its robot'} is not installed"
+        hint = did_you_mean(run.robot, robot_names())
+        raise AccordError(f"{path} holds no robot_description, {lacks}{hint}")
+    return run.urdf or run.setup().urdf()
 
 
 def recorded_setup(run: BagRun, tell: Callable[[str], None]) -> Setup | None:
@@ -300,7 +332,7 @@ def recorded_setup(run: BagRun, tell: Callable[[str], None]) -> Setup | None:
     if run.robot not in robot_names() or not run.scenario:
         return None
     try:
-        return Setup.of(make_scenario({"robot": run.robot, **run.scenario}))
+        return run.setup()
     except AccordError as error:
         tell(f"the surroundings are not drawn: {error}")
         return None

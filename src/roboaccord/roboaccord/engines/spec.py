@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.profiles import EXPERT
+from roboaccord.numerics.machine import safe_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,7 +189,8 @@ class EngineSpec:
             AccordError: naming what to install, where the engine's library cannot be imported.
         """
         try:
-            return part()
+            with safe_path():
+                return part()
         except ImportError as error:
             if "libGL" in str(error):
                 needs = "libGL.so.1: apt-get install libgl1"

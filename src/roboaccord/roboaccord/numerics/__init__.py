@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from roboaccord.numerics.jit import COMPILES as COMPILES
     from roboaccord.numerics.jit import kernel as kernel
     from roboaccord.numerics.machine import private_folder as private_folder
+    from roboaccord.numerics.machine import python as python
     from roboaccord.numerics.newton import central_slope as central_slope
     from roboaccord.numerics.newton import newton_steps as newton_steps
     from roboaccord.numerics.rotations import axis_angle_matrix as axis_angle_matrix

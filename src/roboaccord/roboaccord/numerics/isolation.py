@@ -22,7 +22,7 @@ from tempfile import NamedTemporaryFile
 from types import ModuleType
 from typing import IO, Any, TypeVar, TypeVarTuple
 
-from roboaccord.numerics.machine import cores, end_with
+from roboaccord.numerics.machine import cores, end_with, safe_path
 
 Ts = TypeVarTuple("Ts")
 R = TypeVar("R")
@@ -132,7 +132,7 @@ def _start(function: Callable[[*Ts], R], cpu: float) -> _Worker:
     printed = NamedTemporaryFile()  # noqa: SIM115 (closed with the worker)
     served = other, function, os.getpid(), printed.name, cpu
     process = context.Process(target=_serve, args=served, daemon=True)
-    with _no_main():
+    with _no_main(), safe_path():
         process.start()
     other.close()
     return _Worker(process, mine, printed)

@@ -1,4 +1,8 @@
-"""What this machine gives a process: cores, address space, a folder, an end with its parent."""
+"""What this machine gives a process: cores, address space, a folder, an end with its parent.
+
+And a safe path: by `-c` and `-m` Python looks for every module in the current folder first, for
+its own library's, too.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import signal
 import stat
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,6 +23,9 @@ from zipfile import ZipFile
 PR_SET_PDEATHSIG = 1  # of <linux/prctl.h>
 LIBRARIES = 1_000_000_000  # bytes of address space: 757 MB were used, and some kept free
 PER_CORE = 100_000_000  # bytes; of OpenBLAS, in NumPy and in SciPy, 86 MB were used
+SAFE = "PYTHONSAFEPATH"  # environment variable: what `-P` is on the command line
+_lock = threading.Lock()
+_before = list[str]()  # of each `safe_path` that lasts: the variable as it was, "" for none
 
 
 def cores() -> int:
@@ -62,6 +70,24 @@ def end_with(parent: int, number: int = signal.SIGKILL) -> None:
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(number))
     if os.getppid() != parent:  # it has ended already
         os._exit(1)
+
+
+def python(*words: str) -> list[str]:
+    """Return the command line of a Python process, `-m` or `-c` and what follows."""
+    return [sys.executable, "-P", *words]
+
+
+@contextmanager
+def safe_path() -> Iterator[None]:
+    """Let libraries start Python processes meanwhile, as pools of workers are started."""
+    with _lock:
+        _before.append(os.environ.get(SAFE, ""))
+        os.environ[SAFE] = "1"
+    try:
+        yield
+    finally:
+        with _lock:  # the first one that began may end first
+            os.environ[SAFE] = _before.pop()
 
 
 def private_folder() -> Path:

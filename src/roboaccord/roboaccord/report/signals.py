@@ -5,6 +5,7 @@ Signals are of joints, base, links, centre of mass, contact and energy.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -26,12 +27,12 @@ from roboaccord.crosscheck.energy import Stored, net_work
 from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.keys import in_yaml, keys_of
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.losses import motion_of
 
 RUNS = Path("runs")
+_log = logging.getLogger(__name__)
 BLOCK = 4096  # samples
 _MEANINGS = {
     "q": "joint position", "qd": "joint velocity", "effort": "joint effort",
@@ -143,8 +144,9 @@ class RunSignals(Mapping[str, Signal]):
         if not self.run.scenario:
             return None
         try:
-            return Setup.of(make_scenario({"robot": self.run.robot, **self.run.scenario}))
-        except AccordError:
+            return self.run.setup()
+        except AccordError as error:
+            _log.warning("%s: what needs the robot is left out: %s", self.path, error)
             return None
 
     @cached_property

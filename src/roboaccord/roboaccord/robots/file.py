@@ -17,7 +17,7 @@ from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.rules import check_description
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import ROOT, UrdfFile, robot_name, strip
+from roboaccord.description.urdf_file import ROOT, UrdfFile, check_urdf, robot_name, strip
 from roboaccord.engines import simulate_model
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.model import EngineModel
@@ -41,6 +41,8 @@ class FileRobot(Robot):
 
     Args:
         path: of the file.
+        text: URDF of a recorded run; then neither the file nor what it names is looked for.
+        name: of a recorded run's topics.
 
     Raises:
         AccordError: if it cannot be read.
@@ -49,10 +51,10 @@ class FileRobot(Robot):
     package = "roboaccord"
     controllers = {"pd": Posture, "sine": Sine, "random": Random, "follow": Follow}
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, text: str | None = None, name: str = "") -> None:
         super().__init__()
-        self.path = path.absolute()
-        self.name = robot_name(self.path)
+        self.path, self._text = path.absolute(), text
+        self.name = name or robot_name(self.path)
         self.summary = f"of {self.path}"
         self._files = dict[tuple[tuple[str, str], ...], UrdfFile]()
         self._floats, self._away = False, False
@@ -66,6 +68,8 @@ class FileRobot(Robot):
 
         Its joints have one degree of freedom at most (`single_degrees`).
         """
+        if self._text is not None:
+            return _untied(check_urdf(self.path, self._text, {}))
         packages, arguments = setup.scenario.packages, setup.scenario.arguments
         key = (*packages.items(), ("", ""), *arguments.items())
         if key not in self._files:
@@ -97,7 +101,7 @@ class FileRobot(Robot):
             raise AccordError("base is ball; a robot of a file takes fixed, planar or free")
         file, source = self.file(setup), self.path.name
         check_description(file)
-        top = ET.fromstring(file.rooted(file.resolved())[0])
+        top = ET.fromstring(file.rooted("" if self._text else file.resolved())[0])
         for joint in top.findall("joint"):
             for mimic in joint.findall("mimic") if not setup.parameters.mimic else ():
                 joint.remove(mimic)
@@ -206,6 +210,14 @@ def friction_of(setup: Setup) -> JointFriction | None:
     viscous = p.damping * np.array([joint.damping for joint in moving])
     dry = p.dry_friction * np.array([joint.friction for joint in moving])
     return JointFriction(viscous, dry, p.friction_speed) if viscous.any() or dry.any() else None
+
+
+def _untied(file: UrdfFile) -> UrdfFile:
+    """Return a recorded robot without what tied its base to the world."""
+    top = ET.fromstring(file.text)
+    for each in top.findall("joint/parent[@link='world']/..") + top.findall("link[@name='world']"):
+        top.remove(each)
+    return replace(file, text=ET.tostring(top, encoding="unicode"))
 
 
 def _leave_out_stops(joint: ET.Element) -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import Crash, isolated
-from roboaccord.numerics.machine import cores, end_with
+from roboaccord.numerics.machine import cores, end_with, safe_path
 from roboaccord.scenario.user_code import users_code
 
 if TYPE_CHECKING:
@@ -185,15 +185,16 @@ def _here(
     options = {"initializer": end_with, "initargs": (os.getpid(),)} if tied else {}
     backend = "threading" if threads else "loky"
     run = Parallel(n_jobs=workers, backend=backend, return_as="generator_unordered", **options)
-    found = run(delayed(_numbered)(i, function, call) for i, call in calls.items())
-    try:
-        for each in found:  # noqa: UP028 - `yield from` would close it before `finally` does
-            yield each
-    except TerminatedWorkerError:
-        raise AccordError("a worker process was killed; was there enough memory?") from None
-    finally:
-        with warnings.catch_warnings(action="ignore"):  # of pieces that nobody waits for any more
-            found.close()
+    with nullcontext() if threads else safe_path():  # all the while: a worker may be replaced
+        found = run(delayed(_numbered)(i, function, call) for i, call in calls.items())
+        try:
+            for each in found:  # noqa: UP028 - `yield from` would close it before `finally` does
+                yield each
+        except TerminatedWorkerError:
+            raise AccordError("a worker process was killed; was there enough memory?") from None
+        finally:
+            with warnings.catch_warnings(action="ignore"):  # of pieces that nobody waits for
+                found.close()
 
 
 def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[int, T]:

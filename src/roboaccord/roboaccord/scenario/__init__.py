@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from roboaccord.scenario.files import apply_change as apply_change
     from roboaccord.scenario.files import load_scenario as load_scenario
     from roboaccord.scenario.files import make_scenario as make_scenario
+    from roboaccord.scenario.files import path_changes as path_changes
+    from roboaccord.scenario.files import recorded_setup as recorded_setup
     from roboaccord.scenario.files import scenario_names as scenario_names
     from roboaccord.scenario.scenario import Scenario as Scenario
     from roboaccord.scenario.setup import RELEASED as RELEASED

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,14 @@ from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
 from roboaccord.scenario.watch import START_TIMEOUT, starting
+
+
+class _Here:
+    """Find a user's modules in the current folder, where no other finder has one of that name."""
+
+    @staticmethod
+    def find_spec(name: str, path: object, _: object = None) -> ModuleSpec | None:
+        return PathFinder.find_spec(name, [str(Path.cwd())]) if path is None else None
 
 
 class Passive:
@@ -107,9 +116,8 @@ def _import_factory(path: str) -> Callable[..., Any]:
     module_name, colon, attribute = path.partition(":")
     if not colon:
         raise AccordError(f"--controller takes package.module:Class, not {path!r}")
-    here = str(Path.cwd())
-    if not {"", here} & set(sys.path):
-        sys.path.insert(0, here)  # as `python -m` does; a script's path lacks it
+    if _Here not in sys.meta_path:
+        sys.meta_path.append(_Here)  # and not to sys.path, which processes inherit
     try:
         factory = getattr(importlib.import_module(module_name), attribute)
     except SystemExit as error:

@@ -24,6 +24,7 @@ from roboaccord.scenario.scenario import ONE_STEP, Scenario, Tolerances
 from roboaccord.scenario.setup import RELEASED, Setup, find_robot, is_file, robot_names
 
 LARGEST = 1e12  # of a number of a scenario, in SI units
+PATHS = ("file", "folder", "identified")  # keys of controllers and terrain that name one
 LONGEST = 100  # bytes of a name: folders are called by it
 NO_PACKAGES: Mapping[str, Path] = {}
 
@@ -55,7 +56,71 @@ def load_scenario(package: str, robot: str, name: str, changes: Sequence[str] = 
     for change in changes:
         apply_change(data, change)
         _name_parameters(data, package)
-    return make_scenario(data)
+    scenario = make_scenario(data)
+    check_paths(scenario.data(), [*changes, "robot="], package)
+    return scenario
+
+
+def paths_of(data: Mapping[str, Any], section: str = "") -> dict[str, str]:
+    """Return the paths that the data of a scenario name, by key."""
+    found = dict[str, str]()
+    for name, value in data.items():
+        key = f"{section}.{name}".strip(".")
+        if isinstance(value, Mapping):
+            found |= paths_of(value, key)
+        elif isinstance(value, str) and value:
+            world = key == "world" and ("/" in value or value.endswith(".sdf"))
+            other = name in PATHS or section == "packages" or (key == "robot" and is_file(value))
+            found |= {key: value} if world or other else {}
+    return found
+
+
+def path_changes(data: Mapping[str, Any]) -> list[str]:
+    """Return the paths of a scenario as `KEY=VALUE`, by which another process may read them."""
+    return [f"{key}={json.dumps(path)}" for key, path in paths_of(data).items()]
+
+
+def check_paths(data: Mapping[str, Any], changes: Sequence[str], package: str) -> None:
+    """Refuse a path that a scenario alone names: bags, messages and its file may name any.
+
+    Args:
+        data: of the scenario.
+        changes: `KEY=VALUE` of the command line, which are in it.
+        package: of the robot, of which meshes may be named.
+
+    Raises:
+        AccordError: naming the key.
+    """
+    given = tuple(f"{change.partition('=')[0].strip()}." for change in changes)
+    for key, path in paths_of(data).items():
+        ships = Path(path).name == path and (share(package) / "meshes" / path).is_file()
+        if not (ships or f"{key}.".startswith(given)):
+            raise AccordError(f"{key}: {path} is not read, unless by --set {key}={path}")
+
+
+def recorded_setup(
+    data: Mapping[str, Any], robot: str, urdf: str = "", changes: Sequence[str] = ()
+) -> Setup:
+    """Return the setup of a run as a bag or a message states it, which may name any file.
+
+    Args:
+        data: of its scenario.
+        robot: name of its topics.
+        urdf: its description, which is the robot where that is a file.
+        changes: `KEY=VALUE` of the scenario, which may name files.
+
+    Raises:
+        AccordError: if it cannot be had without opening others.
+    """
+    data, named = {"robot": robot, **data}, "robot" in paths_of(data)
+    for change in changes:
+        apply_change(data, change)
+        named &= not change.startswith("robot=")
+    scenario = make_scenario(data)
+    found = find_robot(scenario.robot, *([urdf, robot] if named else ()))
+    read = {"terrain": scenario.terrain} if urdf else scenario.data()  # of a bag; of a message
+    check_paths(read, changes, found.package)
+    return Setup.of(scenario, found)
 
 
 def read_scenario(path: Path) -> dict[str, Any]:
@@ -129,7 +194,7 @@ def _hint(key: str, data: Mapping[str, Any]) -> str:
     """Return a hint for an unknown key: the one of this name in a section, or what is like it."""
     sections = {**Scenario(robot="any").data(), **data}
     with suppress(AccordError):
-        robot = find_robot(str(data.get("robot")))
+        robot = find_robot(str(data.get("robot")), "", "a file")  # which is not opened
         sections["parameters"] = parameter_file(robot.package)
     below = (s for s, keys in sections.items() if isinstance(keys, Mapping) and key in keys)
     section = next(below, "")

@@ -265,14 +265,14 @@ class Setup:
     scenario: Scenario
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Setup:
-        """Find the robot of a scenario, and check what the scenario asks of it.
+    def of(cls, scenario: Scenario, robot: Robot | None = None) -> Setup:
+        """Find the robot of a scenario, where it is not given, and check what is asked of it.
 
         Raises:
             AccordError: for an unknown robot, parameter, joint, switch or friction law, or a fault
                 of what cannot fail.
         """
-        setup = cls(find_robot(scenario.robot), scenario)
+        setup = cls(robot or find_robot(scenario.robot), scenario)
         _ = setup.parameters, setup.terrain, setup.faults, setup.initial, setup.force_law
         try:
             _ = setup.assumed.force_law
@@ -443,15 +443,20 @@ def robot_names() -> list[str]:
     return sorted(_entries(GROUP))
 
 
-def find_robot(name: str) -> Robot:
+def find_robot(name: str, *recorded: str) -> Robot:
     """Return a robot by name, where a hyphen stands for an underscore, or by the path of its file.
+
+    Args:
+        name: as it is known.
+        recorded: URDF and name of one that is a file, which is then not opened.
 
     Raises:
         AccordError: if there is none of that name, its package cannot be imported, or its file not
             be read.
     """
     if is_file(name):
-        made: Robot = _entries(FILES)[Path(name).suffix[1:]].load()(Path(name))
+        kind = "urdf" if recorded else Path(name).suffix[1:]
+        made: Robot = _entries(FILES)[kind].load()(Path(name), *recorded)
         return made
     key = name.replace("-", "_")
     entry = _entries(GROUP).get(key)

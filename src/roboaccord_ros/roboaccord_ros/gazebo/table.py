@@ -25,7 +25,6 @@ from roboaccord.contract import AccordError, guard
 from roboaccord.description import share
 from roboaccord.run import RunRequest, metrics_of, run_direct
 from roboaccord.scenario import (
-    Scenario,
     Setup,
     find_robot,
     load_scenario,
@@ -107,7 +106,7 @@ def reference_run(
 def figure_of(bag: Path, entry: Entry) -> float:
     """Return the figure of a recorded run that an entry names, over the entry's time."""
     run = read_run(bag)
-    setup = Setup.of(Scenario(**run.scenario))
+    setup = run.setup()
     end = float(run.trajectory.time[-1])
     part = run.trajectory.window(entry.get("from", 0.0), entry.get("to", end))
     value = metrics_of(setup, part).get(entry["figure"])

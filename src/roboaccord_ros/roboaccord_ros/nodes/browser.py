@@ -10,6 +10,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 from roboaccord.bag import REFERENCE, Look, decode_looks, read_arrows
+from roboaccord.numerics import python
 from roboaccord.scenario import Setup
 from roboaccord.view import Figure, Stage, StateDisplay, open_stage, pose_of
 
@@ -125,7 +126,7 @@ def open_in_desktop(url: str) -> None:
     One that needs a terminal has none, and ends.
     """
     subprocess.Popen(
-        [sys.executable, "-m", "webbrowser", url],
+        python("-m", "webbrowser", url),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

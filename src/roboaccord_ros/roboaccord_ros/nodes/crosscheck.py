@@ -26,7 +26,7 @@ from roboaccord.cdr import (
 )
 from roboaccord.contract import RobotState
 from roboaccord.crosscheck import BEHIND, LiveSteps, RecordedReport, StepCheck
-from roboaccord.scenario import Setup, make_scenario
+from roboaccord.scenario import recorded_setup
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
@@ -55,6 +55,7 @@ class CrosscheckShell(Shell):
         tolerance: rms velocity error over rms change of velocity; 0: the scenario's.
         reference: whether the reference runs free, too, and is published as a second robot.
         controller: of that, `package.module:Class` in place of the scenario's.
+        changes: `KEY=VALUE` of the scenario, which may name files, as no message may.
     """
 
     name = "crosscheck"
@@ -68,9 +69,10 @@ class CrosscheckShell(Shell):
         *,
         reference: bool = False,
         controller: str = "",
+        changes: Sequence[str] = (),
     ) -> None:
         super().__init__(node, robot, run)
-        self._tolerance = tolerance
+        self._tolerance, self._changes = tolerance, changes
         self._outs = [self.advertise(name) for name in SECOND] if reference else []
         self._controller = controller
         self._steps: LiveSteps | None = None  # once the scenario is known
@@ -89,9 +91,9 @@ class CrosscheckShell(Shell):
     def build(cls, node: Node, run: Run) -> Self:
         """Make the cross-check that the parameters of a node specify."""
         own = ("reference", "controller")
-        values = declare(node, "robot", "tolerance", *own, needs=["robot"])
+        values = declare(node, "robot", "tolerance", "set", *own, needs=["robot"])
         given = {name: values[name] for name in own}
-        return cls(node, values["robot"], values["tolerance"], run, **given)
+        return cls(node, values["robot"], values["tolerance"], run, changes=values["set"], **given)
 
     @property
     def check(self) -> StepCheck | None:
@@ -130,7 +132,7 @@ class CrosscheckShell(Shell):
         if self._steps:
             return
         facts = json.loads(decode_string(data))
-        setup = Setup.of(make_scenario(facts["scenario"]))
+        setup = recorded_setup(facts["scenario"], self.robot, changes=self._changes)
         self._period = setup.scenario.control_period
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]

@@ -7,7 +7,7 @@ import json
 import logging
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Self
@@ -29,7 +29,7 @@ from roboaccord.bag import (
 )
 from roboaccord.cdr import decode_events, decode_string
 from roboaccord.contract import NANOSECONDS, AccordError
-from roboaccord.scenario import Robot, Setup, make_scenario
+from roboaccord.scenario import Robot, Setup, recorded_setup
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
@@ -87,11 +87,13 @@ class RecorderShell(Shell):
 
     name = "recorder"
 
-    def __init__(self, node: Node, robot: str, path: Path, run: Run) -> None:
+    def __init__(
+        self, node: Node, robot: str, path: Path, run: Run, changes: Sequence[str] = ()
+    ) -> None:
         super().__init__(node, robot, run)
         if path.exists():
             raise AccordError(f"{path} exists already; choose another name for the bag")
-        self._path = path
+        self._path, self._changes = path, changes
         self._stack = contextlib.ExitStack()
         self._bag: BagWriter | None = None
         self._ledger = Ledger(0)
@@ -110,8 +112,8 @@ class RecorderShell(Shell):
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
         """Make the recorder that the parameters of a node specify."""
-        values = declare(node, "robot", "bag", needs=["robot", "bag"])
-        return cls(node, values["robot"], Path(values["bag"]), run)
+        values = declare(node, "robot", "bag", "set", needs=["robot", "bag"])
+        return cls(node, values["robot"], Path(values["bag"]), run, values["set"])
 
     def close(self) -> None:
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
@@ -131,7 +133,7 @@ class RecorderShell(Shell):
         if self._bag is not None:
             return
         facts = json.loads(decode_string(data))
-        setup = Setup.of(make_scenario(facts["scenario"]))
+        setup = recorded_setup(facts["scenario"], self.robot, changes=self._changes)
         words = (facts[key] for key in ("engine", "engine_version", "transport"))
         bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
         bag.add_topic(Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))

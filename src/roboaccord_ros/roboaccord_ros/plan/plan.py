@@ -12,7 +12,7 @@ from roboaccord.contract import AccordError, Json
 from roboaccord.description import share
 from roboaccord.gazebo import contact_shapes
 from roboaccord.run import make_simulator
-from roboaccord.scenario import check_controller
+from roboaccord.scenario import check_controller, path_changes
 
 from roboaccord_ros.gazebo.bridge import PARTITION
 from roboaccord_ros.gazebo.prepare import (
@@ -144,7 +144,8 @@ def _nodes(
     if apart and run["lockstep"] and not sight.gazebo:
         processes = on_own_cores(processes)
     common = {"robot": request.setup.robot.name, "log": request["log_level"]}
-    processes += [_node(name, "part", {**common, **own}) for name, own in beside.items()]
+    given = {"set": named} if (named := path_changes(request.setup.scenario.data())) else {}
+    processes += [_node(name, "part", {**common, **given, **own}) for name, own in beside.items()]
     return processes
 
 

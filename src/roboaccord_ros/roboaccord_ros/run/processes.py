@@ -8,7 +8,6 @@ import math
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,8 +18,10 @@ from typing import Any
 import yaml
 from roboaccord.bag import play
 from roboaccord.contract import AccordError, Inputs
+from roboaccord.numerics import python
 from roboaccord.run import NO_INPUTS, Figures, Motion, RecordedInputs, RunRequest
 from roboaccord.run import Run as RunResult
+from roboaccord.scenario import path_changes
 
 from roboaccord_ros.graph.shell import PARENT, STATUS_INTERRUPTED
 from roboaccord_ros.launch_data import Value
@@ -42,7 +43,7 @@ def run_ros_processes(request: RunRequest) -> RunResult:
     Raises:
         AccordError: whatever ends the run early, in one line.
     """
-    commands = {name: [sys.executable, "-m", f"roboaccord_ros.nodes.{name}"] for name in NODES}
+    commands = {name: python("-m", f"roboaccord_ros.nodes.{name}") for name in NODES}
     return run_commands(request, commands)
 
 
@@ -83,12 +84,13 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario = folder / "scenario.yaml"
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
-    robot = request.setup.robot.name
+    robot, given = request.setup.robot.name, path_changes(data) or [""]
     limits: dict[str, Value] = {"timeout": request.timeout, "start_timeout": request.start_timeout}
     common: dict[str, Value] = {
         "robot": request.setup.robot.key,
         "scenario": str(scenario),
         **limits,
+        "set": given,
     }
     patience = 3.0 * request.start_timeout  # a controller node makes its controller twice
     parameters: dict[str, dict[str, Value]] = {
@@ -105,11 +107,12 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
             "inputs": _bag_of(request.inputs),
             "peers": ["simulator", "recorder"],
         },
-        "recorder": {"robot": robot, "bag": str(request.bag.absolute())},
+        "recorder": {"robot": robot, "bag": str(request.bag.absolute()), "set": given},
     }
     file = folder / "parameters.yaml"
     nodes = {name: {"ros__parameters": values} for name, values in parameters.items()}
-    file.write_text(yaml.safe_dump(nodes), encoding="utf-8")
+    copied = json.loads(json.dumps(nodes))  # ROS takes no YAML in which a list is named twice
+    file.write_text(yaml.safe_dump(copied), encoding="utf-8")
     return file
 
 

@@ -9,6 +9,7 @@ from rclpy.context import Context
 from rclpy.node import Node
 from roboaccord.run import Figures, RunRequest, make_simulator
 from roboaccord.run import Run as RunResult
+from roboaccord.scenario import path_changes
 from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
@@ -44,7 +45,8 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
         for name in NAMES:
             nodes.append(_node(name, context))
         with contextlib.ExitStack() as stack:
-            recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run)
+            given = path_changes(setup.scenario.data())
+            recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run, given)
             stack.callback(recorder.close)
             shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
             asked = ControllerOptions(
