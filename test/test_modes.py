@@ -246,6 +246,8 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
         values = {FLAGS.get(first, first): subject, **{flags[k]: v for k, v in more.items()}}
         in_force = modes.of(values)
         taken = set(" ".join(modes.takes.get(each, "") for each in ("", *in_force)).split())
+        if own & {flags[k] for k in more} - taken:
+            continue  # another function's mode
         for argument, flag in flags.items():
             if flag not in own - taken or argument in ("gif", "mp4", "scenario", "others"):
                 continue  # some select a mode themselves

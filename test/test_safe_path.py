@@ -131,7 +131,7 @@ def plain(data: object) -> object:
 POOLS = {"get_context", "Pool", "ProcessPoolExecutor", "Parallel", "LocalCluster"}
 PROGRAMS = {"execv", "execve", "execvp", "execvpe", "posix_spawn", "spawnv", "spawnvp"}
 WORDS = ('"-m"', '"-c"', "executable", *(f"{name}(" for name in POOLS | PROGRAMS))
-BY_COMMAND = {"with_parent.py"}  # executes the command that it is given
+BY_COMMAND = {"with_parent.py", "start.py"}  # executes the command that it is given
 ASKED = {"machine.py", "bringup.py"}  # how Python is called; launch files have the core not
 
 

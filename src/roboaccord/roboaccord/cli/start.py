@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from roboaccord.cli.signals import GRACE, MINDED, TAKEN, WORDS
-from roboaccord.numerics.machine import end_with
+from roboaccord.numerics.machine import end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
@@ -29,7 +29,7 @@ def main() -> NoReturn:
     """Run the command line in a child, and end as it does."""
     if sys.getfilesystemencoding() != "utf-8" and os.environ.get("PYTHONUTF8") != "1":
         os.environ["PYTHONUTF8"] = "1"  # files are, and libraries read them by the locale
-        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+        os.execv(sys.executable, python(*sys.orig_argv[1:]))
     parent = os.getpid()
     is_minded = os.environ.get(MINDED) == f"{os.getppid()} {parent}"  # and executed anew by rclpy
     if sys.platform == "linux" and not is_minded:

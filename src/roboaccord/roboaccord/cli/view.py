@@ -157,11 +157,13 @@ def view_command(
 
       accord view arm.urdf released --engine dart
 
+      accord view arm.urdf.xacro --collision
+
       accord view runs/arm_released_reference/bag --robot arm.urdf
     """
     path, others = Path(what), beside or []
     bags = _bags(path, others) if subject_mode(what) == "BAG" else []
-    drawn = load_setup(robot, "", (), None, base, packages) if robot else None
+    drawn = load_setup(robot, "", None, None, base, packages) if robot else None
     if film.gif or film.mp4:
         write_files(bags, film, speed, collision, drawn)
     elif bags:

@@ -16,7 +16,7 @@ from threading import Timer
 from typing import Any
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.machine import end_with
+from roboaccord.numerics.machine import end_with, python
 
 SECONDS = 20  # of processor time; the largest xacro of 69 public ones takes 3
 WAITING = 30.0  # times that by the clock, for that time on a busy machine
@@ -46,7 +46,7 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
         json.dump({**job, **limits}, given)
         given.seek(0)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", __name__], env={**os.environ, **ALONE, **search},
+            python("-m", __name__), env={**os.environ, **ALONE, **search},
             stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
     late = Timer(WAITING * seconds, _end, [process.pid])
