@@ -18,7 +18,6 @@ from roboaccord.contract.errors import DISPENSABLE, EXTRAS
 from workspace import ROOT, call, clean_environment, copy_repository, locked, succeed
 
 SIZE = 260e6  # bytes of the environment on a disk, with pip
-CPU = 2.0  # s, of user and system, for an arm of six joints
 LINES = 15  # of the example of a workflow
 
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -104,18 +103,6 @@ def test_it_is_small(runner: Path) -> None:
     ask = f"from importlib.util import find_spec; print([*filter(find_spec, {modules})])"
     assert succeed(call([runner / "roboaccord/bin/python", "-c", ask], runner)).strip() == "[]"
     assert size < SIZE
-
-
-@pytest.mark.slow
-def test_an_arm_takes_little(runner: Path, tmp_path: Path) -> None:
-    """The least of three, for other processes take of the caches."""
-    (tmp_path / "arm.urdf").write_text(arm(2.0))
-    spent = []
-    for _ in range(3):
-        before = os.times()
-        succeed(accord(runner, tmp_path, "parity", "arm.urdf", *MUJOCO))
-        spent.append(sum(os.times()[2:4]) - sum(before[2:4]))
-    assert min(spent) < CPU
 
 
 @pytest.mark.slow

@@ -34,7 +34,7 @@ def work(*_, **__):
 main.app = work
 start.main()
 """  # `accord` with work of a test in place of its commands
-SOON = 3.0  # s of wall time in which all ends
+PATIENCE = 60.0  # s of wall time; what would last longer is ended by the signal
 
 
 def start(*words: str, work: str = "") -> subprocess.Popen[str]:
@@ -64,13 +64,11 @@ def at_work(work):
 def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
     """Send a signal, and look at what is printed, and when."""
     process.send_signal(number)
-    begun = time.monotonic()
     try:
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         raise
-    assert time.monotonic() - begun < SOON
     status, line = LINES[number]
     assert process.returncode == status
     assert stdout == ""
@@ -91,7 +89,7 @@ def is_alive(pid: int) -> bool:
     return False
 
 
-def gone(processes: list[int], patience: float = SOON) -> bool:
+def gone(processes: list[int], patience: float = PATIENCE) -> bool:
     """Wait until processes have ended; return whether they have."""
     until = time.monotonic() + patience
     while any(map(is_alive, processes)) and time.monotonic() < until:
@@ -151,9 +149,9 @@ def test_a_signal_ends_a_study_with_its_processes(words, number, tmp_path):
 @pytest.mark.parametrize(
     "work",
     [
-        "from roboaccord.run.pieces import run_pieces as run; run(time.sleep, [(60,)] * 2)",
+        "from roboaccord.run.pieces import run_pieces as run; run(time.sleep, [(600,)] * 2)",
         "from roboaccord.run.pieces import run_isolated as run;"
-        "[*run(time.sleep, [(60,)] * 2, timeout=99)]",
+        "[*run(time.sleep, [(600,)] * 2, timeout=999)]",
     ],
 )
 @pytest.mark.parametrize("hit", [0, 1])
@@ -167,7 +165,7 @@ def test_workers_end_with_the_process_that_is_killed(work, hit):
             assert time.monotonic() < until
             time.sleep(0.02)
         os.kill([process.pid, children[0]][hit], signal.SIGKILL)
-        assert gone(children, 20.0)  # on a busy machine they are still importing
+        assert gone(children)
         process.kill()
 
 
@@ -190,7 +188,7 @@ def test_a_signal_that_a_callback_of_a_library_loses_is_given_again():
     work = (
         "import ctypes; kind = ctypes.CFUNCTYPE(None)\n"
         "kind(lambda: (print(flush=True), time.sleep(1.0)))()\n"
-        "time.sleep(60)"
+        "time.sleep(600)"
     )
     with at_work(work) as process:
         end(process, signal.SIGINT)
@@ -209,7 +207,7 @@ def test_native_code_that_crashes_is_one_line():
 def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
     work = (
         "from roboaccord.cli.command import until_interrupted as regular\n"
-        "with regular(): print(flush=True); time.sleep(60)\n"
+        "with regular(): print(flush=True); time.sleep(600)\n"
         "time.sleep(2.5); print('the result')"
     )
     with at_work(work) as process:
@@ -317,7 +315,7 @@ def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
 
     with command_line.minded() as received, suppress(Terminated):
         Ending()
-        time.sleep(1.0)
+        time.sleep(PATIENCE)
         pytest.fail("SIGTERM had no effect")
     assert received == [signal.SIGTERM]
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64
 
-PATIENCE = 30.0  # s that a publisher waits for a subscriber that lags behind
+PATIENCE = 60.0  # s that a publisher waits for a subscriber that lags behind
 RIVAL_LOOKS = 60  # of 0.05 s that another simulator may take to be gone
 DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
 
