@@ -75,7 +75,7 @@ lint: $(VENV)/.dev ## check lint rules and format
 
 .PHONY: types
 types: $(VENV)/.dev ## check types with mypy
-	$(VENV)/bin/mypy $(MODULES)
+	$(VENV)/bin/mypy $(MODULES) benchmarks
 
 .PHONY: format
 format: $(VENV)/.dev ## format the code, and apply automatic lint fixes
