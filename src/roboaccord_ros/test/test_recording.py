@@ -101,10 +101,10 @@ def test_a_last_message_that_never_comes_is_told(request_for, setup_for, monkeyp
     """Lose the last odometry, which no later one shows; the run ends nevertheless."""
     take, odometry = recorder.RecorderShell._take, []
 
-    def lose(shell, name, data):
+    def lose(shell, name, now, data):
         odometry.extend([data] if name == ODOMETRY else [])
         if name != ODOMETRY or len(odometry) <= 20:
-            take(shell, name, data)
+            take(shell, name, now, data)
 
     monkeypatch.setattr(recorder.RecorderShell, "_take", lose)
     monkeypatch.setattr(recorder, "PATIENCE", 0.3)
