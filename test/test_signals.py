@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -258,6 +259,42 @@ def test_files_that_run_out_are_told_as_such(words, tmp_path, capsys):
     assert capsys.readouterr().err == (
         "accord: too many open files: raise the limit with ulimit -n\n"
     )
+
+
+UNPRIVILEGED = "setpriv --reuid 65534 --regid 65534 --clear-groups".split()
+READS_ALL = "+dac_override,+dac_read_search"  # what is installed may belong to somebody else
+
+
+@thorough
+@pytest.mark.parametrize("words", ["--version", *(pytest.param(w, marks=pytest.mark.slow) for w in (
+    "sweep toy.yaml --seeds 4", "parity arm.urdf", "crosscheck monkeybot level",
+    "run monkeybot level --transport ros_processes"))])  # fmt: skip
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_full_process_table_is_one_line(words, limit, tmp_path):
+    """The process that works cannot be started, or none of its threads."""
+    user = [*UNPRIVILEGED, "--inh-caps", READS_ALL, "--ambient-caps", READS_ALL]
+    if subprocess.run([*user, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no other user's limits can be tried here")
+    tmp_path.chmod(0o777)
+    (tmp_path / "arm.urdf").write_text("<robot name='arm'><link name='base_link'/></robot>")
+    command = [sys.executable, "-m", "roboaccord.cli.start", *words.split()]
+    done = subprocess.run(
+        [*user, "bash", "-c", f'ulimit -u {limit}; exec "$@"', "bash", *command],
+        capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "ulimit -u" in done.stderr
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.ENOSPC])
+def test_a_limit_of_the_system_behind_an_error_is_named(number):
+    """Of a process, or of what processes share, which has no file; a file's error names it."""
+    words = {errno.EAGAIN: "ulimit -u", errno.ENOSPC: "/dev/shm"}[number]
+    own = OSError(number, os.strerror(number))
+    wrapped = RuntimeError("a pool")
+    wrapped.__cause__ = own
+    assert all(words in command_line.lack(error) for error in (own, wrapped))
+    assert command_line.lack(OSError(number, os.strerror(number), "a.bag")) == ""
 
 
 @thorough

@@ -10,6 +10,7 @@ import signal
 import stat
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -38,6 +39,19 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
             f"{limit // 10**6} MB of address space do not suffice for this, which takes up to "
             f"{need // 10**6} MB: raise the limit by ulimit -v"
         )
+
+
+def can_start_threads() -> bool:
+    """Return whether OpenBLAS can start its threads; else it interrupts the process."""
+    over = threading.Event()
+    try:
+        for _ in range(cores()):
+            threading.Thread(target=over.wait, daemon=True).start()
+    except RuntimeError:
+        return False
+    finally:
+        over.set()
+    return True
 
 
 def end_with(parent: int, number: int = signal.SIGKILL) -> None:
