@@ -163,8 +163,9 @@ class GazeboShell(ResultShell):
         # An old command does not help.
         qos = graph.NEWEST if self._options.max_delay else graph.RELIABLE
         self._commands = self.subscribe(
-            graph.EFFORTS, self._codec.decode, self._on_command, qos, is_fatal=self._is_alone
-        )
+            graph.EFFORTS, self._codec.decode, self._on_command, qos,
+            is_fatal=lambda: self._begun and self._commands.get_publisher_count() == 1,
+        )  # fmt: skip
         self._wrenches = self.subscribe(graph.WRENCH, finite(decode_wrench), self._on_wrench)
         base = self.subscribe(graph.GZ_ODOMETRY, self._inlet.take_odometry, self._on_state)
         states = self.subscribe(
@@ -256,10 +257,6 @@ class GazeboShell(ResultShell):
         self._heard = self._started = time.monotonic()
         self._pace.restart()
         self._publish(state)
-
-    def _is_alone(self) -> bool:
-        """Return whether what cannot be read is the controller's: nobody else publishes."""
-        return self._begun and self._commands.get_publisher_count() == 1
 
     def _on_wrench(self, wrench: tuple[float, Array]) -> None:
         self._wrench = wrench

@@ -81,8 +81,10 @@ class Pacing:
         self._efforts = EffortCodec(setup.joints)
         self._joints = setup.joints
         self._commands = simulation.subscribe(
-            graph.EFFORTS, self._read_command, self._on_command, is_fatal=self._is_alone
-        )
+            graph.EFFORTS, self._read_command, self._on_command,
+            # What cannot be read is the controller's where nobody else publishes.
+            is_fatal=lambda: self.started and self._commands.get_publisher_count() == 1,
+        )  # fmt: skip
         simulation.every(POLL, self._look)
         if self._pace.look_period:
             simulation.every(self._pace.look_period, self._keep_pace)
@@ -111,10 +113,6 @@ class Pacing:
         stamp, effort = self._efforts.decode(data)
         check_command(Command(effort), self._joints, "the controller", stamp)
         return stamp, effort
-
-    def _is_alone(self) -> bool:
-        """Return whether what cannot be read is the controller's: nobody else publishes."""
-        return self.started and self._commands.get_publisher_count() == 1
 
     def _on_command(self, command: tuple[float, Array]) -> None:
         stamp, effort = command
