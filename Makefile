@@ -75,7 +75,7 @@ lint: $(VENV)/.dev ## check lint rules and format
 
 .PHONY: types
 types: $(VENV)/.dev ## check types with mypy
-	$(VENV)/bin/mypy $(MODULES)
+	$(VENV)/bin/mypy $(MODULES) benchmarks
 
 .PHONY: format
 format: $(VENV)/.dev ## format the code, and apply automatic lint fixes
@@ -178,9 +178,9 @@ lock: ## update the locked versions in requirements/*.txt; UPGRADE= keeps those 
 	@# empy has no wheel, and only the generators of messages need it.
 	python3 -m venv .lock
 	.lock/bin/pip --quiet install $(UV)
-	cd requirements && for name in dev demo ros site; do \
+	cd requirements && for name in dev demo action ros site; do \
 	    options=; \
-	    case $$name in demo | site) options="-c dev.txt" ;; esac; \
+	    case $$name in demo | action | site) options="-c dev.txt" ;; esac; \
 	    if [ $$name = ros ]; then options="--override ros.override"; fi; \
 	    ../$(COMPILE) --python-version 3.11 $$options $$name.in -o $$name.txt; \
 	    without="sys_platform == 'win32'"; \

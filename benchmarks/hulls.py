@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import Any
 
 import dartpy
 import numpy as np
@@ -56,7 +57,7 @@ def poses(count: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         yield lower, upper + np.array([0.0, 0.0, lift])
 
 
-def put(world: object, corners: np.ndarray, name: str, scale: float, *, slides: bool) -> object:
+def put(world: Any, corners: np.ndarray, name: str, scale: float, *, slides: bool) -> Any:
     """Add a hull to a world, at rest or free to shift; return its skeleton."""
     hull = ConvexHull(corners)
     a, b, c = np.moveaxis(corners[hull.simplices], 1, 0)
@@ -75,7 +76,7 @@ def put(world: object, corners: np.ndarray, name: str, scale: float, *, slides: 
     return skeleton
 
 
-def make(detector: type, lower: np.ndarray, upper: np.ndarray, scale: float) -> tuple:
+def make(detector: type, lower: np.ndarray, upper: np.ndarray, scale: float) -> tuple[Any, Any]:
     """Return a world of two hulls, and the upper one's skeleton."""
     world = dartpy.simulation.World()
     world.setTimeStep(1e-3 * scale)

@@ -23,7 +23,7 @@ from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord_ros.nodes.simulator import main as simulate
+from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.processes import NODES, run_commands
 from roboaccord_ros.run.runner import run_nodes
 
@@ -84,6 +84,7 @@ def main() -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--simulator"]:
         sys.argv.remove("--simulator")
-        simulate(lambda setup, engine: Still(setup))
+        SimulatorShell.make = lambda setup, engine: Still(setup)
+        SimulatorShell.main()
     else:
         main()

@@ -52,7 +52,7 @@ class Page:
         assert "error" not in message, message
         return dict(message["result"])
 
-    def wait(self, seconds: float) -> None:
+    def go_on(self, seconds: float) -> None:
         """Let the page go on, noting what happens [s of wall time]."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0.0:

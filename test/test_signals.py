@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -34,7 +35,7 @@ def work(*_, **__):
 main.app = work
 start.main()
 """  # `accord` with work of a test in place of its commands
-SOON = 3.0  # s of wall time in which all ends
+PATIENCE = 60.0  # s of wall time; what would last longer is ended by the signal
 
 
 def start(*words: str, work: str = "") -> subprocess.Popen[str]:
@@ -64,13 +65,11 @@ def at_work(work):
 def end(process: subprocess.Popen[str], number: signal.Signals) -> None:
     """Send a signal, and look at what is printed, and when."""
     process.send_signal(number)
-    begun = time.monotonic()
     try:
-        stdout, stderr = process.communicate(timeout=60)
+        stdout, stderr = process.communicate(timeout=PATIENCE)
     except subprocess.TimeoutExpired:
         process.kill()
         raise
-    assert time.monotonic() - begun < SOON
     status, line = LINES[number]
     assert process.returncode == status
     assert stdout == ""
@@ -91,7 +90,7 @@ def is_alive(pid: int) -> bool:
     return False
 
 
-def gone(processes: list[int], patience: float = SOON) -> bool:
+def gone(processes: list[int], patience: float = PATIENCE) -> bool:
     """Wait until processes have ended; return whether they have."""
     until = time.monotonic() + patience
     while any(map(is_alive, processes)) and time.monotonic() < until:
@@ -151,9 +150,9 @@ def test_a_signal_ends_a_study_with_its_processes(words, number, tmp_path):
 @pytest.mark.parametrize(
     "work",
     [
-        "from roboaccord.run.pieces import run_pieces as run; run(time.sleep, [(60,)] * 2)",
+        "from roboaccord.run.pieces import run_pieces as run; run(time.sleep, [(600,)] * 2)",
         "from roboaccord.run.pieces import run_isolated as run;"
-        "[*run(time.sleep, [(60,)] * 2, timeout=99)]",
+        "[*run(time.sleep, [(600,)] * 2, timeout=999)]",
     ],
 )
 @pytest.mark.parametrize("hit", [0, 1])
@@ -167,7 +166,7 @@ def test_workers_end_with_the_process_that_is_killed(work, hit):
             assert time.monotonic() < until
             time.sleep(0.02)
         os.kill([process.pid, children[0]][hit], signal.SIGKILL)
-        assert gone(children, 20.0)  # on a busy machine they are still importing
+        assert gone(children)
         process.kill()
 
 
@@ -190,7 +189,7 @@ def test_a_signal_that_a_callback_of_a_library_loses_is_given_again():
     work = (
         "import ctypes; kind = ctypes.CFUNCTYPE(None)\n"
         "kind(lambda: (print(flush=True), time.sleep(1.0)))()\n"
-        "time.sleep(60)"
+        "time.sleep(600)"
     )
     with at_work(work) as process:
         end(process, signal.SIGINT)
@@ -209,7 +208,7 @@ def test_native_code_that_crashes_is_one_line():
 def test_ctrl_c_that_is_a_regular_end_leaves_time_for_the_rest():
     work = (
         "from roboaccord.cli.command import until_interrupted as regular\n"
-        "with regular(): print(flush=True); time.sleep(60)\n"
+        "with regular(): print(flush=True); time.sleep(600)\n"
         "time.sleep(2.5); print('the result')"
     )
     with at_work(work) as process:
@@ -260,6 +259,42 @@ def test_files_that_run_out_are_told_as_such(words, tmp_path, capsys):
     assert capsys.readouterr().err == (
         "accord: too many open files: raise the limit with ulimit -n\n"
     )
+
+
+UNPRIVILEGED = "setpriv --reuid 65534 --regid 65534 --clear-groups".split()
+READS_ALL = "+dac_override,+dac_read_search"  # what is installed may belong to somebody else
+
+
+@thorough
+@pytest.mark.parametrize("words", ["--version", *(pytest.param(w, marks=pytest.mark.slow) for w in (
+    "sweep toy.yaml --seeds 4", "parity arm.urdf", "crosscheck monkeybot level",
+    "run monkeybot level --transport ros_processes"))])  # fmt: skip
+@pytest.mark.parametrize("limit", [1, 2])
+def test_a_full_process_table_is_one_line(words, limit, tmp_path):
+    """The process that works cannot be started, or none of its threads."""
+    user = [*UNPRIVILEGED, "--inh-caps", READS_ALL, "--ambient-caps", READS_ALL]
+    if subprocess.run([*user, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("no other user's limits can be tried here")
+    tmp_path.chmod(0o777)
+    (tmp_path / "arm.urdf").write_text("<robot name='arm'><link name='base_link'/></robot>")
+    command = [sys.executable, "-m", "roboaccord.cli.start", *words.split()]
+    done = subprocess.run(
+        [*user, "bash", "-c", f'ulimit -u {limit}; exec "$@"', "bash", *command],
+        capture_output=True, text=True, check=False, cwd=tmp_path, timeout=300,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert "ulimit -u" in done.stderr
+
+
+@pytest.mark.parametrize("number", [errno.EAGAIN, errno.ENOSPC])
+def test_a_limit_of_the_system_behind_an_error_is_named(number):
+    """Of a process, or of what processes share, which has no file; a file's error names it."""
+    words = {errno.EAGAIN: "ulimit -u", errno.ENOSPC: "/dev/shm"}[number]
+    own = OSError(number, os.strerror(number))
+    wrapped = RuntimeError("a pool")
+    wrapped.__cause__ = own
+    assert all(words in command_line.lack(error) for error in (own, wrapped))
+    assert command_line.lack(OSError(number, os.strerror(number), "a.bag")) == ""
 
 
 @thorough
@@ -317,7 +352,7 @@ def test_a_signal_in_a_destructor_ends_the_command_all_the_same():
 
     with command_line.minded() as received, suppress(Terminated):
         Ending()
-        time.sleep(1.0)
+        time.sleep(PATIENCE)
         pytest.fail("SIGTERM had no effect")
     assert received == [signal.SIGTERM]
 

@@ -1,29 +1,89 @@
-"""`make speed`: its figures as JSON, and the table that it writes into a page."""
+"""`make speed`: each row runs, its figures as JSON, and the table that it writes into a page."""
+
+from __future__ import annotations
 
 import json
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 from workspace import ROOT
 
-pytestmark = pytest.mark.slow
+MODULES = {
+    "gait": "scipy",
+    "packbot": "coal",
+    "rolling": "numpy",
+    "snake": "mujoco",
+    "trees": "mujoco",
+}
+PAGE = "before\n<!-- table of make speed -->\nold\n<!-- end of the table -->\nafter\n"
 
 
-def test_rates_are_measured_in_turns_and_written_into_the_page(tmp_path):
-    page = tmp_path / "speed.md"
-    page.write_text("before\n<!-- table of make speed -->\nold\n<!-- end of the table -->\nafter\n")
-    command = "-m benchmarks.speed --only rolling --repeats 2 --json --page".split()
+def small(page: Path, *words: str) -> tuple[int, dict[str, Any]]:
+    """Run rows once, small; return the exit status and the report."""
+    page.write_text(PAGE)
+    command = [sys.executable, "-m", "benchmarks.speed", "--small", "--json", *words]
     done = subprocess.run(
-        [sys.executable, *command, page], cwd=ROOT, capture_output=True, text=True, check=True
+        [*command, "--page", page], cwd=ROOT, capture_output=True, text=True, check=False
     )
-    report = json.loads(done.stdout)
-    voxels, rollers = report["rows"]
-    assert len(voxels["ours"]) == len(voxels["peer"]) == 2
-    ratios = [a / b for a, b in zip(voxels["ours"], voxels["peer"], strict=True)]
-    assert min(ratios) <= voxels["ratio"][1] <= max(ratios)
-    assert min(ratios) > 50.0  # a compiled step against one of numpy and a search tree
-    assert rollers["peer"] == [] and rollers["ratio"] is None
-    text = page.read_text()
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", MODULES)
+def test_every_row_runs_and_is_written_into_the_page(module: str, tmp_path: Path) -> None:
+    pytest.importorskip(MODULES[module])
+    status, report = small(tmp_path / "speed.md", "--only", module)
+    assert [row["failure"] for row in report["rows"]] == [""] * len(report["rows"])
+    assert status == 0
+    text = (tmp_path / "speed.md").read_text()
     assert text.startswith("before\n") and text.endswith("after\n") and "old" not in text
-    assert voxels["name"] in text and report["machine"]["processor"] in text
+    assert report["machine"]["processor"] in text
+    for row in report["rows"]:
+        assert row["name"] in text and row["ours"][0] > 0.0
+        pairs = [a / b for a, b in zip(row["ours"], row["peer"], strict=False)]
+        assert not pairs or min(pairs) <= row["ratio"][1] <= max(pairs)
+
+
+def test_every_module_of_rows_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks.speed import __main__ as speed
+
+    assert [*MODULES] == speed.MODULES
+
+
+def test_a_row_that_fails_is_a_line_and_the_others_keep_their_figures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where a peer's process fails, or a module comes to no further row."""
+    monkeypatch.syspath_prepend(ROOT)
+    from benchmarks.speed import __main__ as speed
+    from benchmarks.speed import rolling
+    from benchmarks.speed.rows import Row
+
+    def rows() -> Any:
+        yield Row("good", "1/s", lambda: 2.0, lambda: 1.0, "a peer", target=1.0)
+        yield Row("bad", "1/s", lambda: 1 / 0, None, "no peer")
+        peer = [sys.executable, "-c", "import no_such_module"]
+        run = subprocess.run
+        bad = lambda: float(run(peer, check=True, capture_output=True, text=True).stdout)  # noqa: E731
+        yield Row("bad peer", "1/s", lambda: 2.0, bad, "a process")
+        raise SystemExit("no further robot")
+
+    monkeypatch.setattr(rolling, "rows", rows)
+    page = tmp_path / "speed.md"
+    page.write_text(PAGE)
+    words = ["speed", "--only", "rolling", "--repeats", "2", "--page", str(page)]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        speed.main()
+    assert ended.value.code == 1
+    table = capsys.readouterr().out
+    lines = [line for line in page.read_text().splitlines() if line.startswith("| ")]
+    assert [line.split(" | ")[2] for line in lines[2:]] == ["2", "failed", "failed", "failed"]
+    reasons = ["division by zero", "No module named 'no_such_module'", "no further robot"]
+    assert all(reason in line for reason, line in zip(reasons, lines[3:], strict=True))
+    assert "failed" in table and "good" in table

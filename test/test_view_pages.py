@@ -83,7 +83,7 @@ def wait_until(page: Page, done: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE
     while not done():
         assert time.monotonic() < end, "the page does not answer"
-        page.wait(0.1)
+        page.go_on(0.1)
 
 
 def click(page: Page, button: str) -> None:
@@ -95,7 +95,7 @@ def still(page: Page) -> NDArray[np.int64]:
     end = time.monotonic() + PATIENCE
     before = page.picture()
     while time.monotonic() < end:
-        page.wait(0.4)
+        page.go_on(0.4)
         now = page.picture()
         if np.array_equal(now, before):
             return now.astype(np.int64)

@@ -116,7 +116,7 @@ def test_a_robot_in_its_world_has_its_joints_and_moves_by_the_command_at_the_top
             assert time.monotonic() < end
     finally:
         os.killpg(server.pid, signal.SIGTERM)
-        server.communicate(timeout=30)
+        server.communicate(timeout=60)
 
 
 def test_a_robot_is_checked_with_each_base_that_it_has_in_gazebo() -> None:

@@ -28,7 +28,7 @@ def ask(port: int, *headers: str, path: str = "/") -> bytes:
     found = b""
     request = "\r\n".join((f"GET {path} HTTP/1.1", *headers, "", "")).encode("latin1")
     with (
-        socket.create_connection(("127.0.0.1", port), 20.0) as stream,
+        socket.create_connection(("127.0.0.1", port), 60.0) as stream,
         contextlib.suppress(OSError),
     ):
         stream.sendall(request)
@@ -53,7 +53,7 @@ def send(page: ClientConnection, message: Any) -> None:
     """Send a message or a frame, and wait until the server has read it."""
     with contextlib.suppress(ConnectionClosed, OSError):
         page.send(message if isinstance(message, bytes | str) else msgspec.msgpack.encode(message))
-        page.ping().wait(1.0)
+        page.ping(ack_on_close=True).wait(60.0)
 
 
 def controls(page: ClientConnection) -> dict[str, dict[str, Any]]:
@@ -61,7 +61,7 @@ def controls(page: ClientConnection) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     kind = ""
     while kind != "ReplayDoneMessage":
-        raw: Any = page.recv(timeout=30.0)
+        raw: Any = page.recv(timeout=60.0)
         packed = raw[16 : 16 + int.from_bytes(raw[8:16], "little")]
         unpacked = zstandard.ZstdDecompressor().decompress(packed)
         for message in msgspec.msgpack.decode(unpacked)["messages"]:

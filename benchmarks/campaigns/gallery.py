@@ -46,6 +46,7 @@ def row(robot: str, scenario: str, engines: list[str]) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     cells = [cell(robot, scenario, engine) for engine in engines]
     report = ra.crosscheck(robot, scenario, out=folder)
+    assert isinstance(report, ra.Report)
     checked = report.levels.checked()
     for place, engine in enumerate(engines[1:], 1):
         found = [by[engine] for by in checked.values() if engine in by]

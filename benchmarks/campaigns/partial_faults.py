@@ -36,15 +36,14 @@ def result_of(fault: Fault, found: list[Detection], moved: float) -> str:
     last = {each.joint: each.kind for each in found if each.time > fault.time}
     last = {joint: kind for joint, kind in last.items() if kind != "healthy"}
     own = last.pop(fault.joint, None)
-    if fault.kind == "slipping" and moved < HELD and own == "frozen":
-        own = "held"  # type: ignore[assignment]
+    held = fault.kind == "slipping" and moved < HELD and own == "frozen"
     if any(kind not in OPEN for kind in last.values()):
         return "wrong"
     if own is None:
         return "open" if last else "missed"
     if own == fault.kind:
         return "right"
-    return "held" if own == "held" else "open" if own in OPEN else "wrong"
+    return "held" if held else "open" if own in OPEN else "wrong"
 
 
 def main(arms: int = 20, first: int = 7000) -> None:
@@ -69,9 +68,9 @@ def main(arms: int = 20, first: int = 7000) -> None:
                 named = (d.time for d in found if (d.joint, d.kind) == (fault.joint, kind))
                 delays[kind, size].append(next(at for at in named if at > time) - time)
         print(f"seed {seed}", file=sys.stderr)
-    for (kind, size), found in counts.items():
+    for (kind, size), count in counts.items():
         delay = float(np.median(delays[kind, size])) if delays[kind, size] else float("nan")
-        print(f"{kind}:{size:g}", dict(found), f"median delay {delay:.2f} s")
+        print(f"{kind}:{size:g}", dict(count), f"median delay {delay:.2f} s")
 
 
 if __name__ == "__main__":

@@ -235,7 +235,7 @@ def ends(p: Planted, q: Array) -> Array:
     """Return at which end each joint is: 1 at the upper, -1 at the lower, else 0."""
     limits = {j.name: (j.lower, j.upper) for each in engine_parts(p) for j in each.tree.moving}
     lower, upper = np.array([limits[name] for name in p.joints]).T
-    return 1.0 * (q > upper - NEAR) - 1.0 * (q < lower + NEAR)
+    return np.asarray(1.0 * (q > upper - NEAR) - 1.0 * (q < lower + NEAR))
 
 
 def bounce(p: Planted, state: RobotState) -> RobotState:

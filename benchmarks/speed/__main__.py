@@ -17,11 +17,12 @@ import pkgutil
 import platform
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import benchmarks.speed
-from benchmarks.speed.rows import Measured, Row, measure, spread
+from benchmarks.speed.rows import SMALL, Measured, Row, measure, spread
 from roboaccord.bag.topics import distribution_version
 from roboaccord.cli.console import log, make_table, out
 
@@ -43,12 +44,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="make speed", description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="+", choices=MODULES, default=MODULES, help="parts of it")
     parser.add_argument("--repeats", type=int, default=9, help="pairs of passes")
+    parser.add_argument("--small", action="store_true", help="one short pair of each row")
     parser.add_argument("--json", action="store_true", help="figures as JSON on stdout")
     parser.add_argument("--page", type=Path, help="page whose table is to be replaced")
     parser.add_argument("--images", type=Path, help="folder for the work-precision diagrams")
     options = parser.parse_args()
     if options.repeats < 1:
         parser.error("--repeats must be 1 at least")
+    if options.small:
+        options.repeats, os.environ[SMALL] = 0, "1"
     found = []
     for row in rows(options.only):
         log.print(f"measuring {row.name}", highlight=False)
@@ -57,19 +61,30 @@ def main() -> None:
         from benchmarks.speed.precision import draw
 
         draw(options.images, options.repeats)
-    report = {"machine": machine(), "rows": [as_json(one) for one in found]}
+    where = machine()
+    report = {"machine": where, "rows": [as_json(one) for one in found]}
     if options.json:
         sys.stdout.write(json.dumps(report, indent=1) + "\n")
     else:
         show(found)
     if options.page:
-        write_page(options.page, found, report["machine"])
+        write_page(options.page, found, where)
+    if any(one.failure for one in found):
+        raise SystemExit(1)
 
 
 def rows(modules: Sequence[str]) -> Iterator[Row]:
-    """Yield the rows of modules."""
+    """Yield the rows of modules; where one can make no more of them, a row that fails."""
     for name in modules:
-        yield from importlib.import_module(f"benchmarks.speed.{name}").rows()
+        try:
+            yield from importlib.import_module(f"benchmarks.speed.{name}").rows()
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            yield Row(f"further rows of {name}", "", partial(fail, error), None, "")
+
+
+def fail(error: BaseException) -> NoReturn:
+    """Raise an error."""
+    raise error
 
 
 def machine() -> dict[str, Any]:
@@ -100,12 +115,16 @@ def as_json(one: Measured) -> dict[str, Any]:
         "peer": one.peer,
         "ratio": spread(one.ratios) if one.peer else None,
         "reached": one.reached,
+        "failure": one.failure,
     }
 
 
 def cells(one: Measured) -> tuple[str, ...]:
     """Return a row of the table, in the order of `HEADINGS`."""
-    row, (low, middle, high) = one.row, spread(one.ours)
+    row, name = one.row, f"{one.row.name} [{one.row.unit}]"
+    if one.failure:
+        return name, row.peer_name, "failed", "", "", one.failure, ""
+    low, middle, high = spread(one.ours)
     targets = [] if row.target is None else [figure(row.target)]
     targets += [] if row.target_ratio is None else [f"{row.target_ratio:.3g} x"]
     mark = {True: ": yes", False: ": no", None: ""}[one.reached]
@@ -114,7 +133,6 @@ def cells(one: Measured) -> tuple[str, ...]:
         peer = figure(spread(one.peer)[1])
         ratio_low, ratio_middle, ratio_high = map(figure, spread(one.ratios))
         ratio, between = ratio_middle, f"{ratio_low} to {ratio_high}"
-    name = f"{row.name} [{row.unit}]"
     wanted = ", ".join(targets) + mark
     return name, row.peer_name, figure(middle), peer, ratio, between, wanted
 
@@ -142,7 +160,8 @@ def write_page(page: Path, found: list[Measured], where: dict[str, Any]) -> None
     versions = ", ".join(f"{name} {number}" for name, number in where["versions"].items())
     words = (
         f"{where['processor']}, {where['cores']} cores, load {where['load']}. {versions}. Median "
-        f"of {len(found[0].ours)} pairs; spread: quartiles of the ratio, or of the rate alone."
+        f"of {max(len(one.ours) for one in found)} pairs; spread: quartiles of the ratio, or of "
+        "the rate alone."
     )
     head, _, rest = text.partition(BEGIN)
     page.write_text(f"{head}{BEGIN}\n{table}\n\n{words}\n{END}{rest.partition(END)[2]}")

@@ -8,11 +8,14 @@ own equations, in the angles of both links, and its events; scipy has our compil
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 import scipy
-from benchmarks.speed.rows import Row, rate
+from benchmarks.speed.rows import Row, rate, sized
 from monkeybot.gaits.gait import evaluate, full_starts, horizontal
 from monkeybot.model import dynamics
 from monkeybot.model.hybrid import run_many
@@ -20,17 +23,16 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from roboaccord.description.parameters import load_parameters
 from scipy.integrate import solve_ivp
 
-try:
-    from benchmarks.speed import gait_heyoka
-except ImportError:
-    gait_heyoka = None
+gait_heyoka: Any = None
+with suppress(ImportError):
+    gait_heyoka = import_module("benchmarks.speed.gait_heyoka")
 
 ERROR = 1e-8
 TORQUE = 2.0
 GAIT, PARAMETERS = horizontal(TORQUE), load_parameters(MonkeyBotParameters, "monkeybot")
 ROW = PARAMETERS.row()  # both links are alike, so it is that of either hand
-STARTS = np.array([0.902, 10.935]) + np.random.default_rng(0).uniform(0.0, 0.1, (20_000, 2))
-TRIED = 64  # starts on which a tolerance is tried
+STARTS = np.array([0.902, 10.935]) + np.random.default_rng(0).uniform(0.0, 0.1, (sized(20_000), 2))
+TRIED = sized(64)  # starts on which a tolerance is tried
 TOLERANCES = 4.0 ** -np.arange(8, 22)
 
 Run = Callable[[np.ndarray, float], np.ndarray]
@@ -40,12 +42,12 @@ def rows() -> Iterator[Row]:
     ours = rated(ensemble, len(STARTS))
     peers: list[tuple[str, Run, int]] = [
         (f"scipy {scipy.__version__}, {method}", partial(by_scipy, method), count)
-        for method, count in (("DOP853", 100), ("RK45", 40))
+        for method, count in (("DOP853", sized(100)), ("RK45", sized(40)))
     ]
     if gait_heyoka:
         name = f"heyoka {gait_heyoka.VERSION}"
-        peers.append((name, gait_heyoka.one_by_one, 800))
-        peers.append((f"{name}, batch mode", gait_heyoka.batch, 4000))
+        peers.append((name, gait_heyoka.one_by_one, sized(800)))
+        peers.append((f"{name}, batch mode", gait_heyoka.batch, sized(4000)))
     for name, run, count in peers:
         batch = "batch" in name
         yield Row(
@@ -55,8 +57,8 @@ def rows() -> Iterator[Row]:
     if not gait_heyoka:
         yield Row("MonkeyBot gaits, ensemble", "gaits/s", ours, None, "heyoka is not installed")
     yield Row(
-        "MonkeyBot gaits, one by one", "gaits/s", rated(one_by_one, 5000), rated(peers[0][1], 100),
-        peers[0][0],
+        "MonkeyBot gaits, one by one", "gaits/s", rated(one_by_one, sized(5000)),
+        rated(peers[0][1], sized(100)), peers[0][0],
     )  # fmt: skip
 
 
@@ -120,7 +122,7 @@ def _swing(
         full[:4] = s
         return condition(full)
 
-    event.terminal, event.direction = True, 1.0
+    event.terminal, event.direction = True, 1.0  # type: ignore[attr-defined]
     found = solve_ivp(
         slope, (0.0, 5.0), start[:4], method=method, rtol=tolerance, atol=tolerance, events=event
     )

@@ -7,7 +7,7 @@ is that of its work, torque on th2, which is linear in the state: the cheapest f
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import heyoka as hy
@@ -39,7 +39,7 @@ def one_by_one(starts: np.ndarray, tolerance: float) -> np.ndarray:
     return np.concatenate([_gait(swings, start[None]) for start in starts])
 
 
-def _gait(swings: list[Swing], rates: np.ndarray) -> np.ndarray:
+def _gait(swings: Sequence[Swing], rates: np.ndarray) -> np.ndarray:
     """Return final states (k, 4) from the rates at the start (k, 2)."""
     level, motor, vertical = swings
     zero = np.zeros(len(rates))
@@ -89,7 +89,7 @@ def _swing_batch(ta: Any, state: np.ndarray, torque: float, angle: np.ndarray) -
                 ends[i], going[i] = ta.time[i], False
             elif going[i] and outcome == hy.taylor_outcome.time_limit:
                 raise SystemExit("heyoka missed an event")
-    return ta.state.copy()
+    return np.array(ta.state)
 
 
 def _swing_one(ta: Any, state: np.ndarray, torque: float, angle: np.ndarray) -> np.ndarray:
@@ -98,13 +98,13 @@ def _swing_one(ta: Any, state: np.ndarray, torque: float, angle: np.ndarray) -> 
     ta.time = 0.0
     if ta.propagate_until(LIMIT)[0] != hy.taylor_outcome(-1):
         raise SystemExit("heyoka missed an event")
-    return ta.state[:, None].copy()
+    return np.array(ta.state[:, None])
 
 
 def _energy(s: np.ndarray) -> np.ndarray:
     a, b, p, q = s
     kinetic = 0.5 * MA * p * p + 0.5 * MB * q * q + MC * np.cos(a - b) * p * q
-    return kinetic - G * FIRST * np.cos(a) - G * SECOND * np.cos(b)
+    return np.asarray(kinetic - G * FIRST * np.cos(a) - G * SECOND * np.cos(b))
 
 
 def _change_hands(s: np.ndarray) -> np.ndarray:

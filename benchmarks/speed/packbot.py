@@ -18,7 +18,7 @@ from pathlib import Path
 import coal
 import mujoco
 import numpy as np
-from benchmarks.speed.rows import Pass, Row, rate
+from benchmarks.speed.rows import Pass, Row, rate, sized
 from packbot.contact.clearance import TOLERANCE, Clearance
 from packbot.planning.sight import Sight
 from roboaccord.contract.state import Command
@@ -33,7 +33,7 @@ DEFINED = (
     "PINOCCHIO_WITH_COLLISION", "PINOCCHIO_WITH_URDFDOM", "PINOCCHIO_ENABLE_TEMPLATE_INSTANTIATION",
     "BOOST_MPL_LIMIT_LIST_SIZE=30", "BOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "NDEBUG",
 )  # fmt: skip
-POSES, ACTIVE = 1000, 3
+POSES, ACTIVE = sized(1000), 3
 STEP = 2e-3  # rad, of each joint between two poses on a path
 LOOP = f"pinocchio {version('pin')} and coal {coal.__version__}, a loop in C++"
 
@@ -54,7 +54,7 @@ def rows() -> Iterator[Row]:
     total = np.sum([clearance.distances(q) for q in poses])
     yield Row(
         f"Packbot, distances of all {pairs} pairs", "poses/s", each(clearance.distances, poses),
-        loop and (lambda: run_loop(loop, "distances", POSES, total)), why or LOOP,
+        (lambda: run_loop(loop, "distances", POSES, total)) if loop else None, why or LOOP,
         target_ratio=1 / 1.2,
     )  # fmt: skip
     targets = rng.uniform(-1.5, 1.5, (POSES, 3))
@@ -70,7 +70,7 @@ def rows() -> Iterator[Row]:
     peers: list[tuple[str, Pass | None]] = [
         (f"MuJoCo {mujoco.__version__}", lambda: collapse(setup, "mujoco")),
         (why or LOOP + ", no contact",
-         loop and (lambda: run_loop(loop, "fall", steps) / steps * duration)),
+         (lambda: run_loop(loop, "fall", steps) / steps * duration) if loop else None),
     ]  # fmt: skip
     for name, peer in peers:
         yield Row(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from benchmarks.speed.rows import Row, rate
+from benchmarks.speed.rows import Row, rate, sized
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 from voxel_sphere.rolling.field import Field
@@ -16,9 +16,9 @@ from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.recipes import surface_of
 
 N = 200
-STEPS, SOURCE_STEPS = 400_000, 200
+STEPS, SOURCE_STEPS = sized(400_000), sized(200)
 SIDES, SIDE, LOOPS = 20, 0.5, 10  # a loop has 20 sides, in each of which it turns by 0.5 rad
-SOLUTIONS = 500_000
+SOLUTIONS = sized(500_000)
 
 
 def rows() -> Iterator[Row]:

@@ -7,10 +7,14 @@ compilation belongs there. A peer that is not installed is `peer=None`, and `pee
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median, quantiles
+
+SMALL = "ROBOACCORD_SMALL_ROWS"  # environment variable: each row is to show that it runs, no more
+SHARE = 20  # by which counts are less then
 
 Pass = Callable[[], float]
 
@@ -39,11 +43,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Measured:
-    """Hold the rates of a row, pass by pass; each pass of ours has the peer's next to it."""
+    """Hold the rates of a row, pass by pass; each pass of ours has the peer's next to it.
+
+    A row that failed has none, and the reason.
+    """
 
     row: Row
     ours: list[float] = field(default_factory=list)
     peer: list[float] = field(default_factory=list)
+    failure: str = ""
 
     @property
     def ratios(self) -> list[float]:
@@ -54,6 +62,8 @@ class Measured:
     def reached(self) -> bool | None:
         """Whether the medians reach the targets; None without one."""
         row, found = self.row, []
+        if self.failure:
+            return False
         if row.target is not None:
             found.append(median(self.ours) >= row.target)
         if row.target_ratio is not None and self.peer:
@@ -62,16 +72,25 @@ class Measured:
 
 
 def measure(row: Row, repeats: int) -> Measured:
-    """Run a row's passes in turns, after one of each that does not count."""
+    """Run a row's passes in turns, after one of each that does not count; one may fail."""
     measured = Measured(row)
     for i in range(-1, repeats):
-        ours = row.ours()
-        peer = row.peer() if row.peer else None
-        if i >= 0:
+        try:
+            ours = row.ours()
+            peer = row.peer() if row.peer else None
+        except (Exception, SystemExit) as error:  # noqa: BLE001
+            words = getattr(error, "stderr", None) or str(error) or type(error).__name__
+            return Measured(row, failure=words.strip().splitlines()[-1])
+        if i >= 0 or not repeats:
             measured.ours.append(ours)
             if peer is not None:
                 measured.peer.append(peer)
     return measured
+
+
+def sized(count: int) -> int:
+    """Return a count of a row, less of it where the row is only to show that it runs."""
+    return max(count // SHARE, 1) if os.environ.get(SMALL) else count
 
 
 def spread(values: list[float]) -> tuple[float, float, float]:

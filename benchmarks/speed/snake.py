@@ -14,7 +14,7 @@ from typing import Any
 
 import mujoco
 import numpy as np
-from benchmarks.speed.rows import Pass, Row, rate
+from benchmarks.speed.rows import Pass, Row, rate, sized
 from roboaccord.bag.writer import BagWriter
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import engine_names, spec
@@ -24,11 +24,12 @@ from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
-LENGTH = 2.0  # s of a recorded run
+LENGTH = 1e-3 * sized(2000)  # s of a recorded run
 FREE = 0.2  # s of the motion without friction, in which no joint comes to its stop
 COARSE = {"reference": 0.05, "dart": 0.0002}  # steps of one error, 1e-4 [s]
 FINE = {"reference": 0.001, "mujoco": 0.001}  # of one error, of the same scheme [s]
 CONVERGED = 1e-5  # step of the motion that errors are measured by [s]
+TICKS = sized(10_000)  # of the lockstep
 GAIT, POST = "serpenoid", "lateral_undulation"
 LOCKSTEP = Path(__file__).parents[1] / "lockstep.py"
 
@@ -79,18 +80,19 @@ def setup_of(scenario: str, duration: float, *changes: str) -> Setup:
 
 def free_rows(found: dict[str, str]) -> Iterator[Row]:
     """Yield the chain without friction, beside each engine at the same error."""
-    for engine, ours in (("mujoco", FINE), ("dart", COARSE)):
+    for engine, step in (("mujoco", FINE), ("dart", COARSE)):
         if engine not in found:
             continue
-        steps = ours["reference"], (FINE | COARSE)[engine]
-        passes = [free(name, step) for name, step in zip(("reference", engine), steps)]
+        steps = step["reference"], (FINE | COARSE)[engine]
+        ours, peer = (free(name, step) for name, step in zip(("reference", engine), steps))
         errors = [error_of(name, step) for name, step in zip(("reference", engine), steps)]
         if errors[0] > 1.01 * errors[1]:
             raise AssertionError(f"the reference errs by {errors[0]:.2g}, {engine} {errors[1]:.2g}")
         yield Row(
             f"snake without friction at an error of {errors[1]:.1e} rad",
             "times real time",
-            *passes,
+            ours,
+            peer,
             f"{engine} {found[engine]}, steps of {1e3 * steps[1]:g} ms to {1e3 * steps[0]:g} ms",
         )
 
@@ -233,7 +235,7 @@ def replay_mujoco() -> Pass:
 def lockstep(*words: str) -> float:
     """Return the ticks a second of messages alone, in processes of their own, on all cores."""
     done = subprocess.run(
-        [sys.executable, str(LOCKSTEP), *words],
+        [sys.executable, str(LOCKSTEP), f"--ticks={TICKS}", *words],
         capture_output=True,
         text=True,
         check=True,

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import mujoco
 import numpy as np
-from benchmarks.speed.rows import Row, rate
+from benchmarks.speed.rows import Pass, Row, rate, sized
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import read_urdf
 
-STEP, STEPS = 1e-3, 20_000
+STEP, STEPS = 1e-3, sized(20_000)
 AGREE, APART = 200, 1e-12  # steps after which joints are to be no further apart [rad]
 FILES = (("panda_description/urdf/panda.urdf", False), ("go2_description/urdf/go2.urdf", True))
 
@@ -35,10 +35,15 @@ def rows() -> Iterator[Row]:
             raise SystemExit(f"{name}: our joints and MuJoCo's are {apart:.1g} rad apart")
         yield Row(
             f"RK4, {Path(name).stem}, {'free' if free else 'fixed'} base", "steps/s",
-            lambda ours=ours: rate(lambda: ours(STEPS), STEPS),
-            lambda peer=peer: rate(lambda: peer(STEPS), STEPS),
+            timed(ours),
+            timed(peer),
             f"MuJoCo {mujoco.__version__}, RK4",
         )  # fmt: skip
+
+
+def timed(run: Run) -> Pass:
+    """Return a pass over all steps."""
+    return lambda: rate(lambda: run(STEPS), STEPS)
 
 
 def collection() -> Path | None:
@@ -67,7 +72,7 @@ def runs(path: Path, step: float, *, free: bool) -> tuple[Run, Run]:
     def run_mujoco(count: int) -> np.ndarray:
         mujoco.mj_resetData(model, data)
         mujoco.mj_step(model, data, count)
-        return data.qpos[addresses].copy()
+        return np.array(data.qpos[addresses])
 
     return run_ours, run_mujoco
 

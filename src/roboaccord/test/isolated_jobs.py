@@ -25,5 +25,5 @@ def end(how: str) -> str:
             os.system("echo of another program; echo of it >&2")
             print("\033[31mof this one\033[0m")
         return "; ".join(lines)
-    time.sleep({"hang": 60.0}.get(how, 0.0))
+    time.sleep({"hang": 600.0}.get(how, 0.0))
     return how

@@ -94,11 +94,11 @@ class Endless(Faulty):
 
 
 class Asleep(Faulty):
-    """Sleep for a minute."""
+    """Sleep for ten minutes."""
 
     def mistake(self) -> Command:
         """Sleep."""
-        time.sleep(60.0)
+        time.sleep(600.0)
         return Command(np.zeros(self.count))
 
 

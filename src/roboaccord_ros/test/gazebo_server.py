@@ -52,14 +52,14 @@ def gazebo(world: Path, models: Sequence[Path] = (ROOT / "models",)) -> Iterator
         yield node
     finally:
         os.killpg(server.pid, 15)
-        server.wait(10)
+        server.wait(60)
 
 
 def step(world: str, count: int) -> None:
     """Step a paused world."""
     # By the command line tool: the Python bindings hold the interpreter while they wait for an
     # answer, and a process that has subscriptions can then wait in vain.
-    command = ["gz", "service", "-s", f"/world/{world}/control", "--timeout", "20000"]
+    command = ["gz", "service", "-s", f"/world/{world}/control", "--timeout", "60000"]
     command += ["--reqtype", "gz.msgs.WorldControl", "--reptype", "gz.msgs.Boolean"]
     subprocess.run([*command, "--req", f"pause: true, multi_step: {count}"], check=True)
 
@@ -73,7 +73,7 @@ def put_in(node: Any, world: str, setup: Setup, contacts: str = "") -> None:
         "orientation": dict(zip("xyzw", start.orientation.tolist(), strict=True)),
     }
     ask = factory(sdf=urdf, name=setup.robot.name, pose=pose)
-    done, answer = node.request(f"/world/{world}/create", ask, factory, boolean, 10000)
+    done, answer = node.request(f"/world/{world}/create", ask, factory, boolean, 60000)
     assert done and answer.data
 
 

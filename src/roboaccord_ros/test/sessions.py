@@ -21,7 +21,7 @@ def processes_of(session: int) -> list[str]:
     return found
 
 
-def in_time(condition: Callable[[], bool], within: float = 20.0) -> bool:
+def in_time(condition: Callable[[], bool], within: float = 60.0) -> bool:
     """Wait until a condition holds; return whether it does."""
     end = time.monotonic() + within
     while not condition() and time.monotonic() < end:

@@ -16,4 +16,4 @@ def end(*_):
 
 signal.signal(signal.SIGINT, end)
 Path(os.environ["READY"]).touch()
-time.sleep(60)
+time.sleep(600)

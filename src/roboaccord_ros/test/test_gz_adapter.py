@@ -33,6 +33,8 @@ from roboaccord_ros.graph.names import GZ_ODOMETRY, GZ_STATES, advertise
 from roboaccord_ros.graph.shell import Shell
 from std_msgs.msg import String
 
+IN_VAIN = 0.1  # s
+
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 
 
@@ -113,7 +115,7 @@ def test_without_a_bridge_it_says_so(graph, setup_for):
     node, world, setup = graph.node("gz_adapter"), World.find("flat"), setup_for()
     link = FreeLink(node, setup, world)
     shell = GazeboShell(
-        node, setup, world, link, graph.run, GazeboOptions(peers=(), start_timeout=0.1)
+        node, setup, world, link, graph.run, GazeboOptions(peers=(), start_timeout=IN_VAIN)
     )
     graph.controller(setup_for())
     with pytest.raises(LockstepError, match="no bridge publishes /snake/gz/joint_states"):

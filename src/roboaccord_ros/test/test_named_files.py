@@ -13,8 +13,7 @@ from roboaccord.scenario.files import load_setup
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from roboaccord_ros.nodes.crosscheck import CrosscheckShell
-from roboaccord_ros.nodes.recorder import RecorderShell
+from roboaccord_ros.graph.reading import read_scenario
 
 URDF = """<robot name="arm"><link name="trunk"/>
 <link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
@@ -38,18 +37,12 @@ def stated(tmp_path):
 
 
 @pytest.mark.parametrize("missing", ["robot", "controller.file"])
-@pytest.mark.parametrize("kind", ["recorder", "crosscheck"])
-def test_a_file_that_a_message_names_is_not_read(graph, tmp_path, stated, kind, missing):
+def test_a_file_that_a_message_names_is_not_read(stated, missing):
     """One line says which key it is, and that the node can be started with it."""
     data, message = stated
     changes = [each for each in path_changes(data) if not each.startswith(f"{missing}=")]
-    node = graph.node(kind)
-    if kind == "recorder":
-        shell = RecorderShell(node, "arm", tmp_path / "bag", graph.run, changes)
-    else:
-        shell = CrosscheckShell(node, "arm", 0.0, graph.run, changes=changes)
     with pytest.raises(AccordError, match=f"{missing}: .* is not read, unless by --set"):
-        shell._on_scenario(message)
+        read_scenario("arm", changes, message)
 
 
 @pytest.mark.parametrize(

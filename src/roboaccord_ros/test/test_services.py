@@ -72,12 +72,12 @@ def test_a_paused_run_stands_still_and_goes_on_unchanged(graph, setup_for):
     assert shell.result["trajectory_sha256"] == direct_hash(setup)
 
 
-def test_without_lockstep_the_run_takes_as_long_as_it_says(graph, setup_for):
+def test_without_lockstep_the_run_takes_no_less_than_it_says(graph, setup_for):
     setup = setup_for("control_period=0.005", "controller={name: none}", duration=0.5)
     shell = graph.simulator(setup, lockstep=False)
     graph.controller(setup)
     graph.spin()
-    assert shell.wall_time == pytest.approx(0.5, abs=0.25)
+    assert shell.wall_time > 0.45
     assert shell.over
 
 

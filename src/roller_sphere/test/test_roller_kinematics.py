@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -227,14 +225,3 @@ def test_free_speeds_that_do_not_slip_are_the_least():
     assert found.nu @ whirl == pytest.approx(0.0, abs=1e-12)
     turned = kinematics.inverse(1.0, 0.4, spin=3.0)
     assert turned.omega[2] == pytest.approx(3.0)
-
-
-def test_a_million_solutions_a_second():
-    """`make speed` has the figure; here five times less, as a machine may be busy."""
-    kinematics, headings = paper(10.0), np.linspace(0.0, 7.0, 200_000)
-    best = np.inf
-    for _ in range(5):
-        began = time.perf_counter()
-        kinematics.inverse(1.0, headings)
-        best = min(best, time.perf_counter() - began)
-    assert best < 1.0

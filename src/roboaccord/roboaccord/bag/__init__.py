@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from roboaccord.bag.reader import read_run as read_run
     from roboaccord.bag.second import Look as Look
     from roboaccord.bag.second import decode_looks as decode_looks
+    from roboaccord.bag.targets import decode_change as decode_change
     from roboaccord.bag.targets import encode_target as encode_target
     from roboaccord.bag.topics import REFERENCE as REFERENCE
     from roboaccord.bag.topics import SECOND as SECOND

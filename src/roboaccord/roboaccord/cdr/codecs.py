@@ -146,11 +146,12 @@ class JointStateCodec:
 
     def _decode_foreign(self, data: bytes) -> tuple[float, Array, Array, Array]:
         time, names, q, qd, effort = read_joint_state(data)
-        self._own = np.array(by_name(names, self.joints, "JointState"), np.intp)
+        own = by_name(names, self.joints, "JointState")
         true = [name + TRUE if name + TRUE in names else name for name in self.joints]
-        self._order = np.array(by_name(names, true, "JointState"), np.intp)
+        order = by_name(names, true, "JointState")
         for values, field in ((q, "position"), (qd, "velocity"), (effort, "effort")):
             check_length(values, names, field, "JointState")
+        self._own, self._order = (np.array(each, np.intp) for each in (own, order))
         self._other = JointStateCodec(names)  # whoever sends one sends more of them
         return self._sorted(time, q, qd, effort)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import signal
@@ -19,7 +20,7 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
-from roboaccord.cli.signals import GRACE, RECEIVED, WORDS
+from roboaccord.cli.signals import GRACE, NO_PROCESS, RECEIVED, WORDS
 from roboaccord.contract.errors import (
     AccordError,
     Terminated,
@@ -336,6 +337,11 @@ def lack(error: BaseException | None) -> str:
             return "too many open files: raise the limit with ulimit -n"
         if "can't start new thread" in str(error):
             return "no more threads can be started: raise the limit by ulimit -u, or ulimit -v"
+        if isinstance(error, OSError) and not error.filename:
+            if error.errno == errno.EAGAIN:
+                return NO_PROCESS
+            if error.errno == errno.ENOSPC:  # a semaphore, or memory that processes share
+                return "no room for what processes share: enlarge /dev/shm, or clear it"
         error = error.__cause__ or error.__context__
     return ""
 

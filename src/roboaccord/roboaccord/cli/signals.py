@@ -17,3 +17,6 @@ def go_on() -> None:
     RECEIVED.clear()
     if os.environ.get(MINDED) == f"{os.getppid()} {os.getpid()}":
         os.kill(os.getppid(), TAKEN)
+
+
+NO_PROCESS = "no more processes can be started: end some, or raise the limit with ulimit -u"

@@ -16,8 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from roboaccord.cli.signals import GRACE, MINDED, TAKEN, WORDS
-from roboaccord.numerics.machine import end_with, python
+from roboaccord.cli.signals import GRACE, MINDED, NO_PROCESS, TAKEN, WORDS
+from roboaccord.numerics.machine import can_start_threads, end_with, python
 
 PR_SET_CHILD_SUBREAPER = 36  # of <linux/prctl.h>
 SI_KERNEL = 0x80  # of <asm-generic/siginfo.h>: of a terminal, to all its processes
@@ -35,13 +35,19 @@ def main() -> NoReturn:
     if sys.platform == "linux" and not is_minded:
         before = signal.pthread_sigmask(signal.SIG_BLOCK, WAITED_FOR)
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
-        if child := os.fork():
+        try:
+            child = os.fork()
+        except OSError:
+            os._exit(_complain(NO_PROCESS, 2))
+        if child:
             os._exit(mind(child))
         os.environ[MINDED] = f"{parent} {os.getpid()}"
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:  # as in a script's background
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # while libraries load
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         end_with(parent, signal.SIGTERM)
+        if not can_start_threads():
+            os._exit(_complain(NO_PROCESS, 2))
     from roboaccord.cli.main import main as run
 
     run()

@@ -12,6 +12,7 @@ import numpy as np
 from roboaccord.contract.results import Json, Quantity, unit_of
 from roboaccord.contract.state import Array
 from roboaccord.engines.model import LinkProperties
+from roboaccord.numerics.ranking import first_largest
 
 UNLIMITED = 1e15  # limits beyond are none: SDFormat writes 1e16
 Value = Array | float | Sequence[float]
@@ -75,7 +76,7 @@ def relative_at(found: Array, expected: Array) -> tuple[float, int]:
         size = float(np.abs(expected).max(initial=0.0)) or 1.0
     if not np.isfinite(apart).all():
         return np.inf, int(np.argmax(~np.isfinite(apart)))
-    return float(apart.max(initial=0.0)) / size, int(np.argmax(apart)) if apart.size else 0
+    return float(apart.max(initial=0.0)) / size, first_largest(apart) if apart.size else 0
 
 
 def compare_value(

@@ -47,6 +47,7 @@ from roboaccord.crosscheck.scheme import SHAKEN, NoTwin, SchemeCheck, is_twin
 from roboaccord.crosscheck.ticks import Index, at_stops, left_out
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import twin_of
+from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -137,7 +138,7 @@ def _compare_parts(
     few = slice(None, None, FEW)
     others = (_residuals(setup, each, run, book, chosen[few])[0] for each in shaken)
     apart = np.diff(book.rest)[chosen] - residuals
-    at = int(np.argmax(np.abs(apart)))
+    at = first_largest(np.abs(apart))
     time, length = _part(book, int(chosen[at]))
     found = EnergyCheck(
         left=_rms(apart),
@@ -189,7 +190,7 @@ def _check_parts(
 
 def _choose(book: EnergyBook, parts: Index) -> Index:
     """Return the parts with the largest residuals, and others evenly."""
-    worst = parts[np.argsort(-np.abs(np.diff(book.rest)[parts]))[: SAMPLED // 2]]
+    worst = parts[descending(np.abs(np.diff(book.rest)[parts]))[: SAMPLED // 2]]
     even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
     return np.unique(np.array([*worst, *even], int))
 

@@ -20,6 +20,7 @@ from roboaccord.crosscheck.extrapolation import SAFETY
 from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import Index, difference, groups, names, predicted, vector
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -77,8 +78,8 @@ def check_event_ticks(
     moved = sum(norm(np.diff(errors, axis=0)[i] * size) for i in range(2))
     scale = ROUND_OFF * norm(size * np.abs(vector(run)).max(axis=0)[None])
     excess = norm(left * size) / (SAFETY * (moved + norm(own * size)) + scale)
-    middle = int(np.argsort(excess)[len(excess) // 2])
-    quantity, where = names(run.joints)[int(np.argmax(np.abs(left[middle] * size)))]
+    middle = descending(-excess)[len(excess) // 2]
+    quantity, where = names(run.joints)[first_largest(np.abs(left[middle] * size))]
     time = float(run.time[chosen[middle]])
     return EventTicks(len(chosen), float(excess[middle]), quantity, where, time)
 

@@ -26,6 +26,7 @@ from roboaccord.crosscheck.runs import tightened
 from roboaccord.crosscheck.ticks import at_stops
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -271,7 +272,7 @@ def pair(names: Sequence[str]) -> str:
 def nearest(events: Sequence[Event], event: Event) -> Event | None:
     """Return that of some events which is like one, and nearest to it in time."""
     same = [each for each in events if key(each) == key(event)]
-    return min(same, key=lambda each: abs(each.time - event.time), default=None)
+    return next(iter(ranked(same, lambda each: abs(each.time - event.time))), None)
 
 
 def logged(events: Sequence[Event], event: Event) -> bool:
@@ -288,7 +289,7 @@ def is_logged(simulator: Simulator, run: Trajectory, event: Event) -> bool:
 
 def choose(events: Sequence[Event]) -> list[Event]:
     """Return the events with the largest impulses, and others evenly, in order of time."""
-    large = sorted(range(len(events)), key=lambda i: -events[i].impulse)[: SAMPLED // 2]
+    large = descending(np.array([event.impulse for event in events]))[: SAMPLED // 2]
     even = np.linspace(0, len(events) - 1, min(SAMPLED, len(events))).astype(int).tolist()
     return [events[i] for i in sorted({*large, *even})]
 

@@ -29,6 +29,7 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.ranking import first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -98,7 +99,7 @@ def remainder_over_time(errors: Sequence[Array], order: int, floor: Array) -> Re
     sure = _sure(left, bound, apart[later], moved[later], floor)
     ratio = left / np.maximum(bound, np.finfo(float).tiny)
     shown = np.where(sure, ratio, 0.0) if sure.any() else ratio
-    sample, coordinate = np.unravel_index(int(np.argmax(shown)), shown.shape)
+    sample, coordinate = np.unravel_index(first_largest(shown), shown.shape)
     over = np.flatnonzero(shown[:, coordinate] > 1.0)
     at = int(over[0]) if over.size else int(sample)
     size, most = float(left[sample, coordinate]), float(bound[sample, coordinate])
@@ -121,9 +122,9 @@ def remainder_of_samples(errors: Sequence[Array], order: int, floor: Array) -> R
     bound = SAFETY * apart + floor
     sure = _sure(left, bound, apart, changed, floor)
     ratio = left / np.maximum(bound, np.finfo(float).tiny)
-    worst = int(np.argmax(np.where(sure, ratio, 0.0) if sure.any() else ratio))
+    worst = first_largest(np.where(sure, ratio, 0.0) if sure.any() else ratio)
     size, most = float(left[0, worst]), float(bound[0, worst])
-    at = int(np.argmax(np.abs(last[:, worst])))
+    at = first_largest(np.abs(last[:, worst]))
     return Remainder(size, most, worst, at, bool(sure.any()) or size <= most)
 
 

@@ -23,6 +23,7 @@ from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.ticks import Index, by_group, difference, predicted
 from roboaccord.engines.twin import EVERY, GROUND, OF_JOINTS, OF_LINKS, UPWARDS, Twin
+from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.simulators.base import Simulator
 
@@ -328,7 +329,7 @@ def resolution_of(effects: Mapping[Hypothesis, float], level: str) -> list[Resol
             continue  # its strength moves nothing, and only a tilt would
         least = min(effect for effect in own if effect > UNSEEN * max(own))
         found.append(Resolved(one.quantity, one.where, level, 1.0 / least, one.unit))
-    return sorted(found, key=lambda each: each.smallest)
+    return ranked(found, lambda each: each.smallest)
 
 
 def largest(slopes: Mapping[Hypothesis, Array], floor: Array) -> dict[Hypothesis, float]:

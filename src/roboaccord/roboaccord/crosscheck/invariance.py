@@ -31,6 +31,7 @@ from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.symmetries import HALF_RIGHT, MOVES, RIGHT, Move, moved
 from roboaccord.engines.twin import ROUNDING
+from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import quaternion_product, turn_quaternion
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
@@ -118,7 +119,7 @@ def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
     found = {name: change for name, change in check.changes.items() if change.outside}
     if not found:
         return Finding("invariance", engine, "within")
-    worst = max(found, key=lambda name: found[name].error / found[name].floor)
+    worst = ranked([*found], lambda name: -found[name].error / found[name].floor)[0]
     change = found[worst]
     text = (
         f"{worst}, {change.quantity} of {change.where} differs by {change.error:.2g} at "
@@ -207,7 +208,7 @@ def compare(
 def worst(run: Trajectory, errors: Array, floor: Array) -> Shift:
     """Return the change that is largest beside its floor."""
     floors = np.array([spread(row, errors.shape[1]) for row in floor])
-    tick, column = np.unravel_index(int(np.argmax(errors / floors)), errors.shape)
+    tick, column = np.unravel_index(first_largest(errors / floors), errors.shape)
     what, where = names(run.joints)[column]
     size, limit = float(errors[tick, column]), float(floors[tick, column])
     return Shift(size, limit, what, where, float(run.time[tick + 1]))

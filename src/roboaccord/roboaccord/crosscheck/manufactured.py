@@ -27,6 +27,7 @@ from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.setup import Setup
@@ -304,7 +305,8 @@ def judge(
         order = None if np.isnan(orders[-1, i]) else float(orders[-1, i])
         found.append(Coordinate(name, unit, sizes[:, i].tolist(), order, left.size, left.bound))
     over = [each for each in found if each.left > each.bound]
-    named = max(over, key=lambda each: each.left) if over else max(found, key=Coordinate.used)
+    size = (lambda each: -each.left) if over else (lambda each: -each.used())
+    named = ranked(over or found, size)[0]
     known = [each.order for each in found if each.order is not None]
     about = replace(
         about, coordinates=found, left=named.left, bound=named.bound, where=named.where,
@@ -338,7 +340,7 @@ def judged(about: FollowedMotion, orders: Array, named: Coordinate) -> tuple[Out
     expected = about.expected_order
     low = np.flatnonzero(orders[-1] < ENOUGH * expected)
     if low.size:
-        at = int(low[np.argmin(orders[-1, low])])
+        at = int(low[first_largest(-orders[-1, low])])
         name, order = about.coordinates[at].where, orders[-1, at]
         text = f"{name} has order {order:.2f}, expected {expected}"
         if len(orders) > 1 and abs(order - orders[-2, at]) < SETTLED:

@@ -33,6 +33,7 @@ from roboaccord.crosscheck.ticks import Index, by_group, left_out, vector
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import EVERY, OF_LINKS
+from roboaccord.numerics.ranking import descending, ranked
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import make_scenario
 from roboaccord.scenario.scenario import Allowance
@@ -135,7 +136,7 @@ def name_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) ->
         kinds = dict.fromkeys(event.kind for event in run.events)
         quantity = "stop" if [*kinds] == ["joint_stop"] else "impact"
         return Name(quantity, "", f"it lies in the periods with events: {', '.join(kinds)}")
-    busiest = np.argsort(-weight * ~struck)[:SAMPLES]
+    busiest = np.array(descending(weight * ~struck)[:SAMPLES])
     kept = replace(predictor, ticks=busiest, rest=predictor.rest[busiest])
     return Regression(kept, floor).name()
 
@@ -210,7 +211,7 @@ def resolve(
         one: float((rms(slope) / bound).max()) for one, slope in predictor.slopes(asked).items()
     }
     more = [r for r in resolution_of(effects, "one_step") if (r.parameter, r.where) not in known]
-    return sorted([*found, *more], key=lambda each: each.smallest)
+    return ranked([*found, *more], lambda each: each.smallest)
 
 
 def ask_resolution(
@@ -230,7 +231,7 @@ def ask_resolution(
         order: of the engine's integrator.
     """
     parts = [each for each in resolved if each.unit == "1"]
-    most = max(parts, key=lambda each: each.smallest, default=None)
+    most = next(iter(ranked(parts, lambda each: -each.smallest)), None)
     if most is not None and most.smallest <= asked:
         return list(findings)
     if most is None:

@@ -11,7 +11,7 @@ with the next ones [Newey and West 1987], and wider by what windows of twice the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from typing import NamedTuple
@@ -41,6 +41,7 @@ from roboaccord.crosscheck.log_windows import (
 from roboaccord.crosscheck.regression import LEFT, LEFT_BY_TWO, SMALL
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.engines.twin import OF_JOINTS, OF_LINKS
+from roboaccord.numerics.ranking import first_largest, ranked
 from roboaccord.numerics.rotations import axis_angle_matrix
 
 ENGINE = "log"
@@ -57,6 +58,7 @@ UNKNOWN, MISTAKEN = 5.0 * BOUND, 0.2  # likewise: residuals without a name, and 
 NOTHING = 0.1  # of a gear or of gravity, which is as if there were none
 MOST_HEAVY = 20.0  # parts by which a mass or an inertia may be larger
 COST = 10.0  # of a parameter, in squares of the noise
+SAME = 1e-3  # likewise: costs that differ by less are the same
 BENT, FAR = ("centre", "zero", "origin", "axis", "clock"), 1.0  # not linear; m or rad
 FALL = 2.2  # power by which noise falls with longer windows, at least
 ROUNDS, SETTLED = 5, 1e-4  # of Gauss and Newton, and change of sizes that ends them
@@ -179,6 +181,11 @@ class Fit(NamedTuple):
         """Whether efforts act late."""
         return (DELAY,) in self.groups
 
+    @property
+    def unit(self) -> float:
+        """Square of a residual that counts as noise."""
+        return max(1.0, float((self.left**2).mean()))
+
 
 class LogRegression:
     """Regress what a robot's file leaves in the windows of a log on hypotheses.
@@ -255,11 +262,11 @@ class LogRegression:
                 break
         left = now + np.tensordot(change, slopes, 1)
         cost = float((left**2).sum() + (((sizes[-4:] - means) / spreads) ** 2).sum())
-        unit = max(float((left**2).mean()), 1.0)
         scores = np.einsum("pwr,wr->wp", slopes, left)
         robust = np.diag(inverse @ long_run(scores) @ inverse)
-        deviations = np.sqrt(np.maximum(robust, unit * np.diag(inverse)))
-        return Fit(groups, sizes, deviations, cost, left, shift)
+        fit = Fit(groups, sizes, np.empty(0), cost, left, shift)
+        deviations = np.sqrt(np.maximum(robust, fit.unit * np.diag(inverse)))
+        return fit._replace(deviations=deviations)
 
     def more(self, now: Fit, group: Group) -> Fit:
         """Return the best linear fit of a hypothesis more, by the delay."""
@@ -269,7 +276,8 @@ class LogRegression:
         elif now.late:
             shifts = [*range(max(now.shift - 1, 0), now.shift + 2)]
         groups = (*now.groups, group)
-        return min((self.fit(groups, each, 1) for each in shifts), key=lambda each: each.cost)
+        fits = [self.fit(groups, each, 1) for each in shifts]
+        return ranked(fits, lambda each: each.cost)[0]
 
     def groups(self) -> Iterator[Group]:
         """Yield the hypotheses that change anything."""
@@ -408,7 +416,7 @@ def check_log(log: Log, body: DynamicParameters) -> LogReport:
     windows = chosen(log, body)
     noise = float(windows.share.max())
     if noise > NOISY:
-        worst = log.joints[int(np.argmax(windows.share))]
+        worst = log.joints[first_largest(windows.share)]
         text = f"noise: {windows.noise[log.joints.index(worst)]:.2g} rad or m of {worst} is "
         text += f"{100 * noise:.2g} % of what the efforts do in windows of {windows.size} steps"
         text += f", more than {100 * NOISY:g} %"
@@ -430,8 +438,9 @@ def check_log(log: Log, body: DynamicParameters) -> LogReport:
     named = len(found.groups) == 1 and not reversed_effort(found)
     wrong = not named and work.share(plain.left).max() > MISTAKEN
     if wrong and (mistaken := [*mistakes(log, body, windows.size, work.dry)]):
-        best = min(mistaken, key=lambda each: each[1].cost)
-        return reported(work, plain, best[1], [[best[0]]])
+        fits = alike([fit for _, fit in mistaken], lambda fit: fit.cost)
+        causes = [[cause] for fit in fits for cause, own in mistaken if own is fit]
+        return reported(work, plain, fits[0], causes)
     longer = LogRegression(Windows(log, body, 2 * windows.size), work.dry)
     fits = [found, *choice.alike] if found.groups else []
     most = causes_of(choice.most, longer) if choice.most.groups and not fits else []
@@ -467,7 +476,7 @@ def reported(
         first = causes[0][0]
         finding = Finding("one_step", ENGINE, "outside", text, first.quantity, first.where)
     elif beyond.max() > UNKNOWN:
-        worst = log.joints[int(np.argmax(beyond))]
+        worst = log.joints[first_largest(beyond)]
         text += f", which no {TOGETHER} known errors explain; look at {worst}"
         text += f"; most of it by {'; '.join(map(str, most))}" if most else ""
         finding = Finding("one_step", ENGINE, "outside", text, "", worst)
@@ -560,23 +569,32 @@ def selected(work: LogRegression, plain: Fit) -> Choice:
 
 def grown(work: LogRegression, plain: Fit, candidates: Sequence[Group]) -> Choice:
     """Return a fit to which hypotheses are added as long as they explain more."""
-    now, alike, most = plain, list[Fit](), plain
+    now, others, most = plain, list[Fit](), plain
     while len(now.groups) < TOGETHER:
         tried = [work.more(now, group) for group in candidates if free(group, now)]
-        tried = sorted(tried, key=score)[:REFINED]
-        tried = sorted((work.fit(each.groups, each.shift) for each in tried), key=score)
-        first = tried[0]
-        unit = max(1.0, float((first.left**2).mean()))
+        refined = ranked(tried, score, SAME)[: max(REFINED, len(alike(tried, score)))]
+        tried = [work.fit(each.groups, each.shift) for each in refined]
+        first, *rest = alike(tried, score)
         count = max(len(first.sizes) - len(now.sizes), 1)
-        if now.cost - first.cost < SIGNIFICANT**2 * unit * count or not explains(work, now, first):
+        enough = SIGNIFICANT**2 * first.unit * count
+        if now.cost - first.cost < enough or not explains(work, now, first):
             break
         if not now.groups:
-            alike = [x for x in tried[1:] if score(x) - score(first) <= SIGNIFICANT**2 * unit]
-            alike, most = [x for x in alike if free(x.groups[0], first)], first
+            others, most = [each for each in rest if free(each.groups[0], first)], first
         now = first
         if first.cost <= LIKELY * first.left.size:
             break
-    return Choice(now, alike, most)
+    return Choice(now, others, most)
+
+
+def alike(fits: Sequence[Fit], cost: Callable[[Fit], float]) -> list[Fit]:
+    """Return the best of fits and those that the noise does not distinguish from it.
+
+    The best comes first; those that differ by less than any noise are in the order of hypotheses.
+    """
+    found = ranked(fits, cost, SAME)
+    most = cost(found[0]) + SIGNIFICANT**2 * found[0].unit
+    return [fit for fit in found if cost(fit) <= most]
 
 
 def explains(work: LogRegression, now: Fit, more: Fit) -> bool:

@@ -39,6 +39,7 @@ from roboaccord.crosscheck.verdict import Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.gazebo.twin import GAZEBO_ENGINE, by_contacts, gazebo_case
+from roboaccord.numerics.ranking import first_largest
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
@@ -322,7 +323,7 @@ class StepCheck:
     def worst(self) -> str:
         """The joint whose error exceeds most what time stepping explains, or `base_link`."""
         error, euler, friction = np.sqrt(self._by_rate)
-        found = int(np.argmax(error - SAFETY * euler - self._pyramid * friction))
+        found = first_largest(error - SAFETY * euler - self._pyramid * friction)
         return [*self._setup.joints, *3 * ["base_link"]][found]
 
     def _compare(

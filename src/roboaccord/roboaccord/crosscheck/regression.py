@@ -28,6 +28,7 @@ from roboaccord.crosscheck.hypotheses import (
 )
 from roboaccord.crosscheck.ticks import names
 from roboaccord.engines.twin import EVERY
+from roboaccord.numerics.ranking import first_largest, ranked
 
 LEFT = 0.1  # share of the squared residuals that an error may leave to be named
 LEFT_BY_TWO = 1e-2
@@ -35,9 +36,11 @@ BETTER = 1e-3  # times what one error leaves: two are named
 ALIKE = 4.0  # times what the best leaves: such hypotheses cannot be distinguished from it
 ROUND_OFF = 1e-14  # of the squared residuals, which nothing explains
 MOST = 6  # hypotheses that cannot be distinguished
-TRIED = 8  # hypotheses by regression that are then tried
+TRIED = 8  # hypotheses by regression that are then tried, besides those that explain the same
+CANCELLED = 1e-12  # of the squared residuals: round-off in what hypotheses explain of them
 FIRST = 3  # ticks at which errors without a size are tried first
 ROUNDS = 8  # of the regression, for what is not linear
+NOTHING = 0.95  # of the squared residuals: what leaves more explains nothing
 STALLED = 0.9  # of what the round before left
 PROBABLE = 1e-3  # what is left by what is named alone
 SMALL = 0.05  # of the largest component: such others are not reported
@@ -71,6 +74,11 @@ class Trial:
         return " and ".join(words)
 
 
+def by_left(found: Sequence[Trial]) -> list[Trial]:
+    """Return trials by what they leave, the least first."""
+    return ranked(found, lambda each: each.left, ROUND_OFF)
+
+
 def axis_of(one: Hypothesis) -> str:
     """Return the name of a component, with a space behind it; "" where there is one."""
     return f"{AXES[one.quantity][one.axis]} " if one.quantity in AXES else ""
@@ -94,22 +102,23 @@ class Regression:
     def name(self) -> Name:
         """Name the error or the two errors that explain the residuals, or report that none does."""
         ones = self._ones()
-        best = ones[0] if ones else Trial(1.0)
-        least = len(self._target) / self._total  # what the floor makes
-        if best.left > max(ALIKE * least, ROUND_OFF):
+        left = by_left(ones)[0].left if ones else 1.0
+        if left > ALIKE * self._least:
             two = self._twos(ones)
-            if two and two[0].left <= min(LEFT_BY_TWO, BETTER * best.left):
-                return self._named(two, least)
-        if best.left > LEFT:
+            if two and by_left(two)[0].left <= min(LEFT_BY_TWO, BETTER * left):
+                return self._named(two)
+        if left > LEFT:
             return Name("", *self._largest("no one or two known errors explain it"))
-        return self._named(ones, least)
+        return self._named(ones)
 
-    def _named(self, found: Sequence[Trial], least: float) -> Name:
-        left = found[0].left
-        alike = [each for each in found if each.left <= ALIKE * max(left, least) + ROUND_OFF]
+    def _named(self, found: Sequence[Trial]) -> Name:
+        best, *others = by_left(found)
+        left = max(best.left, self._least)
+        alike = [each for each in found if each.left <= ALIKE * left]
         if any(each.mix for each in alike):  # which has no size to fit
             alike = [each for each in alike if each.mix]
-        alike = list({each.places: each for each in reversed(alike)}.values())[::-1]
+        least = {each.places: each for each in reversed(by_left(alike))}
+        alike = [each for each in alike if least[each.places] is each]
         single = {each.places[0][0] for each in alike if each.places[0][1] != EVERY}
         alike = [e for e in alike if e.places[0][1] != EVERY or e.places[0][0] not in single]
         text = str(alike[0])
@@ -117,19 +126,25 @@ class Regression:
             more = f"; and {len(alike) - MOST} more" if len(alike) > MOST else ""
             text = f"cannot be distinguished: {'; '.join(map(str, alike[:MOST]))}{more}"
         elif left <= PROBABLE:
-            text += f", which leaves {left:.0g} of it"
-            others = [each.left for each in found if each.places != alike[0].places]
-            if others and others[0] < 1.0:
-                text += f" and the next best {others[0]:.1g}"
+            most = "at most " if left > best.left else ""  # the last bits are not shown
+            text += f", which leaves {most}{left:.0g} of it"
+            rest = [each.left for each in others if each.places != alike[0].places]
+            if rest and rest[0] < NOTHING:
+                text += f" and the next best {rest[0]:.1g}"
         if left > PROBABLE:
             text = f"no known error explains all but {left:.1g} of it; closest: {text}"
             return Name("", *self._largest(text))
         return Name(text=text) if len(alike) > 1 else Name(*alike[0].places[0], text)
 
+    @property
+    def _least(self) -> float:
+        """Share of the squared residuals that the floor makes, or round-off."""
+        return max(len(self._target) / self._total, ROUND_OFF)
+
     def _largest(self, text: str) -> tuple[str, str]:
         """Return the joint or link of the largest residual, and a text with it."""
         size = np.abs(self._target.reshape(-1, len(self._weight))).max(axis=0)
-        quantity, where = names(self._predictor.run.joints)[int(np.argmax(size))]
+        quantity, where = names(self._predictor.run.joints)[first_largest(size)]
         return where, f"{text}; look at the {quantity} of {where}"
 
     def _weighted(self, residuals: Array) -> Array:
@@ -141,16 +156,15 @@ class Regression:
         return share if math.isfinite(share) else math.inf
 
     def _ones(self) -> list[Trial]:
-        """Try single errors; the best first."""
-        found = [*self._mixed(), *self._regressed(None, 1)]
-        return sorted(found, key=lambda each: each.left)
+        """Try single errors, in the order of hypotheses."""
+        return [*self._mixed(), *self._regressed(None, 1)]
 
     def _twos(self, ones: Sequence[Trial]) -> list[Trial]:
-        """Try pairs of errors; the best first."""
+        """Try pairs of errors, in the order of hypotheses."""
         found = [*self._regressed(None, 2)]
-        for mixed in [each.mix for each in ones if each.mix][:2]:
+        for mixed in [each.mix for each in by_left(ones) if each.mix][:2]:
             found += self._regressed(mixed, 1)
-        return sorted(found, key=lambda each: each.left)
+        return found
 
     def _mixed(self) -> Iterator[Trial]:
         """Yield the errors without a size that leave less of the first ticks than there is."""
@@ -195,12 +209,15 @@ class Regression:
             found = np.linalg.lstsq(products[np.ix_(rows, rows)], along[rows], rcond=1e-10)[0]
             return float(found @ along[rows])
 
-        groups = sorted(of.values(), key=gain, reverse=True)
+        same = CANCELLED * float(start @ start)
+        groups = ranked([*of.values()], lambda rows: -gain(rows), same, 0.0)
+        tried = max(TRIED, sum(gain(rows) >= gain(groups[0]) - same for rows in groups))
         if count == 2:
-            pairs = [[*a, *b] for (i, a), (_, b) in combinations(enumerate(groups), 2) if i < TRIED]
-            groups = sorted(pairs, key=gain, reverse=True)
+            pairs = combinations(enumerate(groups), 2)
+            both = [sorted([*a, *b]) for (i, a), (_, b) in pairs if i < TRIED]
+            groups, tried = ranked(both, lambda rows: -gain(rows), same, 0.0), TRIED
         known = list(slopes)
-        for rows in groups[:TRIED]:
+        for rows in sorted(groups[:tried]):
             yield self._tried([known[row] for row in rows], mix)
 
     def _tried(self, ones: Sequence[Hypothesis], mix: Mix | None) -> Trial:

@@ -21,6 +21,7 @@ from roboaccord.engines import engine_names, name_of, spec
 from roboaccord.engines.base import engine_parts
 from roboaccord.engines.spec import EngineSpec, read_settings
 from roboaccord.numerics.machine import cores
+from roboaccord.numerics.ranking import first_largest
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
@@ -364,7 +365,7 @@ def compare_runs(run: Trajectory, again: Trajectory) -> RepeatCheck:
     if not first.size:
         return RepeatCheck()
     at = int(first[0])
-    column = int(np.argmax(apart[at]))
+    column = first_largest(apart[at])
     found = names(run.joints)[column]
     return RepeatCheck(float(apart[at, column]), *found, float(run.time[at]))
 

@@ -46,6 +46,7 @@ from roboaccord.crosscheck.ticks import (
 from roboaccord.engines import REFERENCE
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.engines.twin import ROUNDING, twin_of
+from roboaccord.numerics.ranking import descending, first_largest
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -205,13 +206,13 @@ def check_scheme(
     if not len(found.chosen):
         return NoTwin("every tick has an event, a contact or a joint at its stop")
     sizes = by_group(np.abs(found.errors))
-    worst = np.argsort(-(sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
+    worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
     floor = made.floor(run, found.chosen[sampled], found.chosen[even])
     floors = spread(floor, found.errors.shape[1])
     ratios = np.abs(found.errors) / floors
-    tick, column = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
+    tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
     resolution: Sequence[Resolved] = ()
     if resolved:
         few = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
@@ -247,7 +248,7 @@ def name_ticks(
     inside = (chosen >= MOST_LATE) & (chosen < len(run) - 1 - MOST_LATE)
     if (inside & (ratios > 1.0)).any():  # what is late is known there
         outside = np.flatnonzero(inside & (ratios > 1.0))
-    worst = outside[np.argsort(-ratios[outside])][: NAMED // 2]
+    worst = outside[descending(ratios[outside])][: NAMED // 2]
     others = outside[np.linspace(0, len(outside) - 1, NAMED // 2).astype(int)]
     few = chosen[list(dict.fromkeys([*worst.tolist(), *others.tolist()]))]
     name = Regression(Predictor(twin, run, few), floor).name()

@@ -18,6 +18,7 @@ from roboaccord.crosscheck.hypotheses import parts_of, spread
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, TwinComparison, judge_scheme
 from roboaccord.crosscheck.ticks import difference, names
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
 MEASURED = 100  # ticks at most whose round-off is measured
@@ -86,7 +87,7 @@ class TwinTicks:
         """Return the finding so far; `left_out` is the number of the other control periods."""
         if not self.judged:
             return judge_scheme(self._engine, NoTwin(self._why))
-        column = int(np.argmax(self._beyond(self._largest)))
+        column = first_largest(self._beyond(self._largest))
         check = SchemeCheck(
             error=float(self._largest[column]),
             floor=float(self._floors[column]),

@@ -64,6 +64,19 @@ def spending(memory: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
+def can_start_threads() -> bool:
+    """Return whether OpenBLAS can start its threads; else it interrupts the process."""
+    over = threading.Event()
+    try:
+        for _ in range(cores()):
+            threading.Thread(target=over.wait, daemon=True).start()
+    except RuntimeError:
+        return False
+    finally:
+        over.set()
+    return True
+
+
 def end_with(parent: int, number: int = signal.SIGKILL) -> None:
     """Let this process get a signal when the one that started it ends, however that ends."""
     if sys.platform == "linux":

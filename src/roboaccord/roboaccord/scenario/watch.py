@@ -20,7 +20,7 @@ from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.numerics.jit import is_compiling
 from roboaccord.scenario.user_code import line_of, place_of
 
-TIMEOUT = 10.0  # s of wall time that a controller may take for an answer
+TIMEOUT = 60.0  # s of wall time that a controller may take for an answer; a busy machine is slow
 START_TIMEOUT = 60.0  # s of wall time that it may take to be made, and to be reset
 SIGNAL = signal.SIGURG  # ignored by default, so one that comes late does no harm
 POLL = 0.05  # s between looks

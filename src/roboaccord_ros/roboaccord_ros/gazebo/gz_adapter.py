@@ -53,6 +53,7 @@ from roboaccord_ros.graph.extras import SwitchServices
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
+from roboaccord_ros.graph.reading import finite
 from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.pacing import Pace
 from roboaccord_ros.speed import keep_factor
@@ -155,20 +156,22 @@ class GazeboShell(ResultShell):
         self._state = self._setup.initial  # that was published last
         self._pushed = False  # whether somebody commands wrenches
         self._wrench: tuple[float, Array] | None = None
-        self._waiting = b""  # efforts whose wrench has not come
+        self._waiting: tuple[float, Array] | None = None  # efforts whose wrench has not come
 
     def _connect(self) -> None:
         """Subscribe to the controller and to the bridge."""
         # An old command does not help.
         qos = graph.NEWEST if self._options.max_delay else graph.RELIABLE
-        self.subscribe(graph.EFFORTS, self._on_command, qos)
-        self._wrenches = self.subscribe(graph.WRENCH, self._on_wrench)
-
-        def take_odometry(data: bytes) -> None:
-            self._on_state(self._inlet.take_odometry(data))
-
-        base = self.subscribe(graph.GZ_ODOMETRY, take_odometry)
-        self._bridged = [self.subscribe(graph.GZ_STATES, self._on_joint_states), base]
+        self._commands = self.subscribe(
+            graph.EFFORTS, self._codec.decode, self._on_command, qos,
+            is_fatal=lambda: self._begun and self._commands.get_publisher_count() == 1,
+        )  # fmt: skip
+        self._wrenches = self.subscribe(graph.WRENCH, finite(decode_wrench), self._on_wrench)
+        base = self.subscribe(graph.GZ_ODOMETRY, self._inlet.take_odometry, self._on_state)
+        states = self.subscribe(
+            graph.GZ_STATES, self._inlet.take_joint_states, self._on_joint_states
+        )
+        self._bridged = [states, base]
 
     @classmethod
     def build(cls, node: Node, run: Run) -> Self:
@@ -255,16 +258,16 @@ class GazeboShell(ResultShell):
         self._pace.restart()
         self._publish(state)
 
-    def _on_wrench(self, data: bytes) -> None:
-        self._wrench = decode_wrench(data)
-        waiting, self._waiting = self._waiting, b""
+    def _on_wrench(self, wrench: tuple[float, Array]) -> None:
+        self._wrench = wrench
+        waiting, self._waiting = self._waiting, None
         if waiting:
             self._on_command(waiting)
 
-    def _on_command(self, data: bytes) -> None:
-        stamp, effort = self._codec.decode(data)
+    def _on_command(self, answer: tuple[float, Array]) -> None:
+        stamp, effort = answer
         if self._pushed and (not self._wrench or self._wrench[0] != stamp):
-            self._waiting = data
+            self._waiting = answer
             return
         command = Command(effort)
         check_command(command, self._joints, "the controller", stamp)
@@ -299,8 +302,7 @@ class GazeboShell(ResultShell):
         self._heard = time.monotonic()
         self._link.go_on()
 
-    def _on_joint_states(self, data: bytes) -> None:
-        state = self._inlet.take_joint_states(data)
+    def _on_joint_states(self, state: RobotState | None) -> None:
         if self._inlet.latest == self._seen:  # a paused world repeats its state
             self._paused = True
             self._keep_pace()

@@ -19,6 +19,7 @@ from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.reading import finite
 from roboaccord_ros.graph.shell import POLL, Shell
 
 # WrenchStamped and TwistStamped are alike on the wire: a header and six numbers.
@@ -40,13 +41,24 @@ class ExtraInputs:
     ) -> None:
         self._on_complete = on_complete
         self._got: dict[str, tuple[float, Array]] = {}
-        self._subscriptions = {n: shell.subscribe(n, partial(self._take, n)) for n in VECTORS}
+        self._node, states = shell.node, f"{shell.robot}/{graph.STATES}"
+        self._listeners = partial(shell.node.get_subscriptions_info_by_topic, states)
+        decode = finite(decode_wrench)
+        self._subscriptions = {
+            n: shell.subscribe(n, decode, partial(self._take, n)) for n in VECTORS
+        }
         self._expected: list[str] = []
         self.switches = SwitchServices(shell, switches)
 
     def start(self) -> None:
-        """Look which of them have a publisher."""
-        self._expected = [n for n, s in self._subscriptions.items() if s.get_publisher_count()]
+        """Look which of them a node publishes that hears the states, as one must to answer them."""
+        known = {each.node_name for each in self._listeners()} | {graph.UNKNOWN}
+        self._expected = [
+            name
+            for name, subscription in self._subscriptions.items()
+            for each in self._node.get_publishers_info_by_topic(subscription.topic_name)
+            if each.node_name in known
+        ]
 
     def ready(self, time: float) -> bool:
         """Return whether everything that answers the state of `time` [s] is there."""
@@ -62,8 +74,8 @@ class ExtraInputs:
         vectors = {name: self._got[name][1] for name in self._expected if name in self._got}
         return Command(effort, switches, vectors.get(graph.WRENCH), vectors.get(graph.TWIST))
 
-    def _take(self, name: str, data: bytes) -> None:
-        self._got[name] = decode_wrench(data)
+    def _take(self, name: str, vector: tuple[float, Array]) -> None:
+        self._got[name] = vector
         self._on_complete()
 
 

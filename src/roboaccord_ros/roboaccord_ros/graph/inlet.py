@@ -13,6 +13,7 @@ from roboaccord.contract import NO_SWITCHES, Array, RobotState
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.reading import finite, itself, readable
 
 
 class Inlet:
@@ -31,7 +32,9 @@ class Inlet:
         self._based, self._once = based, once
         self._paired = -1.0  # time of the last state [s]
         self.repeated: float | None = None
-        self._joint_states, self._odometry = JointStateCodec(joints), OdometryCodec()
+        self._codec = JointStateCodec(joints)
+        self._joint_states = finite(self._codec.decode)
+        self._odometry = finite(OdometryCodec().decode)
         self._base: tuple[float, Array, Array, Array] | None = None
         self._joints: tuple[float, Array, Array, Array] | None = None
         self.switches: Mapping[str, bool] = NO_SWITCHES
@@ -41,7 +44,7 @@ class Inlet:
 
     def take_odometry(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
-        base = self._odometry.decode(data)
+        base = self._odometry(data)
         if self._is_again(base[0]):
             return None
         self._base = base
@@ -49,11 +52,11 @@ class Inlet:
 
     def take_joint_states(self, data: bytes) -> RobotState | None:
         """Return the state if this message completes it."""
-        joints = self._joint_states.decode(data)
+        joints = self._joint_states(data)
         self.latest = joints[0]
         if self._is_again(joints[0]):
             return None
-        self._joints, self._encoders = joints, self._joint_states.encoders
+        self._joints, self._encoders = joints, self._codec.encoders
         return self._pair()
 
     def _is_again(self, time: float) -> bool:
@@ -92,10 +95,12 @@ class LatestState:
 
     def __init__(self, node: Node, setup: Setup, part: str = "") -> None:
         self._state = setup.initial
-        self._joint_states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
-        robot = setup.robot.name
-        names = (f"{part}{name}" for name in (graph.STATES, graph.ODOMETRY))
-        self.source, self._base = (watch(node, robot, name) for name in names)
+        robot, decode = setup.robot.name, finite(JointStateCodec(setup.joints).decode)
+        self.source, self._base = (
+            watch(node, robot, f"{part}{name}") for name in (graph.STATES, graph.ODOMETRY)
+        )
+        self._joint_states = readable(self.source.topic_name, decode, itself)
+        self._odometry = readable(self._base.topic_name, finite(OdometryCodec().decode), itself)
         self._switches = {
             name: graph.subscribe_switch(node, robot, name, print)
             for name in setup.initial.switches
@@ -112,11 +117,11 @@ class LatestState:
         state = self._state
         if changed:
             state = replace(state, switches={**state.switches, **changed})
-        if base:
-            _, position, orientation, twist = self._odometry.decode(base)
+        if base and (found := self._odometry(base)):
+            _, position, orientation, twist = found
             state = replace(state, position=position, orientation=orientation, twist=twist)
-        if joints:
-            now, q, qd, effort = self._joint_states.decode(joints)
+        if joints and (found := self._joint_states(joints)):
+            now, q, qd, effort = found
             state = replace(state, time=now, q=q, qd=qd, effort=effort)
         self._state = state
         return state

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sensor_msgs.msg import JointState
     from std_msgs.msg import Float64
 
-PATIENCE = 30.0  # s that a publisher waits for a subscriber that lags behind
+PATIENCE = 60.0  # s that a publisher waits for a subscriber that lags behind
 RIVAL_LOOKS = 60  # of 0.05 s that another simulator may take to be gone
 DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast DDS's 3 s
 
@@ -38,6 +38,7 @@ DELIVERY = 4.0  # s; a message lost on the wire is asked for again within Fast D
 RELIABLE = QoSProfile(history=HistoryPolicy.KEEP_ALL)
 DEEP = QoSProfile(depth=5000)  # of what is not recorded
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+ALL_SAID = QoSProfile(history=HistoryPolicy.KEEP_ALL, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LIVE = QoSProfile(depth=20, reliability=ReliabilityPolicy.BEST_EFFORT)
 NEWEST = QoSProfile(depth=1)
 GLANCE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -52,6 +53,7 @@ REFERENCE_DESCRIPTION = core.REFERENCE_DESCRIPTION
 RESULT, ERROR, FAULT = "result", "crosscheck/error", "fault"
 CLOCK, DIAGNOSTICS = "clock", core.DIAGNOSTICS
 RESET, PAUSE = "sim/reset", "sim/pause"
+UNKNOWN = "_NODE_NAME_UNKNOWN_"  # to the middleware, which has yet to hear of it
 RECORDER = "recorder"  # name of the node whose first state on disk a run waits for
 CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
@@ -69,7 +71,7 @@ ALL_LATCHED = (*core.LATCHED, RESULT)
 
 Asked: TypeAlias = "Twist | JointState | Float64"  # what people send
 Send = Callable[[bytes], None]
-Take = Callable[[bytes], None]
+Take = Callable[[bytes], object]
 
 
 def message_class(kind: str) -> type:
@@ -159,7 +161,7 @@ def subscribe(
     With `LIVE` messages are lost rather than waited for; with `NEWEST` old ones are left out; with
     `GLANCE` both.
     """
-    qos = LATCHED if name in ALL_LATCHED else qos
+    qos = ALL_SAID if name in ALL_LATCHED else qos
     kind = message_class(KINDS[name])
     return node.create_subscription(kind, f"{robot}/{name}", take, qos, raw=True)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 import sys
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -33,6 +34,7 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.reading import seal_of
 from roboaccord_ros.graph.shell import Run, Shell
 
 BATCH = 500  # events in a message, some 70 kB
@@ -53,7 +55,9 @@ class Outlet:
     ) -> None:
         self._robot = robot = setup.robot.name
         self._states, self._odometry = JointStateCodec(setup.joints), OdometryCodec()
-        text = facts(setup, engine, version, transport)
+        self._key = secrets.token_hex()
+        announced = json.loads(facts(setup, engine, version, transport))
+        text = json.dumps({**announced, "seal": seal_of(self._key)}, sort_keys=True)
         for name, data in first_messages(setup, text).items():
             graph.advertise(node, robot, name)[1](data)
         self._result, self._send_result = graph.advertise(node, robot, graph.RESULT)
@@ -107,7 +111,8 @@ class Outlet:
 
     def result(self, result: Mapping[str, Json]) -> None:
         """Publish how the run ended, and how many events there were for a recorder to have."""
-        self._send_result(encode_string(json.dumps({**result, "events": self._count})))
+        text = json.dumps({**result, "events": self._count, "key": self._key})
+        self._send_result(encode_string(text))
 
     def recorded(self) -> bool:
         """Return whether the recorder, which a run waits for, has the first state on disk."""

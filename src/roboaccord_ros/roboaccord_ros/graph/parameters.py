@@ -15,6 +15,7 @@ from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_
 from std_msgs.msg import String
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.shell import Shell, set_log_level
 from roboaccord_ros.launch_data import Value
 
@@ -132,15 +133,13 @@ class FaultInlet:
 
     def __init__(self, shell: Shell, setup: Setup, fail: Callable[[Fault], None]) -> None:
         self._setup, self._fail = setup, fail
-        topic, take = f"{shell.robot}/{graph.FAULT}", shell.run.guard(self._take)
-        shell.node.create_subscription(String, topic, take, graph.HAND)
+        topic = f"{shell.robot}/{graph.FAULT}"
+        self._take = readable(topic, self._hear, itself)
+        shell.node.create_subscription(String, topic, shell.run.guard(self._take), graph.HAND)
         shell.node.add_on_set_parameters_callback(self._set)
 
-    def _take(self, message: String) -> None:
-        try:
-            self._fail(live_fault(message.data, self._setup))
-        except AccordError as error:
-            _log.warning("a message on %s is ignored: %s", graph.FAULT, error)
+    def _hear(self, message: String) -> None:
+        self._fail(live_fault(message.data, self._setup))
 
     def _set(self, parameters: Sequence[Parameter]) -> SetParametersResult:
         try:

@@ -67,7 +67,7 @@ class SecondRobot:
         self.publishers = [*(publisher for publisher, _ in outs), statuses]
         self._transforms = TransformOutlet(shell.node, setup, f"{REFERENCE}/")
         for name in (graph.TARGET_TWIST, graph.TARGET_JOINTS):
-            shell.subscribe(name, partial(self._inputs.note, name), graph.DEEP)
+            shell.subscribe(name, partial(self._inputs.note, name), qos=graph.DEEP)
 
     def begin(self, check: StepCheck) -> None:
         """Begin at the start of a run, whose control periods are judged."""

@@ -31,6 +31,7 @@ from roboaccord.contract import AccordError, guard
 from roboaccord.scenario import explain, shows_tracebacks
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.reading import itself, readable
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -138,10 +139,16 @@ class Shell:
         graph.every(self.node, period, self.run.guard(call))
 
     def subscribe(
-        self, name: str, take: graph.Take, qos: QoSProfile = graph.RELIABLE
+        self,
+        name: str,
+        decode: Callable[[bytes], T],
+        take: Callable[[T], object] = itself,
+        qos: QoSProfile = graph.RELIABLE,
+        **options: Callable[[], bool],
     ) -> Subscription:
-        """Subscribe to the bytes of a topic of the robot; see `graph.subscribe`."""
-        return graph.subscribe(self.node, self.robot, name, self.run.guard(take), qos=qos)
+        """Subscribe to a topic of the robot; see `graph.subscribe` and `readable`."""
+        read = readable(f"/{self.robot}/{name}", decode, take, **options)
+        return graph.subscribe(self.node, self.robot, name, self.run.guard(read), qos=qos)
 
     def advertise(self, name: str) -> tuple[Publisher, graph.Send]:
         """Make a publisher of a topic of the robot; see `graph.advertise`."""

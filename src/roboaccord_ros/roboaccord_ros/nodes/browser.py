@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from typing import Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from roboaccord.view import Figure, Stage, StateDisplay, open_stage, pose_of
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, newest, taken, watch
 from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.shell import Run, Shell
 
 PERIOD = 0.05  # s of wall time between pictures
@@ -37,6 +39,8 @@ class SecondDisplay:
         self._statuses = node.create_subscription(
             DiagnosticArray, graph.DIAGNOSTICS, print, graph.LIVE, raw=True
         )
+        decode = partial(decode_looks, robot=setup.robot.name)
+        self._read = readable(graph.DIAGNOSTICS, decode, itself)
         self._line = stage.server.gui.add_markdown("")
         self._look = Look()
         self.figure: Figure | None = None
@@ -45,7 +49,7 @@ class SecondDisplay:
         """Show the newest state, in the newest look."""
         state, look = self._latest.take(), self._look
         for data in taken(self._statuses):
-            look = next(iter(decode_looks(data, self._setup.robot.name)), look)
+            look = next(iter(self._read(data) or ()), look)
         if state is self._setup.initial:
             return
         if self.figure is None:
@@ -81,6 +85,7 @@ class BrowserShell(Shell):
         self._setup, self._shown = setup, setup.initial
         self._latest = LatestState(self._source, setup)  # before the libraries of the page load
         self._contacts = watch(self._source, setup.robot.name, graph.CONTACTS)
+        self._read_contacts = readable(self._contacts.topic_name, self._point, itself)
         self._arrows, self._watched = np.empty((0, 2, 3)), False
         self.stage = open_stage(setup)
         clock = self.stage.server.gui.add_text("at", "", disabled=True)
@@ -109,10 +114,13 @@ class BrowserShell(Shell):
             self.stage.aim(pose_of(self._setup, state))
         if is_opened or (is_new and watched):
             if found := newest(self._contacts):
-                self._arrows = read_arrows([found])[1][-1]
+                self._read_contacts(found)
             self._display.show(state, self._arrows)
             self._second.show()
         self._shown, self._watched = state, watched
+
+    def _point(self, contacts: bytes) -> None:
+        self._arrows = read_arrows([contacts])[1][-1]
 
     def close(self) -> None:
         """Serve no more."""

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from rclpy.node import Node
 from roboaccord.bag import encode_target
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract import Controller, Inputs, LockstepError, RobotState, Target, did_you_mean
+from roboaccord.contract import (
+    AccordError,
+    Controller,
+    Inputs,
+    LockstepError,
+    RobotState,
+    Target,
+    did_you_mean,
+)
 from roboaccord.run import (
     EFFORT,
     POSITION,
@@ -26,12 +35,12 @@ from roboaccord.run import (
     reset_controller,
 )
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, Watch, make_controller
-from sensor_msgs.msg import JointState
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.reading import itself, read_facts, read_result, readable
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 
@@ -67,57 +76,46 @@ def subscribed_inputs(node: Node, setup: Setup, run: Run) -> PublishedInputs:
     A message with an unknown joint, or with a number that is not finite, is ignored as a whole.
     """
     robot, joints = setup.robot, setup.joints
-    live, reported = LiveInputs(joints), set[str]()
+    live, takes = LiveInputs(joints), dict[str, Callable[[graph.Asked], object]]()
     kinds = {
         robot.velocity_topic: ("velocity", VELOCITY),
         robot.position_topic: ("position", POSITION),
     }
 
-    def ask_joints(message: JointState, word: str, kind: int) -> str:
-        values = list(getattr(message, word))
-        wrong = _wrong(list(message.name), values, joints, word)
-        for name, value in () if wrong else zip(message.name, values, strict=True):
+    def ask_joints(names: list[str], values: list[float], word: str, kind: int) -> None:
+        _check(names, values, joints, word)
+        for name, value in zip(names, values, strict=True):
             live.ask_joint(joints.index(name), kind, value)
-        return wrong
 
-    def ask(topic: str, message: graph.Asked) -> str:
+    def ask(topic: str, message: graph.Asked) -> None:
         if topic in kinds:
-            return ask_joints(message, *kinds[topic])
-        if topic in robot.effort_topics:
-            joint = robot.effort_topics[topic]
-            wrong = _wrong([joint], [message.data], joints, "effort")
-            if not wrong:
-                live.ask_joint(joints.index(joint), EFFORT, message.data)
-            return wrong
-        twist = [
-            getattr(part, axis) for part in (message.linear, message.angular) for axis in "xyz"
-        ]
-        if not all(map(math.isfinite, twist)):
-            return f"{twist} is not a twist"
-        live.ask_twist(np.array(twist))
-        return ""
+            word, kind = kinds[topic]
+            ask_joints(list(message.name), list(getattr(message, word)), word, kind)
+        elif topic in robot.effort_topics:
+            ask_joints([robot.effort_topics[topic]], [message.data], "effort", EFFORT)
+        else:
+            parts = (message.linear, message.angular)
+            twist = [getattr(part, axis) for part in parts for axis in "xyz"]
+            if not all(map(math.isfinite, twist)):
+                raise AccordError(f"{twist} is not a twist")
+            live.ask_twist(np.array(twist))
 
     def take(topic: str, message: graph.Asked) -> None:
-        wrong = ask(topic, message)
-        if wrong and wrong not in reported:  # it may come ten times a second
-            _log.warning("a message on %s is ignored: %s", topic, wrong)
-            reported.add(wrong)
+        takes.setdefault(topic, readable(topic, partial(ask, topic), itself))(message)
 
     graph.subscribe_inputs(node, robot, run.guard(take))
     return PublishedInputs(node, setup, live)
 
 
-def _wrong(names: list[str], values: list[float], joints: Sequence[str], word: str) -> str:
-    """Return the error of a message, or ""."""
+def _check(names: list[str], values: list[float], joints: Sequence[str], word: str) -> None:
     for name, value in zip(names, values, strict=False):
         if name not in joints:
-            return f"unknown joint {name}{did_you_mean(name, joints)}"
+            raise AccordError(f"unknown joint {name}{did_you_mean(name, joints)}")
         if not math.isfinite(value):
-            return f"{name}: {value} is not a {word}"
+            raise AccordError(f"{name}: {value} is not a {word}")
     if len(names) != len(values):
         last = names[min(len(values), len(names) - 1)] if names else "no joint"
-        return f"{last}: {len(names)} names have {len(values)} {word} values"
-    return ""
+        raise AccordError(f"{last}: {len(names)} names have {len(values)} {word} values")
 
 
 _log = logging.getLogger(__name__)
@@ -175,15 +173,13 @@ class ControllerShell(Shell):
         self._ready = False
         self._extras = ExtraOutputs(self, example, self._inlet)
         self._publisher, self._send = self.advertise(graph.EFFORTS)
-        takes = {
-            graph.RESULT: self._on_result,
-            graph.ODOMETRY: self._on_odometry,
-            graph.STATES: self._on_joint_states,
-        }
+        self._facts: dict[str, Any] = {}
+        self.subscribe(graph.SCENARIO, read_facts, self._on_facts)
         # Without lockstep an answer to an old state does harm: a backlog would only grow.
         qos = graph.RELIABLE if options.lockstep else graph.NEWEST
-        for name, take in takes.items():
-            self._states = self.subscribe(name, take, qos)
+        self.subscribe(graph.ODOMETRY, self._inlet.take_odometry, self._answer, qos)
+        take = self._inlet.take_joint_states
+        self._states = self.subscribe(graph.STATES, take, self._answer, qos)
         self.every(POLL, self._look)
         self.watch.start()
 
@@ -225,14 +221,13 @@ class ControllerShell(Shell):
             self._ready = True
             self._answer(self._waiting)
 
-    def _on_result(self, _: bytes) -> None:
+    def _on_facts(self, facts: dict[str, Any]) -> None:
+        if not self._facts:
+            self._facts = facts
+            self.subscribe(graph.RESULT, partial(read_result, facts), self._on_result)
+
+    def _on_result(self, _: dict[str, Any]) -> None:
         self.run.done()
-
-    def _on_odometry(self, data: bytes) -> None:
-        self._answer(self._inlet.take_odometry(data))
-
-    def _on_joint_states(self, data: bytes) -> None:
-        self._answer(self._inlet.take_joint_states(data))
 
     def _answer(self, state: RobotState | None) -> None:
         if self._inlet.repeated is not None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import math
 import sys
 import time
 from collections.abc import Sequence
 from functools import partial
-from typing import Self
+from typing import Any, Self
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
@@ -20,18 +19,18 @@ from roboaccord.cdr import (
     JointStateCodec,
     Status,
     decode_events,
-    decode_string,
     decode_wrench,
     encode_statuses,
 )
-from roboaccord.contract import RobotState
+from roboaccord.contract import Array, Event, RobotState
 from roboaccord.crosscheck import BEHIND, LiveSteps, RecordedReport, StepCheck
-from roboaccord.scenario import recorded_setup
+from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.parameters import declare
+from roboaccord_ros.graph.reading import finite, read_result, read_scenario
 from roboaccord_ros.graph.second import SecondRobot
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
@@ -83,7 +82,8 @@ class CrosscheckShell(Shell):
         self._errors_out, self._send = self.advertise(graph.ERROR)
         self._diagnostics = node.create_publisher(DiagnosticArray, graph.DIAGNOSTICS, 10)
         self._send_status: graph.Send = self._diagnostics.handle.publish_raw
-        self.subscribe(graph.SCENARIO, self._on_scenario)
+        announced = partial(read_scenario, robot, changes)
+        self.subscribe(graph.SCENARIO, announced, self._on_scenario)
         self.every(POLL, self._look)
         self.every(REPORT_PERIOD, self.publish_verdict)
 
@@ -128,54 +128,47 @@ class CrosscheckShell(Shell):
         graph.deliver(self._diagnostics, self._errors_out, *second)
         self.node.destroy_publisher(self._errors_out)  # a recorder waits for that
 
-    def _on_scenario(self, data: bytes) -> None:
+    def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
         if self._steps:
             return
-        facts = json.loads(decode_string(data))
-        setup = recorded_setup(facts["scenario"], self.robot, changes=self._changes)
+        self._facts, setup = facts, _ = announced
         self._period = setup.scenario.control_period
         self._errors, inlet = JointStateCodec(setup.joints), Inlet(setup.joints)
         ran = facts["engine"], facts["engine_version"], self._tolerance, facts["transport"]
-        self._steps = steps = LiveSteps(setup, partial(StepCheck, setup, *ran))
+        self._steps = LiveSteps(setup, partial(StepCheck, setup, *ran))
         if self._outs:
             run = facts["engine"], facts["transport"]
             self.second = SecondRobot(self, self._outs, setup, *run, self._controller)
             self.second.begin(self._steps.check)
-        for name in VECTORS:
-            self.subscribe(name, partial(self._on_vector, self._steps, name), graph.DEEP)
-        efforts = EffortCodec(setup.joints)
-        self.subscribe(
-            graph.EFFORTS,
-            lambda data: steps.note_vector(graph.EFFORTS, *efforts.decode(data)),
-            graph.DEEP,
-        )
-        takes: dict[str, graph.Take] = {
-            graph.EVENTS: partial(self._on_events, self._steps),
-            graph.ODOMETRY: lambda data: self._keep(inlet.take_odometry(data)),
-            graph.STATES: lambda data: self._keep(inlet.take_joint_states(data)),
-        }
-        self._sources = [self.subscribe(name, take, graph.DEEP) for name, take in takes.items()]
+        vectors = dict.fromkeys(VECTORS, decode_wrench)
+        for name, decode in {**vectors, graph.EFFORTS: EffortCodec(setup.joints).decode}.items():
+            take = partial(self._on_vector, self._steps, name)
+            self.subscribe(name, finite(decode), take, graph.DEEP)
+        note = partial(self._on_events, self._steps)
+        self._sources = [
+            self.subscribe(graph.EVENTS, decode_events, note, graph.DEEP),
+            self.subscribe(graph.ODOMETRY, inlet.take_odometry, self._keep, graph.DEEP),
+            self.subscribe(graph.STATES, inlet.take_joint_states, self._keep, graph.DEEP),
+        ]
 
     def _listen(self) -> None:
         """Listen to the result once every state is certain to come; a run starts no earlier."""
         if self._sources and all(source.get_publisher_count() for source in self._sources):
             self._sources = []
-            self.subscribe(graph.RESULT, self._on_result)
+            self.subscribe(graph.RESULT, partial(read_result, self._facts), self._on_result)
 
-    def _on_vector(self, steps: LiveSteps, name: str, data: bytes) -> None:
-        steps.note_vector(name, *decode_wrench(data))
+    def _on_vector(self, steps: LiveSteps, name: str, vector: tuple[float, Array]) -> None:
+        steps.note_vector(name, *vector)
 
-    def _on_events(self, steps: LiveSteps, data: bytes) -> None:
-        events = decode_events(data)
+    def _on_events(self, steps: LiveSteps, events: Sequence[Event]) -> None:
         self._events += len(events)
         steps.note_events(events)
         if self.second:
             self.second.note(events)
 
-    def _on_result(self, data: bytes) -> None:
-        result = json.loads(decode_string(data))
-        self._sent = int(result.get("events", 0))
-        self._end = int(result["steps"]) * self._period if self.check else -1.0
+    def _on_result(self, result: dict[str, Any]) -> None:
+        self._sent = result["events"]
+        self._end = result["steps"] * self._period if self.check else -1.0
 
     def _keep(self, state: RobotState | None) -> None:
         if state and self._steps and self._steps.keep(state) and self.second:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.cdr import EffortCodec
-from roboaccord.contract import Array, Command, LockstepError, Tally
+from roboaccord.contract import Array, Command, LockstepError, Tally, check_command
 from roboaccord.run import Pace as Pace
 from roboaccord.run import Stepper, no_command
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup
@@ -79,7 +79,12 @@ class Pacing:
         self._pace = Pace(self._stepper.period, options.pace or free)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
         self._efforts = EffortCodec(setup.joints)
-        self._commands = simulation.subscribe(graph.EFFORTS, self._on_command)
+        self._joints = setup.joints
+        self._commands = simulation.subscribe(
+            graph.EFFORTS, self._read_command, self._on_command,
+            # What cannot be read is the controller's where nobody else publishes.
+            is_fatal=lambda: self.started and self._commands.get_publisher_count() == 1,
+        )  # fmt: skip
         simulation.every(POLL, self._look)
         if self._pace.look_period:
             simulation.every(self._pace.look_period, self._keep_pace)
@@ -104,8 +109,13 @@ class Pacing:
         self._extras.start()
         self._simulation.start()
 
-    def _on_command(self, data: bytes) -> None:
+    def _read_command(self, data: bytes) -> tuple[float, Array]:
         stamp, effort = self._efforts.decode(data)
+        check_command(Command(effort), self._joints, "the controller", stamp)
+        return stamp, effort
+
+    def _on_command(self, command: tuple[float, Array]) -> None:
+        stamp, effort = command
         now = self._stepper.state.time
         if not self._options.lockstep:
             self._effort = effort

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 import struct
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -27,13 +26,20 @@ from roboaccord.bag import (
     optional_topics,
     switch_topic,
 )
-from roboaccord.cdr import decode_events, decode_string
+from roboaccord.cdr import decode_events
 from roboaccord.contract import NANOSECONDS, AccordError
-from roboaccord.scenario import Robot, Setup, recorded_setup
+from roboaccord.scenario import Robot, Setup
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
 from roboaccord_ros.graph.parameters import declare
+from roboaccord_ros.graph.reading import (
+    UNREADABLE,
+    decoders,
+    read_result,
+    read_scenario,
+    readable,
+)
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
 STAMP = struct.Struct("<4xiI")
@@ -106,7 +112,8 @@ class RecorderShell(Shell):
         self._count, self._count_seen = 0, -1
         self._draining = False
         run.interrupt = self._drain
-        self.subscribe(graph.SCENARIO, self._on_scenario)
+        announced = partial(read_scenario, robot, changes)
+        self.subscribe(graph.SCENARIO, announced, self._on_scenario)
         self.every(POLL, self._look)
 
     @classmethod
@@ -119,21 +126,20 @@ class RecorderShell(Shell):
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
         until = time.monotonic() + PATIENCE
         for name, subscription in self._subscriptions.items() if not self._over else ():
-            with contextlib.suppress(AccordError):  # raised again when the bag is closed
+            with contextlib.suppress(*UNREADABLE):  # raised again when the bag is closed
                 while time.monotonic() < until:  # a publisher may never stop
                     found = subscription.handle.take_message(subscription.msg_type, True)
                     if not found:
                         break
-                    self._take(name, found[0])
+                    self._take(*self._read(name, found[0]))
         if summary := self._ledger.summary():
             _log.warning("messages in transit to %s: %s", self._path.name, summary)
         self._stack.close()
 
-    def _on_scenario(self, data: bytes) -> None:
+    def _on_scenario(self, announced: tuple[dict[str, Any], Setup]) -> None:
         if self._bag is not None:
             return
-        facts = json.loads(decode_string(data))
-        setup = recorded_setup(facts["scenario"], self.robot, changes=self._changes)
+        self._facts, setup = facts, _ = announced
         words = (facts[key] for key in ("engine", "engine_version", "transport"))
         bag = self._stack.enter_context(BagWriter(self._path, setup, *words))
         bag.add_topic(Topic(f"/{self.robot}/{graph.RESULT}", "std_msgs/msg/String", True))
@@ -152,26 +158,29 @@ class RecorderShell(Shell):
             frames = FrameLog(setup, bag.write_raw, part)
             self._frames[f"{part}{graph.ODOMETRY}"] = frames.take_odometry
             self._frames[f"{part}{graph.STATES}"] = frames.take_states
+        self._decoders = decoders(setup.joints)
         self._topics = {name: f"/{self.robot}/{name}" for name in STAMPED}
         for beside in topics_beside(setup.robot):
             self._record_beside(beside)
         for name in STAMPED:
-            self._subscriptions[name] = self.subscribe(name, partial(self._take, name))
+            read = partial(self._read, name)
+            self._subscriptions[name] = self.subscribe(name, read, lambda read: self._take(*read))
 
     def _record_beside(self, beside: Beside) -> None:
         name, kind, stamped, qos = beside
         topic = Topic(f"/{name}", kind, qos is graph.LATCHED)
         frames = self._frames.get(name.removeprefix(f"{self.robot}/"))
 
-        def take(data: bytes) -> None:
+        def take(read: tuple[str, int, bytes]) -> None:
             assert self._bag is not None
             self._bag.add_topic(topic)
-            now = _time_of(data) if stamped else self._ledger.now
+            _, now, data = read
             self._write(topic.name, now, data)
             if frames:
                 frames(now, data)
 
-        guarded = self.run.guard(take)
+        read = partial(self._read, name, stamped=stamped)
+        guarded = self.run.guard(readable(topic.name, read, take))
         self._beside[name] = self.node.create_subscription(
             graph.message_class(kind), name, guarded, qos, raw=True
         )
@@ -181,11 +190,16 @@ class RecorderShell(Shell):
         self._listening = True
         if self._bag is not None:
             self._bag.flush()
-        self.subscribe(graph.RESULT, self._on_result)
+        self.subscribe(graph.RESULT, self._read_result, self._on_result)
 
-    def _take(self, name: str, data: bytes) -> None:
+    def _read(self, name: str, data: bytes, *, stamped: bool = True) -> tuple[str, int, bytes]:
+        """Return a message that can be read with the name of its topic and its time [ns]."""
+        self._decoders.get(name.rpartition("/")[2], len)(data)
+        layout = FIRST_STAMP if name == graph.CONTACTS else STAMP
+        return name, _time_of(data, layout) if stamped else self._ledger.now, data
+
+    def _take(self, name: str, now: int, data: bytes) -> None:
         self._count += 1
-        now = _time_of(data, FIRST_STAMP if name == graph.CONTACTS else STAMP)
         if name in IN_STEP and not self._ledger.note(name, now) and name != graph.EFFORTS:
             self._refuse_rival(name)
             return
@@ -234,13 +248,15 @@ class RecorderShell(Shell):
     def _take_unstamped(self, topic: str, data: bytes) -> None:
         self._write(topic, self._ledger.now, data)
 
-    def _on_result(self, data: bytes) -> None:
-        result = json.loads(decode_string(data))
+    def _read_result(self, data: bytes) -> tuple[dict[str, Any], bytes]:
+        return read_result(self._facts, data), data
+
+    def _on_result(self, read: tuple[dict[str, Any], bytes]) -> None:
+        result, data = read
         self._take_unstamped(f"/{self.robot}/{graph.RESULT}", data)
         if self._bag is not None and result["trajectory_sha256"]:
             self._bag.finish(result["trajectory_sha256"])
-        self._end = int(result["steps"]) * self._period
-        self._sent = int(result.get("events", 0))
+        self._end, self._sent = result["steps"] * self._period, result["events"]
         self._end_if_complete()  # else a slower topic completes it
 
     def _drain(self) -> None:

@@ -29,7 +29,7 @@ from roboaccord_ros.run.domain import announce, private_domain, remove_orphans
 
 POLL = 0.02  # s
 GRACE = 1.5  # s that a process has to end once it is asked to, less than `accord` has itself
-ENDING = 30.0  # s that a process may take to end after another has
+ENDING = 90.0  # s that a process may take to end after another has
 GOOD = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
 NODES = ("recorder", "controller", "simulator")
 Commands = Mapping[str, Sequence[str]]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Iterator
@@ -11,7 +10,6 @@ from contextlib import contextmanager
 from geometry_msgs.msg import Twist, Vector3
 from rclpy.context import Context
 from rclpy.node import Node
-from roboaccord.cdr import decode_string
 from roboaccord.contract import AccordError, Fault, RobotState, Target
 from roboaccord.scenario import Setup
 from sensor_msgs.msg import JointState
@@ -19,7 +17,8 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.inlet import LatestState, newest, watch
+from roboaccord_ros.graph.inlet import LatestState, taken, watch
+from roboaccord_ros.graph.reading import itself, read_facts, readable
 from roboaccord_ros.graph.shell import session
 
 PATIENCE = 10.0  # s of wall time that a robot may take to be found
@@ -114,8 +113,9 @@ class RosLink:
 
     def engine(self) -> str:
         """Return the simulator that the robot states at its start, or "" while that is unknown."""
-        data = newest(self._scenario)
-        return str(json.loads(decode_string(data))["engine"]) if data else ""
+        read = readable(self._scenario.topic_name, read_facts, itself)
+        announced = [*filter(None, map(read, taken(self._scenario)))]
+        return str(announced[-1]["engine"]) if announced else ""
 
     def fail(self, fault: Fault) -> None:
         """Let a joint fail."""

@@ -269,7 +269,9 @@ def _name_link(
     mine, axes = np.linalg.eigh(have.inertia)
     other, frame = np.linalg.eigh(want.inertia)
     if np.allclose(mine, other, rtol=LIKE, atol=0.0):
-        turn = frame @ np.diag(np.sign(np.sum(axes * frame, axis=0))) @ axes.T
+        same = np.isclose(mine, mine[:, None], rtol=LIKE, atol=0.0)  # of equal ones, any axes do
+        left, _, right = np.linalg.svd(np.where(same, frame.T @ axes, 0.0))
+        turn = frame @ left @ right @ axes.T
         angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
         text = f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
         return Name("inertial rotated", place, text)

@@ -26,6 +26,7 @@ from roboaccord.engines.reading import (
     TreeReading,
     steiner,
 )
+from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rpy_matrix
 
 SAME = 1e-8  # relative
@@ -99,7 +100,7 @@ def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
     found += [Difference("joint", name, np.inf, SAME, "missing") for name in sorted(missing)]
     if not missing:
         found += _dynamics(reference, reading)
-    return sorted(found, key=lambda d: -d.excess)
+    return ranked(found, lambda d: -d.excess)
 
 
 def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:

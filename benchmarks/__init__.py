@@ -1,0 +1,1 @@
+"""Measurements that are no tests: `make speed`, and the campaigns."""

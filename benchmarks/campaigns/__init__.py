@@ -1,0 +1,1 @@
+"""Campaigns: `make hashes`, `sound`, `planted`, `settings` and others, of many runs each."""

@@ -1,0 +1,50 @@
+"""Orders by size in which round-off decides nothing: what is alike stays in the order given.
+
+Floating-point sums differ in their last bits from processor to processor, and so would an order by
+size among equals: causes that symmetry makes alike, say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from roboaccord.numerics.arrays import Array
+
+LIKE = 1e-6  # relative: far above round-off, far below what anything is judged by
+
+Item = TypeVar("Item")
+
+
+def ranked(
+    items: Sequence[Item], size: Callable[[Item], float], apart: float = 0.0, like: float = LIKE
+) -> list[Item]:
+    """Return items by size, the smallest first, those alike in the order given.
+
+    Args:
+        items: in a fixed order.
+        size: of an item; may be infinite.
+        apart, like: sizes that differ by no more than their sum are alike: absolute, relative.
+    """
+    sizes = [size(item) for item in items]
+    rank, most, ranks = 0, -np.inf, dict[int, int]()
+    for i in sorted(range(len(items)), key=sizes.__getitem__):
+        if sizes[i] > most:
+            rank, most = rank + 1, sizes[i] + like * abs(sizes[i]) + apart
+        ranks[i] = rank
+    return [items[i] for i in sorted(range(len(items)), key=ranks.__getitem__)]
+
+
+def descending(values: Array) -> list[int]:
+    """Return the indices of values (k,), the largest first, those alike in their order."""
+    return ranked(range(len(values)), (-values).tolist().__getitem__)
+
+
+def first_largest(values: Array) -> int:
+    """Return the first flat index of what is largest, or alike; of NaN where there is any."""
+    if np.isnan(values).any():
+        return int(np.argmax(values))
+    most = values.max()
+    return int(np.argmax(values >= min(most * (1.0 - LIKE), most * (1.0 + LIKE))))

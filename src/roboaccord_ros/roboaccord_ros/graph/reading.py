@@ -1,0 +1,137 @@
+"""Messages that anybody may have sent: what cannot be read is one line, and is ignored."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+from roboaccord.bag import decode_change
+from roboaccord.bag.topics import TARGET_JOINTS
+from roboaccord.cdr import (
+    EffortCodec,
+    JointStateCodec,
+    OdometryCodec,
+    decode_events,
+    decode_string,
+    decode_wrench,
+)
+from roboaccord.contract import AccordError, Array, visible
+from roboaccord.scenario import Setup, recorded_setup
+
+LARGEST = 4_000_000  # bytes of a message that is read
+SHOWN, MOST = 200, 5  # characters of what is wrong with one, and such lines of a topic
+UNREADABLE = (
+    AccordError, ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError,
+    TypeError, ValueError, struct.error,
+)  # fmt: skip
+Message = TypeVar("Message")
+Content = TypeVar("Content")
+Taken = TypeVar("Taken")
+_log = logging.getLogger(__name__)
+
+
+def itself(content: Content) -> Content:
+    """Return what was read."""
+    return content
+
+
+def readable(
+    topic: str,
+    decode: Callable[[Message], Content],
+    take: Callable[[Content], Taken],
+    is_fatal: Callable[[], bool] = lambda: False,
+) -> Callable[[Message], Taken | None]:
+    """Return a callback that takes the messages which can be read.
+
+    Args:
+        topic: of the messages, for the line about one that cannot.
+        decode: raises any of `UNREADABLE` for what is not a message of the topic.
+        take: is given what `decode` returns, and may raise what ends the run.
+        is_fatal: whether such a message ends the run.
+    """
+    told = set[str]()
+
+    def read(message: Message) -> Taken | None:
+        try:
+            if isinstance(message, bytes) and len(message) > LARGEST:
+                raise AccordError(f"it has {len(message)} bytes, more than {LARGEST}")
+            content = decode(message)
+        except UNREADABLE as error:
+            if is_fatal():
+                raise
+            why = visible(str(error) or type(error).__name__)[:SHOWN]
+            if why not in told and len(told) < MOST:
+                told.add(why)
+                _log.warning("a message on %s is ignored: %s", topic, why)
+            return None
+        return take(content)
+
+    return read
+
+
+def finite(decode: Callable[[bytes], tuple[float, *tuple[Array, ...]]]) -> Callable[[bytes], Any]:
+    """Return a function that decodes a time and arrays, and refuses what is not finite."""
+
+    def decode_finite(data: bytes) -> tuple[float, *tuple[Array, ...]]:
+        time, *arrays = decode(data)
+        if not all(math.isfinite(array.sum()) for array in arrays):
+            raise AccordError(f"it has numbers that are not finite, at t = {time:g} s")
+        return time, *arrays
+
+    return decode_finite
+
+
+def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
+    """Return what decodes messages of a robot, by the last part of their topics."""
+    states, vector = finite(JointStateCodec(joints).decode), finite(decode_wrench)
+    return {
+        "joint_states": states, "error": states, "odom": finite(OdometryCodec().decode),
+        "joint_trajectory": finite(EffortCodec(joints).decode), "wrench": vector, "twist": vector,
+        "joints": partial(decode_change, TARGET_JOINTS, joints=joints),
+        "events": decode_events, "findings": decode_events,
+    }  # fmt: skip
+
+
+def read_facts(data: bytes) -> dict[str, Any]:
+    """Return what a simulator announces of a run."""
+    facts: dict[str, Any] = json.loads(decode_string(data))
+    words = [facts[key] for key in ("engine", "engine_version", "transport")]
+    if not all(isinstance(word, str) for word in words):
+        raise AccordError(f"engine, its version and transport are {words}")
+    return facts
+
+
+def read_scenario(robot: str, changes: Sequence[str], data: bytes) -> tuple[dict[str, Any], Setup]:
+    """Return what a simulator announces of a run, and its robot and scenario.
+
+    Args:
+        robot: name of the topics.
+        changes: `KEY=VALUE` of the scenario, which may name files, as no message may.
+        data: of the message.
+    """
+    facts = read_facts(data)
+    return facts, recorded_setup(facts["scenario"], robot, changes=changes)
+
+
+def seal_of(key: str) -> str:
+    """Return by what a run's announcement lets its result be known, which tells the key."""
+    return hashlib.sha256(key.encode()).hexdigest()
+
+
+def read_result(facts: Mapping[str, Any], data: bytes) -> dict[str, Any]:
+    """Return the result of the simulator that announced a run.
+
+    Raises:
+        AccordError: for that of anybody else.
+    """
+    result: dict[str, Any] = json.loads(decode_string(data))
+    if "seal" in facts and facts["seal"] != seal_of(result["key"]):
+        raise AccordError("it is not of the simulator that announced the run")
+    numbers = {key: int(result.get(key, 0)) for key in ("steps", "events")}
+    return {**result, **numbers, "trajectory_sha256": str(result["trajectory_sha256"])}
