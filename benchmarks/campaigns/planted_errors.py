@@ -177,17 +177,15 @@ class Error:
 
 def disobeyed(p: Planted, command: Command, before: Command) -> Command:
     """Return a command whose efforts, wrench and twist the error changes."""
-    vectors = {
-        name: None
-        if (now := getattr(command, name)) is None
-        else p.error.act(
-            p,
-            np.array(now),
-            np.zeros_like(now) if (last := getattr(before, name)) is None else last,
-        )
-        for name in ("effort", "wrench", "twist")
-    }
-    return replace(command, **vectors)
+    rest = np.zeros(6)
+    made = replace(command, effort=p.error.act(p, np.array(command.effort), before.effort))
+    if command.wrench is not None:
+        last = rest if before.wrench is None else before.wrench
+        made = replace(made, wrench=p.error.act(p, np.array(command.wrench), last))
+    if command.twist is not None:
+        last = rest if before.twist is None else before.twist
+        made = replace(made, twist=p.error.act(p, np.array(command.twist), last))
+    return made
 
 
 def late(p: Planted, command: Command) -> None:
