@@ -1,13 +1,11 @@
 """Manufactured motions: orders by theory, what is left by an independent computation, and names."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord.cli.main import run
-from roboaccord.crosscheck.chosen_motion import ChosenMotion, InverseDynamics
-from roboaccord.crosscheck.manufactured import check_manufactured, models_of
+from chosen_motion import ChosenMotion, InverseDynamics
+from manufactured import check_manufactured, models_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names, spec
 from roboaccord.falsify import parse_perturbation, wrap
@@ -218,23 +216,3 @@ def test_the_snake_slides_under_its_law_and_the_monkeybot_hangs(tmp_path):
         "held at hand_a", "held at hand_b", "free base",
     ]  # fmt: skip
     assert found.verdict == "pass"
-
-
-def test_the_command_says_what_is_left_and_by_its_status(tmp_path, capsys, monkeypatch):
-    """Status 1 where a model is outside, 0 where there is none to judge, 2 for what it refuses."""
-    path = tmp_path / "robot.urdf"
-    path.write_text(chain(), encoding="utf-8")
-    plain = ["crosscheck", str(path), "--manufactured", "--set", "duration=0.1"]
-    one = [*plain, "--engines", "mujoco"]
-    assert run([*one, "--perturb", "mujoco:mass:l3=1.01", "--json"]) == 1
-    data = json.loads(capsys.readouterr().out)
-    (model,) = data["models"]
-    assert data["verdict"] == "fail" and model["outcome"] == "outside"
-    assert [c["where"] for c in model["coordinates"]] == ["j1", "j2", "j3", "j4"]
-    assert [c["unit"] for c in model["coordinates"]] == ["rad", "rad", "m", "rad"]
-    assert run(one) == 0 and "verdict: pass" in capsys.readouterr().out
-    assert run([*one, "--out", str(tmp_path / "out")]) == 2
-    still = tmp_path / "still.urdf"
-    still.write_text('<robot name="still"><link name="base_link"/></robot>', encoding="utf-8")
-    assert run(["crosscheck", str(still), "--manufactured", "--engines", "mujoco"]) == 0
-    assert "none of its joints can move" in " ".join(capsys.readouterr().out.split())

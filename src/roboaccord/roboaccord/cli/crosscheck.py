@@ -11,13 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.padding import Padding
-from rich.text import Text
 
 from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
-from roboaccord.cli.console import COMPILING, command_line, log, make_table, note, progress
+from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
 from roboaccord.cli.options import (
     Base,
@@ -36,7 +33,7 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
-from roboaccord.contract.results import quantities, to_json
+from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.runs import Progress
 from roboaccord.description.findings import RuleFinding
 from roboaccord.description.rules import findings
@@ -55,7 +52,6 @@ from roboaccord.run.runner import model_of
 from roboaccord.scenario.setup import Setup
 
 if TYPE_CHECKING:
-    from roboaccord.crosscheck.manufactured import FollowedMotion, Manufactured
     from roboaccord.crosscheck.report import Report
 
 SHOWN = 10  # findings of the rules
@@ -105,14 +101,6 @@ def crosscheck_command(
             "gravity, friction, gear, delay, ... at a link or joint, or at all if none is named.",
         ),
     ] = None,
-    manufactured: Annotated[
-        bool,
-        typer.Option(
-            "--manufactured",
-            help="Let each engine follow a motion whose exact answer is known: inverse dynamics "
-            "gives its forces, and no reference runs.",
-        ),
-    ] = False,
     profile: Annotated[
         Profile,
         typer.Option(
@@ -163,8 +151,6 @@ def crosscheck_command(
 
       accord crosscheck arm.urdf --engines dart,mujoco --set crosscheck.duration=0.5
 
-      accord crosscheck arm.urdf --manufactured
-
       accord crosscheck arm.urdf.xacro length:=0.5
 
       accord crosscheck roller_sphere headings --profile both
@@ -192,8 +178,6 @@ def crosscheck_command(
     found = checked(setup)
     chosen = choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
-    if manufactured:
-        return manufactured_result(setup, falsified, refine)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
     with results(folder, default, force=force) as place, watched() as watch:
         report = crosscheck(
@@ -313,73 +297,3 @@ def in_profile(engines: list[Engine], profile: Profile) -> list[Engine]:
         both = [engine, engine if engine == REFERENCE else spec(engine).as_expert()]
         found |= {name_of(e): e for e in both[profile == Profile.EXPERT :]}
     return [*found.values()]
-
-
-def manufactured_result(setup: Setup, engines: Sequence[Engine], refine: int) -> Result:
-    """Run the check, and return what a command shows of it."""
-    from roboaccord.crosscheck.manufactured import check_manufactured
-
-    with progress() as bar:
-        task = bar.add_task(COMPILING, total=None)
-        found = check_manufactured(
-            setup, engines, refine=refine,
-            done=lambda engine, dt: bar.update(task, description=f"{engine} {dt:g} s"),
-        )  # fmt: skip
-    data = to_json(found)
-    assert isinstance(data, dict)
-    used = used_by(setup, "physics_step") | {"engines": [*{m.engine: 0 for m in found.models}]}
-    ok = found.verdict in ("pass", None)
-    return Result({**data, **model_of(setup)}, manufactured_shown(found), used=used, ok=ok)
-
-
-def manufactured_shown(found: Manufactured) -> list[RenderableType]:
-    """Return a table with a row for each model, what is not within, and the verdict."""
-    from roboaccord.crosscheck.manufactured import FollowedMotion
-
-    shown: list[RenderableType] = []
-    judged = [model for model in found.models if model.dt]
-    if judged:
-        steps = judged[0].dt[-FINEST:]
-        table = make_table(
-            "engine", *(f"{1e3 * dt:g} ms" for dt in steps), "order", "left", "explained", "",
-            title=f"{found.robot} {found.scenario}: largest error on a manufactured motion of "
-            f"{found.duration:g} s, rad or m",
-            words=["engine", ""],
-        )  # fmt: skip
-        for model in judged:
-            table.add_row(*row_of(model))
-        left, bound = (quantities(FollowedMotion)[name].meaning for name in ("left", "bound"))
-        versions = {model.engine: f"{model.engine} {model.version}" for model in judged}
-        shown += [
-            table,
-            Text(
-                "by physics step, which is the control period too; order: the least of any "
-                f"coordinate, from differences; left: {left}; explained: {bound}; contact, faults "
-                "and effort limits are left out"
-            ),
-            Text(", ".join(versions.values())),
-        ]
-    lines = [
-        f"{label_of(model, ', ')}: {WORDS[model.outcome][0]}: {model.reason}"
-        for model in found.models if model.reason
-    ]  # fmt: skip
-    verdict = found.verdict or "none: there is no engine to judge"
-    shown.append(Text.assemble("verdict: ", Text(verdict, COLOURS.get(verdict, "default"))))
-    return [*shown, *(Padding(Text(line), (0, 0, 0, 2)) for line in lines)]
-
-
-def row_of(model: FollowedMotion) -> list[str | Text]:
-    """Return the cells of a model's row."""
-    return [
-        label_of(model, "\n"),
-        *(f"{error:.1e}" for error in model.error[-FINEST:]),
-        f"{model.orders[0]:.2f} of {model.expected_order}" if model.orders else "",
-        "" if model.left is None else f"{model.left:.1e}",
-        "" if model.bound is None else f"{model.bound:.1e}",
-        Text(*WORDS[model.outcome]),
-    ]
-
-
-def label_of(model: FollowedMotion, between: str) -> str:
-    """Return the engine, and which of a robot's models it is."""
-    return between.join(filter(None, [model.engine, model.model]))

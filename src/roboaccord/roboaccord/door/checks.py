@@ -39,16 +39,15 @@ GUESSED: Mapping[str, str] = {}  # columns of a log
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
-    what, whole = given["what"], [] if given.get("manufactured") else [WHOLE]
+    what = given["what"]
     if not isinstance(what, Setup) and is_log(what, given.get("robot"), given.get("words")):
         return ["LOG"]
-    return [mode] if (mode := common.subject_mode(what)) == "BAG" else [mode, *whole]
+    return [common.subject_mode(what)]
 
 
-WHOLE, LEVELS = "without --manufactured", "engines refine perturb profile manufactured verbose"
+WHOLE = "engines refine perturb profile verbose out force refused progress changed command"
 CROSSCHECK = Modes(_modes, {
-    **{mode: f"{names} {LEVELS}" for mode, names in ROBOTS.items()},
-    WHOLE: "out force refused progress changed command",
+    **{mode: f"{names} {WHOLE}" for mode, names in ROBOTS.items()},
     "BAG": "words robot set trust",
     "LOG": "robot map set base package trust := out",
 })  # fmt: skip

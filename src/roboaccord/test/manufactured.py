@@ -15,13 +15,12 @@ from itertools import pairwise
 from typing import Annotated
 
 import numpy as np
-
+from chosen_motion import Follower
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.chosen_motion import Follower
 from roboaccord.crosscheck.extrapolation import STEPS, estimates, remainder_over_time
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.engines.base import engine_parts
