@@ -12,7 +12,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from roboaccord.bag import decode_change
-from roboaccord.bag.topics import TARGET_JOINTS
 from roboaccord.cdr import (
     EffortCodec,
     JointStateCodec,
@@ -23,6 +22,8 @@ from roboaccord.cdr import (
 )
 from roboaccord.contract import AccordError, Array, visible
 from roboaccord.scenario import Setup, recorded_setup
+
+from roboaccord_ros.graph import names as graph
 
 LARGEST = 4_000_000  # bytes of a message that is read
 SHOWN, MOST = 200, 5  # characters of what is wrong with one, and such lines of a topic
@@ -93,7 +94,7 @@ def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:
     return {
         "joint_states": states, "error": states, "odom": finite(OdometryCodec().decode),
         "joint_trajectory": finite(EffortCodec(joints).decode), "wrench": vector, "twist": vector,
-        "joints": partial(decode_change, TARGET_JOINTS, joints=joints),
+        "joints": partial(decode_change, graph.TARGET_JOINTS, joints=joints),
         "events": decode_events, "findings": decode_events,
     }  # fmt: skip
 
