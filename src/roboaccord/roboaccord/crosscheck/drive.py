@@ -17,7 +17,7 @@ import numpy as np
 
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.fault import Fault
-from roboaccord.contract.outcome import Finding, outside
+from roboaccord.contract.outcome import Finding, outside, unless_few
 from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
@@ -217,7 +217,7 @@ def judge_drive(engine: str, check: DriveCheck) -> Finding:
     if not check.judged:
         return Finding("drive", engine, "does_not_apply", "no efforts are commanded")
     if not check.off:
-        return Finding("drive", engine, "within")
+        return unless_few(Finding("drive", engine, "within"), check.judged, check.ticks)
     if not check.joints:
         text = f"switch {check.where} is not as commanded from t = {check.time:g} s on"
         return outside("drive", engine, text, "switch", check.where)
