@@ -74,7 +74,7 @@ SUBJECTS = {
     "packbot": Subject("packbot", "reach", 21.0),
     "voxel_sphere": Subject("voxel_sphere", "teleop", 0.05, ("crosscheck.duration=0.3",), COMMANDS),
     "roller_sphere": Subject(
-        "roller_sphere", "figure_eight", 0.5, ("crosscheck.duration=0.3",), COMMANDS
+        "roller_sphere", "figure_eight", 0.05, ("crosscheck.duration=0.3",), COMMANDS
     ),
     "panda": Subject(
         str(PANDA), "released", 43.0, ("controller.name=sine", "crosscheck.duration=0.3")
