@@ -32,6 +32,8 @@ UPGRADE := --upgrade
 ifeq ($(filter ros,$(MAKECMDGOALS))$(filter $(ROS_VENV)/%,$(MAKECMDGOALS)),)
 unexport PYTHONPATH LD_LIBRARY_PATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
+# Else each of the thousands of processes of the tests compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## list the commands
