@@ -200,7 +200,8 @@ WRONG_CONTROLLERS = {
     "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",
     "Nothing": "cannot import my_controllers:Nothing",
 }
-# What is said by a process, too. Nodes bring what the same checks report: one that fails as it runs, one that raises, one unborn.
+# One in a process of its own, as by a user. Nodes bring what the same checks report: one that fails
+# as it runs, one that raises, one unborn.
 PROCESS = ("NotANumber", "direct")
 OVER_ROS = ("NotANumber", "Careless", "Stillborn")
 
