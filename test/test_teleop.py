@@ -18,6 +18,7 @@ from roboaccord.bag.content import Content
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.targets import read_targets
 from roboaccord.cli.keys import END, Keyboard, read_key_map
+from roboaccord.cli.main import run
 from roboaccord.cli.teleop import Dashboard
 from roboaccord.contract.state import Array
 from roboaccord.run.inputs import RecordedInputs
@@ -66,9 +67,9 @@ def accord(words: Sequence[str], **options: str) -> subprocess.CompletedProcess[
     return subprocess.run(command, capture_output=True, text=True, timeout=120, **options)  # type: ignore[call-overload,no-any-return]
 
 
-def path_of(run: BagRun) -> Array:
+def path_of(recorded: BagRun) -> Array:
     """Return how far the base or the joints went, whatever moves more, over time (k,)."""
-    motion = run.trajectory
+    motion = recorded.trajectory
     columns = np.column_stack([motion.position, motion.q])
     travel: Array = np.abs(np.diff(columns, axis=0)).max(axis=1).cumsum()
     return travel
@@ -78,9 +79,9 @@ def check(robot: str, engine: str, folder: Path, script: list[tuple[str, float]]
     """Drive, and judge the bag: it moved, kept its limits, stopped, and can be repeated."""
     printed = drive(robot, engine, script, folder / "drive")
     bag = folder / "drive" / "bag"
-    run = read_run(bag)
-    motion = run.trajectory
-    assert printed["trajectory_sha256"] == motion.sha256() == run.sha256
+    recorded = read_run(bag)
+    motion = recorded.trajectory
+    assert printed["trajectory_sha256"] == motion.sha256() == recorded.sha256
     assert motion.time[-1] == pytest.approx(
         printed["wall_time"], rel=0.5
     )  # no faster than real time
@@ -91,7 +92,7 @@ def check(robot: str, engine: str, folder: Path, script: list[tuple[str, float]]
     asked = np.array([np.concatenate(part) for part in parts])
     stops = [time for (time, _), row in zip(targets, asked, strict=True) if not row.any()]
     assert stops
-    assert path_of(run)[-1] > 0.2
+    assert path_of(recorded)[-1] > 0.2
     rates = np.concatenate([motion.twist[-1], motion.qd[-1]])
     assert np.abs(rates).max() < 0.1  # m/s, rad/s
     limits = {joint.name: (joint.lower, joint.upper) for joint in setup.tree.moving}
@@ -192,14 +193,16 @@ def test_keys_come_through_a_pipe_too(tmp_path: Path) -> None:
         ("robots: [", "cannot read"),
     ],
 )
-def test_a_wrong_key_map_is_refused_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_key_map_is_refused_in_one_line(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pytest.importorskip("snake")
     (tmp_path / "keys.yaml").write_text(text)
-    found = accord(["teleop", "snake", "--keys", str(tmp_path / "keys.yaml")])
-    assert found.returncode == 2
-    assert not found.stdout
-    assert len(found.stderr.splitlines()) == 1
-    assert message in found.stderr
+    assert run(["teleop", "snake", "--keys", str(tmp_path / "keys.yaml")]) == 2
+    printed = capsys.readouterr()
+    assert not printed.out
+    assert len(printed.err.splitlines()) == 1
+    assert message in printed.err
 
 
 def test_every_robot_can_be_driven_by_keys() -> None:
