@@ -20,7 +20,7 @@ from roboaccord.cli.main import COMMANDS, core_command, robot_commands, run
 from roboaccord.scenario.setup import robot_names
 
 BAG = "made/run/bag"
-ARM = "packbot identify --engine mujoco --transport direct --set duration=3 --out made/arm"
+ARM = "packbot identify --engine mujoco --transport direct --set duration=5 --out made/arm"
 TERRAIN = "made/terrain"
 # Each command as short as its result is whole; {out} stands for the folder of results.
 CASES = {
