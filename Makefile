@@ -19,7 +19,9 @@ LOCAL := --no-deps --no-build-isolation --use-pep517
 MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
 # Two workers; the tests of a module run in one of them, for they share fixtures. The long modules, of
 # whole commands, come first, and the many small ones fill the gaps.
-PYTEST := $(VENV)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+# One thread of BLAS each: more than there are cores wait for each other, and take many times the CPU.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 \
+    --dist loadfile --no-loadscope-reorder
 # Tests that take a few minutes without compilation, where an index out of bounds raises.
 INTERPRETED := test/test_interpreted.py $(patsubst %,src/roboaccord/test/test_%.py,complementarity \
     description_checks dynamics joint_space kinematics numerics parameters urdf_file)
@@ -32,6 +34,8 @@ UPGRADE := --upgrade
 ifeq ($(filter ros,$(MAKECMDGOALS))$(filter $(ROS_VENV)/%,$(MAKECMDGOALS)),)
 unexport PYTHONPATH LD_LIBRARY_PATH AMENT_PREFIX_PATH COLCON_PREFIX_PATH _ROS_WHEELS_BOOTSTRAP_COMPLETE
 endif
+# Else each of the thousands of processes of the tests compiles all that it imports.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: help
 help: ## list the commands

@@ -200,26 +200,38 @@ WRONG_CONTROLLERS = {
     "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",
     "Nothing": "cannot import my_controllers:Nothing",
 }
-# Nodes bring what the same checks report: one that fails as it runs, one that raises, one unborn.
-QUICK = ("NotANumber", "direct")
+# One in a process of its own, as by a user. Nodes bring what the same checks report: one that fails
+# as it runs, one that raises, one unborn.
+PROCESS = ("NotANumber", "direct")
 OVER_ROS = ("NotANumber", "Careless", "Stillborn")
 
 
 @pytest.mark.parametrize(
     ("name", "transport"),
     [
-        pytest.param(name, transport, marks=[] if (name, transport) == QUICK else pytest.mark.slow)
+        pytest.param(name, transport, marks=pytest.mark.slow if transport == "ros" else [])
         for transport, names in (("direct", WRONG_CONTROLLERS), ("ros", OVER_ROS))
         for name in names
     ],
 )
-def test_wrong_controllers(name: str, transport: str, tmp_path: Path) -> None:
+def test_wrong_controllers(
+    name: str,
+    transport: str,
+    tmp_path: Path,
+    complaint_here: Complain,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A controller of the user's own that misbehaves is named, with joint and time."""
     if transport == "ros":
         pytest.importorskip("rclpy", reason="rclpy has no wheel for this machine")
     (tmp_path / "my_controllers.py").write_text(CONTROLLERS, encoding="utf-8")
     words = f"{RUN} --controller my_controllers:{name}".replace("direct", transport)
-    assert WRONG_CONTROLLERS[name] in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+    if transport == "ros" or (name, transport) == PROCESS:
+        line = complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+    else:  # the others alike, without a start each
+        monkeypatch.syspath_prepend(tmp_path)
+        line = complaint_here(words)
+    assert WRONG_CONTROLLERS[name] in line
 
 
 def test_a_key_that_no_controller_takes(tmp_path: Path) -> None:

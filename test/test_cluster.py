@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 ACCORD = [sys.executable, "-m", "roboaccord.cli.main"]
 SWEEP = (
     "sweep snake serpenoid --engines reference,mujoco --set initial.spread_q=0.01 "
-    "--set duration=2 --seeds 8 --json"
+    "--set duration=0.5 --seeds 8 --json"
 ).split()
 Start = Callable[..., subprocess.Popen[bytes]]
 

@@ -33,8 +33,9 @@ def test_every_key_is_taken_as_it_is_printed(robot: str, name: str) -> None:
     assert len({key.key for key in keys}) == len(keys)
     changes = [f"{key.key}={key.value}" for key in keys if key.value != REQUIRED]
     assert len(changes) == len(keys)  # what is required, a shipped scenario gives
-    for change in changes:
-        load_scenario(robot, robot, name, [change])
+    if name == scenario_names(robot)[0]:  # each alone, too
+        for change in changes:
+            load_scenario(robot, robot, name, [change])
     again = Setup.of(load_scenario(robot, robot, name, changes))
     check_controller(again)
     assert keys_of(again) == keys

@@ -406,7 +406,7 @@ def test_an_arm_that_is_not_its_model_is_not_taken_for_a_broken_one(setup, error
         controller = setup.robot.controllers[name](setup, [1.2, 0.3, 0.15], uncertainty={})
         controller.reset(0)
         seen = plant.reset(setup.initial.q, 1)
-        for _ in range(500):
+        for _ in range(350):
             seen = plant.step(controller.update(seen, None))
         if name == "recover":
             assert not controller.detected

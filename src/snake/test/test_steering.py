@@ -77,7 +77,7 @@ def test_the_turn_goes_the_shorter_way_round():
     assert MeanHeading(setup).of(trajectory)[-1] == pytest.approx(math.radians(-160), abs=0.3)
 
 
-@pytest.mark.parametrize(("speed", "rate"), [(0.5, 0.2), (0.5, -0.2), (-0.5, 0.2), (0.6, 0.0)])
+@pytest.mark.parametrize(("speed", "rate"), [(0.5, -0.2), (-0.5, 0.2), (0.6, 0.0)])
 def test_commanded_velocity(speed, rate):
     """Mean speed and turn rate of whole periods within 3 % and 0.01 rad/s, in both directions."""
     setup, trajectory = run("steer", "controller={name: steering}", "duration=16",
