@@ -109,8 +109,9 @@ def test_colcon_install_works(built: Path, sourced: Shell) -> None:
     assert "serpenoid" in sourced("accord list snake")
     result = read_json(sourced(shlex.join(["accord", *SHORT_RUN])))
     assert result["steps"] == 20
-    checked = read_json(sourced("accord check --json"))["files"]
-    assert {"worlds/flat.sdf", "ground/model.sdf", "robot snake"} <= checked.keys()
+    if built_packages(built) == PACKAGES:  # for it asks every robot that is installed
+        checked = read_json(sourced("accord check --json"))["files"]
+        assert {"worlds/flat.sdf", "ground/model.sdf", "robot snake"} <= checked.keys()
 
 
 @pytest.mark.slow
