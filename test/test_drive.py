@@ -123,7 +123,8 @@ def test_only_a_launch_of_gazebo_may_let_a_command_act_late() -> None:
     late = np.roll(motion.effort, 3, axis=0)
     late[:4] = motion.effort[0]
     motion = replace(motion, effort=late)
-    for engine, transport, outcome in (("gz", "ros_gz", "within"), ("dart", "ros", "outside")):
+    free = ("gz", "ros_gz (free)", "within"), ("dart", "ros (free)", "within")
+    for engine, transport, outcome in (*free, ("dart", "ros", "outside")):
         check = StepCheck(setup, engine, "1", transport=transport)
         for i in range(len(motion) - 1):
             check.take(motion.state(i), motion.state(i + 1), command=motion.asked(i))

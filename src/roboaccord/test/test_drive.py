@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.crosscheck.drive import (
     Disobedience,
     DriveCheck,
+    DriveTicks,
     Kind,
     judge_drive,
     kinds_of,
 )
+from roboaccord.scenario.files import load_scenario
+from roboaccord.scenario.setup import Setup
 
 JOINTS = ("a", "b", "c")
 MAKE = {
@@ -71,10 +78,56 @@ def test_a_finding_has_joint_time_and_kind() -> None:
     found = judge_drive("dart", check)
     assert (found.outcome, found.quantity, found.where) == ("outside", "effort", "b")
     assert found.reason == (
-        "effort of b (and of 2 other joints) is not as commanded from t = 0.25 s on, in 40 of "
-        "100 ticks: 1 tick late"
+        "effort of b (and of 2 other joints) is not as commanded from t = 0.25 s on: 1 tick late; "
+        "40 of 100 ticks are off"
     )
     assert judge_drive("dart", DriveCheck(0, 100)).outcome == "does_not_apply"
     assert judge_drive("dart", DriveCheck(100, 100)).outcome == "within"
-    switch = judge_drive("dart", DriveCheck(100, 100, 1, where="magnet_a", time=0.5))
+    off = "magnet_a is not as commanded from t = 0.5 s on"
+    switch = judge_drive("dart", DriveCheck(100, 100, 1, switch=off))
     assert (switch.quantity, switch.where) == ("switch", "magnet_a")
+    both = judge_drive("dart", replace(check, switch=off))
+    assert both.where == "b" and f"switch {off}" in both.reason
+
+
+def setup() -> Setup:
+    return Setup.of(load_scenario("packbot", "packbot", "reach", []))
+
+
+def feed(ticks: DriveTicks, force: Array, commands: list[Array | None]) -> DriveCheck:
+    """Give ticks of 10 ms their efforts in force (k, n), and what was commanded."""
+    rest = np.zeros(force.shape[1])
+    states = [RobotState(0.01 * i, rest, rest, row) for i, row in enumerate([rest, *force])]
+    for (before, after), command in zip(pairwise(states), commands, strict=True):
+        ticks.take(before, after, None if command is None else Command(command))
+    return ticks.check()
+
+
+def test_the_joint_that_is_off_first_is_named_by_its_own_efforts() -> None:
+    """Another joint goes wrong later, in another way, and efforts of others are far larger."""
+    pytest.importorskip("packbot")
+    made = setup()
+    rng = np.random.default_rng(5)
+    meant = rng.uniform(-1.0, 1.0, (3000, len(made.joints)))
+    meant[:, 1] *= 5.0
+    force = meant.copy()
+    force[10:, 3] *= 1.0 - 1e-6
+    force[2500:, 0] *= -1.0
+    found = feed(DriveTicks(made), force, list(meant))
+    assert (found.where, found.joints, found.off) == (made.joints[3], 2, 2990)
+    assert found.time == pytest.approx(0.1)
+    assert [each.kind for each in found.kinds] == ["scaled"]
+    assert kinds_of(meant, meant, 0, made.joints) == []
+
+
+@pytest.mark.parametrize("lost", [40, 41, 43])
+def test_commands_that_were_not_recorded_condemn_nothing_that_is_late(lost: int) -> None:
+    """Where nothing waits for a command, one that acts three ticks late may be an unknown one."""
+    pytest.importorskip("packbot")
+    made = setup()
+    meant = np.random.default_rng(6).uniform(-1.0, 1.0, (100, len(made.joints)))
+    force = np.concatenate([np.zeros((3, len(made.joints))), meant[:-3]])
+    commands: list[Array | None] = list(meant)
+    commands[lost] = None
+    assert feed(DriveTicks(made, late=20), force, commands).off == 0
+    assert feed(DriveTicks(made), force, commands).off == 99

@@ -32,6 +32,7 @@ REFERENCE_STATES, REFERENCE_ODOMETRY, REFERENCE_DESCRIPTION = (
     f"{REFERENCE}/{name}" for name in (STATES, ODOMETRY, DESCRIPTION)
 )
 DIAGNOSTICS = "diagnostics"
+FREE = " (free)"  # of the transport of a run whose simulator waits for no command
 
 
 @dataclass(frozen=True, slots=True)

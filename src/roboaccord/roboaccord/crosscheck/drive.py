@@ -11,6 +11,7 @@ import math
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Annotated, Literal
 
 import numpy as np
@@ -22,7 +23,7 @@ from roboaccord.contract.results import Quantity, Seconds
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.joints import JointFaults
+from roboaccord.simulators.joints import JointFaults, weakened, without_loose
 
 Kind = Literal["lost", "reversed", "late", "swapped", "clipped", "scaled"]
 ROUND_OFF = 1e-12  # of the largest effort of a joint so far, or of 1 N m
@@ -67,10 +68,11 @@ class DriveCheck:
         judged, ticks: number of ticks whose command is known, and of all.
         off: number of those with a difference.
         error: largest difference of an effort.
-        where: its joint, or the first switch that is not as commanded; "" where nothing is off.
+        where: the joint that is off first; "" where none is.
         time: when the first tick begins that is off there; None likewise.
         kinds: all that explain the efforts of the joint, in a fixed order.
         joints: number of joints that are off.
+        switch: the first that is not as commanded, and since when; "" where all are.
     """
 
     judged: int
@@ -81,6 +83,7 @@ class DriveCheck:
     time: Seconds | None = None
     kinds: Sequence[Disobedience] = ()
     joints: int = 0
+    switch: str = ""
 
 
 class DriveTicks:
@@ -96,16 +99,17 @@ class DriveTicks:
         n = len(setup.joints)
         self._largest, self._errors = np.ones(n), np.zeros(n)
         self._since = np.full(n, np.inf)
-        self._meant = deque[Array](maxlen=late + 1)
-        self._rows = deque[tuple[float, Array, Array]](maxlen=KEPT)
-        self._switch: tuple[str, float] | None = None
+        self._faults = JointFaults(setup.faults, setup.joints, setup.tree.hinges)
+        self._late, self._unsure = late, late  # ticks in which an unknown command may act
+        self._asked = deque[Command](maxlen=late + 1)
+        self._rows = deque[tuple[Array, Array]](maxlen=KEPT)
+        self._switch = ""
         self.judged = self.ticks = self.off = 0
         self._last = math.inf  # tick whose efforts are kept
-        self.failing(setup.faults)
 
     def failing(self, faults: Iterable[Fault]) -> None:
-        """Let joints fail from now on as these faults specify."""
-        self._faults = JointFaults([*faults], self._setup.joints, self._setup.tree.hinges)
+        """Let joints fail as these faults specify, beside those of the scenario."""
+        self._faults.foresee(faults)
 
     def take(self, before: RobotState, after: RobotState, command: Command | None) -> None:
         """Compare a tick.
@@ -115,54 +119,63 @@ class DriveTicks:
             command: that answered `before`; None where it is not known.
         """
         self.ticks += 1
+        for _ in self._faults.due(before) if self._faults.possible else ():
+            pass
         if command is None or not (len(self._errors) or command.switches):
-            self._meant.clear()
+            self._asked.clear()
+            self._unsure = self._late
             return
+        self._asked.appendleft(command)
         meant = self._transmitted(before, command)
-        self.judged += 1
-        self._meant.appendleft(meant)
         self._largest = np.maximum(self._largest, np.abs(meant))
-        apart = np.abs(np.array([after.effort - one for one in self._meant]))
-        wrong = apart[np.argmin(apart.max(axis=1, initial=0.0))]
-        bad = wrong > ROUND_OFF * self._largest
+        wrong, floor = np.abs(after.effort - meant), ROUND_OFF * self._largest
+        bad = wrong > floor
+        if bad.any():
+            late = (self._transmitted(before, one) for one in islice(self._asked, 1, None))
+            bad &= not any((np.abs(after.effort - one) <= floor).all() for one in late)
+        self._unsure = max(self._unsure - 1, 0)
+        if bad.any() and self._unsure:
+            return
+        self.judged += 1
         self._errors = np.where(bad, np.maximum(self._errors, wrong), self._errors)
         self._since = np.where(bad, np.minimum(self._since, before.time), self._since)
         turned = [n for n, on in command.switches.items() if after.switches.get(n, on) is not on]
         if turned and not self._switch:
-            self._switch = turned[0], before.time
-        if bad.any() or turned:
-            self.off += 1
+            self._switch = f"{turned[0]} is not as commanded from t = {before.time:g} s on"
+        self.off += bool(bad.any() or turned)
+        if bad.any():
             self._last = min(self._last, self.judged + KEPT // 2)
         if self.judged <= self._last:
-            self._rows.append((before.time, meant, after.effort))
+            self._rows.append((meant, after.effort))
 
     def check(self) -> DriveCheck:
         """Return what was found so far."""
-        if self._errors.any():
-            joint = int(np.argmax(self._errors > 0.0))
-            rows = [(meant, force) for _, meant, force in self._rows]
-            meant, force = (np.array(part) for part in zip(*rows, strict=True))
-            return DriveCheck(
-                self.judged,
-                self.ticks,
-                self.off,
-                error=float(self._errors[joint]),
-                where=self._setup.joints[joint],
-                time=float(self._since[joint]),
-                kinds=kinds_of(meant, force, joint, self._setup.joints),
-                joints=int(np.count_nonzero(self._errors)),
-            )
-        where, time = self._switch or ("", None)
-        return DriveCheck(self.judged, self.ticks, self.off, where=where, time=time)
+        counts, switch = (self.judged, self.ticks, self.off), self._switch
+        if not self._errors.any():
+            return DriveCheck(*counts, switch=switch)
+        joint = int(np.argmin(self._since))  # whose efforts around that time are kept
+        meant, force = (np.array(part) for part in zip(*self._rows, strict=True))
+        return DriveCheck(
+            *counts,
+            error=float(self._errors[joint]),
+            where=self._setup.joints[joint],
+            time=float(self._since[joint]),
+            kinds=kinds_of(meant, force, joint, self._setup.joints),
+            joints=int(np.count_nonzero(self._errors)),
+            switch=switch,
+        )
 
     def _transmitted(self, state: RobotState, command: Command) -> Array:
-        """Return what limits and faults make of the efforts of a command (n,)."""
-        effort = clip_efforts(command.effort, self._limits)
-        if not self._faults.possible:
+        """Return what limits and faults make of the efforts of a command (n,).
+
+        Of a command that acts late no gap of a drive is followed.
+        """
+        effort, faults = clip_efforts(command.effort, self._limits), self._faults
+        if not faults.possible:
             return effort
-        for _ in self._faults.due(state):
-            pass
-        return self._faults.transmitted(command, effort, state)
+        if self._late:
+            return weakened(without_loose(effort, faults.in_force), faults.in_force)
+        return faults.transmitted(command, effort, state)
 
 
 def check_drive(setup: Setup, run: Trajectory) -> DriveCheck:
@@ -183,10 +196,12 @@ def kinds_of(
         joint: its number.
         joints: names (n,).
     """
-    scale = max(1.0, float(np.abs(meant).max(initial=0.0)))
     own, is_ = meant[:, joint], force[:, joint]
+    scale = max(1.0, float(np.abs(own).max(initial=0.0)))
     bad = np.abs(is_ - own) > ROUND_OFF * scale
     first, a, b = int(np.argmax(bad)), own[bad], is_[bad]
+    if not len(b):
+        return []
 
     def same(one: Array, other: Array, least: float = ROUND_OFF) -> bool:
         return bool((np.abs(one - other) <= least * scale).all())
@@ -215,17 +230,16 @@ def kinds_of(
 def judge_drive(engine: str, check: DriveCheck) -> Finding:
     """Judge: whatever is not as commanded is outside, beyond round-off."""
     if not check.judged:
-        return Finding("drive", engine, "does_not_apply", "no efforts are commanded")
+        reason = "no efforts are commanded; the motion shows whether a wrench or a twist acts"
+        return Finding("drive", engine, "does_not_apply", reason)
     if not check.off:
         return unless_few(Finding("drive", engine, "within"), check.judged, check.ticks)
-    if not check.joints:
-        text = f"switch {check.where} is not as commanded from t = {check.time:g} s on"
-        return outside("drive", engine, text, "switch", check.where)
-    kinds = " or ".join(map(str, check.kinds)) or f"off by {check.error:.3g} N m"
-    others = check.joints - 1
-    beside = f" (and of {others} other joint{'s' * (others > 1)})" if others else ""
-    text = (
-        f"effort of {check.where}{beside} is not as commanded from t = {check.time:g} s on, in "
-        f"{check.off} of {check.judged} ticks: {kinds}"
-    )
-    return outside("drive", engine, text, "effort", check.where)
+    texts, others = [f"switch {check.switch}"] * bool(check.switch), check.joints - 1
+    if check.joints:
+        kinds = " or ".join(map(str, check.kinds)) or f"off by {check.error:.3g} N m"
+        beside = f" (and of {others} other joint{'s' * (others > 1)})" if others else ""
+        whose = f"effort of {check.where}{beside}"
+        texts.insert(0, f"{whose} is not as commanded from t = {check.time:g} s on: {kinds}")
+    text = f"{'; '.join(texts)}; {check.off} of {check.judged} ticks are off"
+    what = ("effort", check.where) if check.joints else ("switch", check.switch.split()[0])
+    return outside("drive", engine, text, *what)

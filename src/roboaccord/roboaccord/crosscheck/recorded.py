@@ -24,6 +24,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
+from roboaccord.bag.topics import FREE
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import HOLDING, Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
@@ -51,7 +52,7 @@ TOUCHES = "something touches, of which only the contact solver knows the loads"
 HELD = "in Gazebo efforts hold a frozen joint"
 SAMPLED = 20  # control periods for one that a twin with friction that sticks steps: it takes long
 COARSE = 0.1  # share of the change: where time stepping explains more, too much could hide
-MOST_LATE = 200  # control periods by which a launch lets a command act late (max_delay)
+MOST_LATE = 200  # control periods by which a command may act late where nothing waits (max_delay)
 MOST_DELAY = 3  # control periods by which commands may act late in Gazebo, beside its servers
 ESTIMATE = 200  # steps by which the delay is estimated
 FINER = 8  # times the physics step is finer by which accelerations are measured
@@ -107,7 +108,8 @@ class RecordedReport(Shown):
         """Return the figures that `--json` prints."""
         apart = ("levels", "resolution")
         figures = {name: value for name, value in vars(self).items() if name not in apart}
-        more = {name: to_json(getattr(self, name)) for name in apart if self.levels.scheme}
+        there = self.levels.drive or self.levels.scheme
+        more = {name: to_json(getattr(self, name)) for name in apart if there}
         return {"outcome": self.finding.outcome, "reason": self.finding.reason, **figures, **more}
 
     def line(self) -> str:
@@ -175,7 +177,7 @@ class StepCheck:
         self._twin, self._rough = self._find_twin(), 0
         touches = not known and (setup.force_law is not None or setup.contact is not None)
         self._pyramid = PYRAMID if engine == GAZEBO and touches and dynamic is not None else 0.0
-        self._drive = DriveTicks(setup, MOST_LATE if transport.startswith(BRIDGED) else 0)
+        self._drive = DriveTicks(setup, MOST_LATE if FREE in transport else 0)
         self._events: list[tuple[float, str]] = []
         self._efforts: deque[Array] = deque(maxlen=1 + (MOST_DELAY if engine == GAZEBO else 0))
         self._trials: list[list[_Step]] = []
@@ -213,7 +215,7 @@ class StepCheck:
         faults = [fault for fault in map(fault_of, events) if fault]
         if came := [fault for fault in faults if not self._foreseen(fault)]:
             self._follow(self._setup.failing([*self._setup.faults, *came]))
-            self._drive.failing(self._setup.faults)
+            self._drive.failing(came)
             self._twin = self._find_twin()
         if self._engine == GAZEBO and self._twin and any(e.kind in HELD_BY for e in events):
             self._twin.stop(HELD)
@@ -247,6 +249,7 @@ class StepCheck:
         if round((after.time - before.time) / self._period) != 1:
             self.skipped += max(round((after.time - before.time) / self._period), 1)
             self._efforts.clear()
+            self._drive.take(before, after, None)
             return []
         self._drive.take(before, after, command)
         self._efforts.appendleft(after.effort)
@@ -511,7 +514,7 @@ def contacts_of(setup: Setup, transport: str) -> str:
 
     Else it is what the scenario asks of the engine, or the robot's first choice.
     """
-    if ", " in transport or transport in ("", BRIDGED):
+    if ", " in transport or transport in ("", BRIDGED, BRIDGED + FREE):
         return transport.rpartition(", ")[2] if ", " in transport else ""
     asked = setup.scenario.engine_options.get(GAZEBO, {}).get("contacts", "")
     return str(asked) or next(iter(setup.robot.contact_shapes), "")

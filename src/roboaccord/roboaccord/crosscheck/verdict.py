@@ -73,8 +73,8 @@ def judge(
         name, name_trajectory: name what is off; asked only where a level is outside and the model
             itself is not.
     """
-    obeys = not (checks.drive and checks.drive.off)  # else its ticks excuse no trajectory
-    twin = checks.scheme if is_twin(checks.scheme) and obeys else None
+    obeys = not (checks.drive and checks.drive.off)  # else no tick excuses a trajectory
+    twin = checks.scheme if is_twin(checks.scheme) else None
     silent = bool(checks.model.differences) or twin is not None or not obeys
     first = judge_model(tolerances, checks, name)
     others = [judge_drive(checks.engine, checks.drive)] if checks.drive else []
@@ -91,11 +91,11 @@ def judge(
         second = unless_few(second, checks.one_step.judged, checks.one_step.ticks)
     if checks.statistics is not None:
         last = judge_seeds(checks.engine, checks.statistics)
-        if twin and last.outcome == "not_judged" and is_thrown(checks.statistics):
+        if twin and obeys and last.outcome == "not_judged" and is_thrown(checks.statistics):
             last = _by_twin(last, twin)  # no statistics decide there, and each tick does
         return [first, *others, second, stand_in(last, "trajectory", SEEDS), last]
     third = judge_trajectory(tolerances, checks, Name if silent else name_trajectory)
-    if twin and tolerances.of(checks.engine) is None and starts_alike(checks.trajectory):
+    if twin and obeys and tolerances.of(checks.engine) is None and starts_alike(checks.trajectory):
         third = _by_twin(third, twin)
     if third.outcome != "outside" and is_still(checks.trajectory):
         third = Finding("trajectory", checks.engine, "not_judged", STILL)

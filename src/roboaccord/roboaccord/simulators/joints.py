@@ -13,7 +13,7 @@ until it is there transmits none.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -198,6 +198,11 @@ class JointFaults:
         check_joint(fault, self._joints, self._hinges)
         self._asked.append(fault)
         self.possible = True
+
+    def foresee(self, faults: Iterable[Fault]) -> None:
+        """Take faults that are to act at their own times, beside those of the scenario."""
+        self._scheduled += tuple(faults)
+        self.possible = bool(self._scheduled)
 
     def restart(self, time: float) -> None:
         """Forget what was asked for and is in force; the scenario's faults act again."""

@@ -116,7 +116,8 @@ class GazeboShell(ResultShell):
         endless = options.endless
         self._ticks = 0 if endless else count_steps(setup.scenario.duration, period, "duration")
         self._period_ns = round(period * NANOSECONDS)
-        transport = ", ".join(["ros_gz", *contact_shapes(setup, options.contacts).values()])
+        how = "ros_gz" if isinstance(link, LockstepLink) else f"ros_gz{graph.FREE}"
+        transport = ", ".join([how, *contact_shapes(setup, options.contacts).values()])
         self.outlet = Outlet(node, setup, "gz", gazebo_version(), transport, clock=False)
         self._markers = contact_markers(node, setup)
         self._stops = StopWatch.of(setup.tree, setup.joints)

@@ -59,6 +59,7 @@ CROSSCHECK = "crosscheck"  # and of the one that must not miss a state
 GZ_STATES, GZ_ODOMETRY, GZ_EFFORTS = "gz/joint_states", "gz/odom", "gz/joint_trajectory"
 GZ_SWITCH = {True: "attach", False: "detach"}  # topics of a switch in Gazebo
 
+FREE = core.FREE
 KINDS = core.KINDS | {
     RESULT: core.KINDS[SCENARIO],
     ERROR: core.KINDS[STATES],

@@ -62,7 +62,9 @@ class SimulatorShell(Simulation):
             self._ticks = count_steps(setup.scenario.duration, period, "duration")
         self._version = version = simulator.version
         self._keep = options.keep
-        self.outlet = Outlet(node, setup, options.engine, version, options.transport, clock=True)
+        how, *shapes = options.transport.split(", ")
+        transport = ", ".join([how if options.lockstep else how + graph.FREE, *shapes])
+        self.outlet = Outlet(node, setup, options.engine, version, transport, clock=True)
         self._started, self.wall_time = time.perf_counter(), 0.0
         self.pacing = Pacing(setup, self, options)
         self.faults = FaultInlet(self, setup, self.stepper.fail)
