@@ -218,7 +218,7 @@ ELSEWHERE = {
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/shell": "/dev/null",
     "cli/teleop": "the terminal, by its descriptor",
-    "run/processes bag/folder dart/contact cli/check gazebo/sdformat terrain/sdf_model "
+    "run/processes bag/folder dart/contact description/apart cli/check gazebo/sdformat terrain/sdf_model "
     "terrain/slices": "in a temporary folder that nobody else can write",
 }
 
