@@ -218,8 +218,8 @@ ELSEWHERE = {
     "numerics/jit_cache run/domain": "locks, opened without links",
     "numerics/isolation graph/shell": "/dev/null",
     "cli/teleop": "the terminal, by its descriptor",
-    "run/processes bag/folder dart/contact description/apart cli/check gazebo/sdformat terrain/sdf_model "
-    "terrain/slices": "in a temporary folder that nobody else can write",
+    "run/processes bag/folder dart/contact description/apart cli/check gazebo/sdformat "
+    "terrain/sdf_model terrain/slices": "in a temporary folder that nobody else can write",
 }
 
 
