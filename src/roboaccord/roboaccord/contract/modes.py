@@ -71,17 +71,26 @@ class Modes:
     def guard(self, function: Callable[P, R]) -> Callable[P, R]:
         """Let a function refuse the arguments of its other modes, as its command does."""
         signature = inspect.signature(function)
+        subject = next(iter(signature.parameters))
         written = {FLAGS.get(name, name): name for name in (*signature.parameters, *FLAGS, "base")}
 
         @functools.wraps(function)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
             bound = signature.bind(*args, **kwargs).arguments
+            if not bound[subject]:
+                raise AccordError(f"{function.__name__}: {subject} is empty")
             bound |= bound.pop("options", {})
-            given = {FLAGS.get(name, name): value for name, value in bound.items() if value}
-            self.check(function.__name__, given, given, written)
+            values = {FLAGS.get(name, name): value for name, value in bound.items()}
+            given = [name for name, value in values.items() if _is_given(value)]
+            self.check(function.__name__, given, values, written)
             return function(*args, **kwargs)
 
         return self(guarded)
+
+
+def _is_given(value: object) -> bool:
+    """Return whether an argument asks for something, as 0 does."""
+    return bool(value) or (isinstance(value, int | float) and value is not False)
 
 
 def by_option(option: str, taken: str, without: str, every: str) -> Modes:
