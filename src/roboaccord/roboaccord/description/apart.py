@@ -33,7 +33,8 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     Its process can write no file, is not heard, and ends with all that it has started.
 
     Args:
-        function, arguments: go to the other process, as does the search path of modules.
+        function, arguments: go to the other process, as does the search path of modules without
+            the current folder.
         seconds: of processor time [s].
         memory: address space [bytes].
 
@@ -42,9 +43,8 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     """
     job = {"function": [function.__module__, function.__name__], "arguments": arguments}
     limits = {"limits": [seconds, memory, 0, 0], "parent": os.getpid()}
-    here = [each for each in sys.path if Path(each).resolve() == Path.cwd()]
-    folders = [*(each for each in sys.path if each not in here), str(Path(__file__).parents[2])]
-    search = {"PYTHONPATH": os.pathsep.join(folders)}
+    folders = [each for each in sys.path if Path(each).resolve() != Path.cwd()]
+    search = {"PYTHONPATH": os.pathsep.join([*folders, str(Path(__file__).parents[2])])}
     with TemporaryFile("w+") as given:
         json.dump({**job, **limits}, given)
         given.seek(0)
