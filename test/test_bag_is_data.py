@@ -128,6 +128,16 @@ def test_the_file_on_the_command_line_is_opened(
     assert {str(file), str(file.parent / "trunk.obj")} <= {*heard}
 
 
+def test_a_robot_on_the_command_line_replaces_that_of_a_bag(tmp_path: Path) -> None:
+    """Whatever blanks are about its key."""
+    _, file = made(tmp_path)
+    data, other = load_setup(str(file)).scenario.data(), tmp_path / "robot" / "other.urdf.xacro"
+    other.write_text(XACRO.replace("arm", "other"), encoding="utf-8")
+    for key in ("robot", "robot ", " robot"):
+        again = recorded_setup(data, "arm", "<robot name='none'/>", [f"{key}={other}"])
+        assert again.robot.name == "other"
+
+
 def test_a_setup_of_a_bag_is_that_of_its_file(tmp_path: Path) -> None:
     """Description, joints and limits are those of the run, and a base may be tied or not."""
     _, file = made(tmp_path)

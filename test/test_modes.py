@@ -257,6 +257,27 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
     assert refused
 
 
+@pytest.mark.parametrize("name", DOORS)
+@pytest.mark.parametrize("nothing", ["", (), []])
+def test_no_subject_is_one_line(name: str, nothing: object) -> None:
+    """It is refused before a mode is sought by it."""
+    with pytest.raises(AccordError, match=f"^{name}: .* is empty$"):
+        getattr(door, name)(nothing)
+
+
+def test_zero_is_an_argument(tmp_path: Path) -> None:
+    """A number says something, whatever it is; False and what is empty do not."""
+    for call in (
+        lambda: ra.crosscheck(tmp_path, refine=0),
+        lambda: ra.view("snake", "serpenoid", fps=0.0),
+        lambda: ra.view(tmp_path, gif="film.gif", stay=0),
+    ):
+        with pytest.raises(AccordError, match=" belongs to "):
+            call()
+    with pytest.raises(AccordError, match="is not a bag"):
+        ra.crosscheck(tmp_path, changed=False, base="")
+
+
 @pytest.mark.parametrize("value", ["", None, ()])
 def test_what_says_nothing_is_no_argument(value: object) -> None:
     """An empty argument of another mode is none: the call goes on, to the next error."""

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from importlib.metadata import packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from roboaccord.description.apart import apart
+from roboaccord.description.resources import is_installed
+from roboaccord.scenario.controllers import make_controller
+from roboaccord.scenario.files import load_setup
 from workspace import PACKAGES, ROOT
 
 XACRO = """<robot name="arm" xmlns:xacro="http://www.ros.org/wiki/xacro">
@@ -98,6 +104,43 @@ def test_no_process_of_a_program_imports_from_the_current_folder(tmp_path: Path)
     code = "\n".join([*parts.values(), "import os\nassert not os.environ.get('PYTHONSAFEPATH')"])
     call([sys.executable, "-P", "-c", code], tmp_path / "here")
     assert not [*told.iterdir()]
+
+
+def test_the_current_folder_is_not_in_a_childs_search_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By whatever name the program that starts it has it, in front of Python's own library."""
+    begin(tmp_path / "here")
+    told = plant(tmp_path / "here")
+    (tmp_path / "link").symlink_to("here")
+    monkeypatch.chdir(tmp_path / "here")
+    for name in ("", ".", str(tmp_path / "here"), str(tmp_path / "link")):
+        monkeypatch.setattr(sys, "path", [*sys.path, name])
+    monkeypatch.setattr(sys, "path", sys.path[::-1])
+    assert apart(math.hypot, 3.0, 4.0, seconds=20, memory=2 << 30) == 5.0
+    assert not [*told.iterdir()]
+
+
+def test_the_folder_of_a_controller_is_the_controllers_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It imports from there at any time; nobody else does, and no package there is installed."""
+    begin(tmp_path / "here")
+    monkeypatch.chdir(tmp_path / "here")
+    folder = tmp_path / "here" / "unknown_ghost"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "package.xml").write_text("<package><name>unknown_ghost</name></package>", "utf-8")
+    setup = load_setup("snake", "serpenoid")
+    made = make_controller(setup, "mine:Mine")
+    assert not made.update(setup.initial, None).effort.any()
+    assert "late_helper" in sys.modules
+    for name in ("mine", "helper", "late_helper"):
+        sys.modules.pop(name)
+    assert find_spec("unknown_ghost") is None
+    assert not is_installed(folder / "a.xacro")
+    with pytest.raises(ModuleNotFoundError):
+        import_module("unknown_ghost")
 
 
 @pytest.mark.slow

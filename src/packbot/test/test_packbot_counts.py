@@ -71,6 +71,28 @@ def test_rates_that_are_measured_leave_the_noise_as_it_was_to_the_bit() -> None:
     assert noise.count == 0.0
 
 
+@pytest.mark.parametrize("still", [1.0, 0.5])
+def test_one_physics_step_a_period_is_no_encoder_in_counts(still: float) -> None:
+    """Semi-implicit Euler moves an angle by its rate times the period, to the last bit or so."""
+    rates = np.gradient(moving(1.0), PERIOD, axis=0) * (np.arange(7) < 7.0 * still)
+    rates[0] = 0.0
+    noise = Noise((1e-3, 1e-2), SLOWEST)
+    found = noises(noise, 0.3 + np.cumsum(PERIOD * rates, axis=0), rates)
+    assert noise.count == 0.0
+    plain = noises(Noise((1e-3, 1e-2), SLOWEST), np.cumsum(PERIOD * rates, axis=0), 0.99 * rates)
+    assert found[-1] == pytest.approx(plain[-1], rel=0.05)
+
+
+@pytest.mark.parametrize("counts", [2**19, 2**26])
+def test_the_count_is_found_of_moves_that_are_all_larger(counts: int) -> None:
+    """It is their greatest common divisor: here of 6, 10 and 15 counts."""
+    step = 2.0 * np.pi / counts
+    q = step * np.cumsum([[0] * 7, [6] * 7, [10] * 7, [15] * 7, [0] * 7], axis=0)
+    noise = Noise((1e-3, 1e-2), SLOWEST)
+    noises(noise, q, np.diff(q, axis=0, prepend=q[:1]) / PERIOD)
+    assert noise.count == pytest.approx(step, rel=1e-6)
+
+
 @pytest.mark.parametrize("counts", [100, 500, 520])
 def test_too_few_counts_are_refused_with_how_many_are_needed(counts: int) -> None:
     """Where the deviation of the rates is the limit of the slowest joint."""

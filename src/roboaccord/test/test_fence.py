@@ -6,17 +6,20 @@ import json
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Timer
 
 import pytest
 from escapes import EXPRESSIONS, bodies, link, robot
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.apart import apart
 from roboaccord.description.resources import is_installed
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.xacro_file import TRUST, check_expression
@@ -89,7 +92,9 @@ def test_what_xacros_use_is_taken_where_there_is_no_fence(expression: str) -> No
      "[[g.gi_frame for g in h] for h in i]", "a.ｆ_globals", "{f'{a.__dict__}': 0}"],
 )  # fmt: skip
 def test_what_leads_elsewhere_is_refused_at_any_depth(expression: str) -> None:
-    with pytest.raises(AccordError, match="refused in an expression; --trust runs it"):
+    with pytest.raises(
+        AccordError, match="refused in an expression; if you trust the file, add --trust"
+    ):
         check_expression(expression)
     with pytest.raises((RecursionError, MemoryError, SyntaxError)):  # never unchecked
         check_expression(f"{'-' * 100_000}{expression}")
@@ -137,6 +142,49 @@ def test_launch_files_that_take_a_robots_file_have_the_argument() -> None:
         assert '"trust"' in (ros / module).read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    "answer",
+    ["", "5", "null", "{}", "[]", '"error"', "[" * 100_000, "1" * 5000, '{"eror": 1}', "\x00"],
+)
+def test_whatever_a_process_answers_is_one_line(answer: str, monkeypatch) -> None:
+    """A file that took its process over may write anything."""
+    answered(monkeypatch, answer)
+    line = r"^reading it took more than 1 s or 9 MB, or crashed$"
+    with pytest.raises(AccordError, match=line):
+        apart(len, [], seconds=1, memory=9 << 20)
+
+
+def test_an_error_from_another_process_does_not_steer_the_terminal(monkeypatch) -> None:
+    answered(monkeypatch, json.dumps({"error": "a\x1b[2J\u202eb"}))
+    with pytest.raises(AccordError, match=r"^a\\u001b\[2J\\u202eb$"):
+        apart(len, [], seconds=1, memory=9 << 20)
+
+
+def answered(monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """Let the process of `apart` answer a text."""
+    code = f"import sys; sys.stdout.write({text!r})"
+    words = [sys.executable, "-I", "-S", "-c", code]
+    monkeypatch.setattr("roboaccord.description.apart.python", lambda *_: words)
+
+
+def test_no_process_is_left_where_no_thread_can_be_started(monkeypatch) -> None:
+    started = []
+
+    class Popen(subprocess.Popen):
+        def __init__(self, *words: object, **options: object) -> None:
+            super().__init__(["sleep", "600"], **options)
+            started.append(self)
+
+    def start(timer: Timer) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(subprocess, "Popen", Popen)
+    monkeypatch.setattr(Timer, "start", start)
+    with pytest.raises(RuntimeError, match="new thread"):
+        apart(len, [], seconds=1, memory=9 << 20)
+    assert [each.returncode for each in started] == [-signal.SIGKILL]
+
+
 @pytest.mark.slow
 def test_printing_without_end_takes_no_memory(tmp_path: Path, monkeypatch) -> None:
     """What an expression prints is not kept; what it takes is limited."""
@@ -144,5 +192,7 @@ def test_printing_without_end_takes_no_memory(tmp_path: Path, monkeypatch) -> No
     path = tmp_path / "a.xacro"
     loop = "[xacro.message('x' * 10 ** 7) for a in range(10 ** 9)]"
     path.write_text(robot(link("${" + loop + "}")), encoding="utf-8")
-    with pytest.raises(AccordError, match=r"^broken description a\.xacro: it takes more than 1 s"):
+    with pytest.raises(
+        AccordError, match=r"^broken description a\.xacro: reading it took more than 1 s"
+    ):
         read_urdf(path)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import resource
+import sys
+import threading
+import time
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import modules_of, share
-from roboaccord.numerics.machine import private_folder
+from roboaccord.numerics.machine import private_folder, spending
 
 NAME = "toy_installed"
 SITE = "lib/python3/site-packages"
@@ -89,3 +93,29 @@ def test_a_temporary_folder_that_others_can_write_is_not_used(
     own.symlink_to(tmp_path)
     with pytest.raises(AccordError, match="not this user's alone"):
         share(NAME)
+
+
+def test_memory_that_threads_may_spend_is_what_it_was_when_they_are_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The limit is of the process: who begins first may end first. Elsewhere there is none."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    begun, over = threading.Event(), threading.Event()
+
+    def spend() -> None:
+        begun.set()
+        with spending(4 << 30):
+            over.wait(0.2)
+
+    other = threading.Thread(target=spend)
+    with spending(4 << 30):
+        assert resource.getrlimit(resource.RLIMIT_AS) != before
+        other.start()
+        begun.wait()
+        time.sleep(0.05)
+    over.set()
+    other.join()
+    assert resource.getrlimit(resource.RLIMIT_AS) == before
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with spending(4 << 30):
+        assert resource.getrlimit(resource.RLIMIT_AS) == before

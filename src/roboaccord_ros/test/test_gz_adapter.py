@@ -15,7 +15,7 @@ from scipy.spatial.transform import Rotation
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the adapter is tested, is not installed")
 
-from roboaccord.cdr import JointStateCodec, OdometryCodec
+from roboaccord.cdr import EffortCodec, JointStateCodec, OdometryCodec
 from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.contract.state import RobotState
 from roboaccord.gazebo.form import LEVEL
@@ -29,7 +29,8 @@ from roboaccord_ros.gazebo.bridge import LevelBase, World, body_twist, moved, re
 from roboaccord_ros.gazebo.gz_adapter import GazeboOptions, GazeboShell
 from roboaccord_ros.gazebo.link import FreeLink, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
-from roboaccord_ros.graph.names import GZ_ODOMETRY, GZ_STATES, advertise
+from roboaccord_ros.graph.names import EFFORTS, GZ_ODOMETRY, GZ_STATES, advertise
+from roboaccord_ros.graph.reading import MOST
 from roboaccord_ros.graph.shell import Shell
 from std_msgs.msg import String
 
@@ -211,6 +212,41 @@ def test_angles_are_those_of_the_robot_though_gazebo_counts_from_the_start(graph
     start[[2, 6]] = 0.3, -0.2
     assert path.q == pytest.approx(start + 0.1 * path.time[:, None], abs=1e-15)
     assert path.qd[1:] == pytest.approx(np.full((20, 21), 0.1))
+
+
+class Haunted(StandIn):
+    """Let a stranger in the same domain command what is no number, each time the world goes on."""
+
+    def __init__(self, node, setup):
+        super().__init__(node, setup)
+        self._stranger, self._disturb = advertise(node, setup.robot.name, EFFORTS)
+        codec = EffortCodec(setup.joints)
+        bad = np.full(len(setup.joints), np.nan)
+        self._messages = [codec.encode(0.0, bad), EffortCodec(["x"]).encode(0.0, bad[:1]), b"none"]
+
+    def missing(self):
+        heard = self._stranger.get_subscription_count()
+        return super().missing() or ("" if heard else "nobody hears the stranger")
+
+    def go_on(self):
+        for message in self._messages:
+            self._disturb(message)
+        super().go_on()
+
+
+def test_a_strangers_command_does_not_end_a_run_in_gazebo(graph, setup_for, caplog):
+    """It is ignored, as the simulator of ours ignores it, and told in few lines."""
+    setup = setup_for(duration=0.02)
+    node, world = graph.node("simulator"), World.find("flat")
+    link = Haunted(graph.node("gazebo"), setup)
+    shell = GazeboShell(node, setup, world, link, graph.run, GazeboOptions())
+    graph.controller(setup)
+    graph.spin()
+    assert (link.tick, shell.result["steps"]) == (20, 20)
+    told = [
+        line for line in caplog.text.splitlines() if "/snake/joint_trajectory is ignored" in line
+    ]
+    assert 1 <= len(told) <= MOST and any("gave effort nan for joint_01" in line for line in told)
 
 
 def test_a_control_period_is_one_request_to_gazebo(monkeypatch):

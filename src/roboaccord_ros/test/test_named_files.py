@@ -41,7 +41,7 @@ def test_a_file_that_a_message_names_is_not_read(stated, missing):
     """One line says which key it is, and that the node can be started with it."""
     data, message = stated
     changes = [each for each in path_changes(data) if not each.startswith(f"{missing}=")]
-    with pytest.raises(AccordError, match=f"{missing}: .* is not read, unless by --set"):
+    with pytest.raises(AccordError, match=f"{missing}: .* is not read; only .*: --set {missing}="):
         read_scenario("arm", changes, message)
 
 

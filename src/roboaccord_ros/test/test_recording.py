@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
+from time import sleep
 
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.cdr import decode_twist
+from roboaccord.cdr import EffortCodec, decode_twist
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.runner import RunRequest, run_direct
 from rosbags.rosbag2 import Reader
@@ -21,7 +22,7 @@ import bursting_simulator
 from bursting_simulator import BURST, BURST_AT, ON_DISK
 from geometry_msgs.msg import Twist
 from roboaccord_ros.graph import outlet
-from roboaccord_ros.graph.names import ODOMETRY
+from roboaccord_ros.graph.names import EFFORTS, ODOMETRY, advertise
 from roboaccord_ros.nodes import recorder
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.run.domain import private_domain
@@ -277,3 +278,27 @@ def test_a_recorder_that_is_told_to_end_does_though_messages_keep_coming(
     graph.spin()
     assert not shell.over
     assert listener.messages()
+
+
+def test_a_message_that_cannot_be_read_does_not_end_the_last_ones(graph, setup_for, tmp_path):
+    """What came before a recorder is closed is in its bag, but for that message."""
+    setup = setup_for(duration=60.0)
+    listener, seen = Listener(graph, "snake", tmp_path / "bag"), []
+    person, codec = graph.node("person"), EffortCodec(setup.joints)
+    shell = graph.simulator(setup, peers=("recorder",))
+    publisher, send = advertise(person, "snake", EFFORTS)
+
+    def tell():
+        """Send while nobody spins, and end."""
+        if publisher.get_subscription_count() < 2 or seen:
+            return
+        seen.append(True)
+        for time in (0.0, None, 0.001):
+            send(b"none" if time is None else codec.encode(time, np.zeros(len(setup.joints))))
+        sleep(0.5)
+        graph.run.stop()
+
+    person.create_timer(0.02, tell)
+    graph.spin()
+    assert not shell.over
+    assert len(listener.messages()["/snake/joint_trajectory"]) == 2

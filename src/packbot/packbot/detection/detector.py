@@ -9,8 +9,10 @@ one. A joint that was named can be found healthy later: the name is taken back.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
+from functools import reduce
 from typing import Annotated, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -50,6 +52,7 @@ SIGMAS, SLOW = 3.0, 0.02  # of the noise of rates, rad/s: slower joints may stic
 STOP = 100.0  # N m: standard deviation of what a stop may give
 QUIET = (1e-4, 5e-4)  # rad, rad/s: noise is taken for no less
 ADAPT = 0.5  # s in which noise is estimated
+FINEST, ROUND_OFF = 1e-8, 1e-9  # rad: of an encoder, and of multiples of its count
 MIDDLE = 0.455  # median of chi^2 with one degree of freedom
 
 
@@ -130,7 +133,9 @@ class Noise:
         slowest: limit of the slowest joint, which is not seen to turn by worse rates [rad/s].
 
     Attributes:
-        count: smallest step of the angles so far [rad]; 0 where rates are no differences of them.
+        count: greatest step of which all moves so far are multiples [rad]; 0 where there is none
+            but round-off, as of an engine whose physics step is the period, or where rates are no
+            differences of the angles.
     """
 
     def __init__(self, first: tuple[float, float], slowest: float = np.inf) -> None:
@@ -141,7 +146,7 @@ class Noise:
         """Restart."""
         self._variance = self._first**2
         self._seen: list[Array] = []
-        self._smallest, self._time, self.count = np.inf, 0.0, 0.0
+        self._counted, self._time, self.count = True, 0.0, 0.0
 
     def see(self, q: Array, qd: Array, period: float) -> Array:
         """Take a state, and return the standard deviations [rad, rad/s].
@@ -155,16 +160,24 @@ class Noise:
             squares = np.median((a - 2.0 * b + c) ** 2, axis=1) / (6.0 * MIDDLE)
             self._variance += (period / ADAPT) * (squares - self._variance)
         moved, self._time = q - self._seen[max(-2, -len(self._seen))][0], self._time + period
-        if not np.allclose(moved, period * qd, rtol=1e-6, atol=1e-12):
-            self._smallest = 0.0
-        self._smallest = np.abs(moved).min(where=moved != 0.0, initial=self._smallest)
-        self.count = self._smallest if np.isfinite(self._smallest) else 0.0
+        if self._counted:
+            self.count = reduce(_divisor, np.abs(moved).tolist(), self.count)
+            differences = np.allclose(moved, period * qd, rtol=1e-6, atol=1e-12)
+            self._counted = differences and not 0.0 < self.count < FINEST
+            self.count *= self._counted
         counts = self.count * np.array([12.0**-0.5, 6.0**-0.5 / (period or np.inf)])
         if self._time > SETTLED and counts[1] > self._slowest:
             turn = 2.0 * np.pi / self.count
             least = f"{np.ceil(turn * counts[1] / self._slowest):.0f} are needed"
             raise AccordError(f"rates by differences of {turn:.0f} counts a turn: {least}")
         return np.asarray(np.maximum(np.maximum(np.sqrt(self._variance), QUIET), counts))
+
+
+def _divisor(a: float, b: float) -> float:
+    """Return the greatest number of which both are multiples, within round-off [Euclid]."""
+    while b > ROUND_OFF:
+        a, b = b, abs(math.remainder(a, b))
+    return a
 
 
 class Detector:

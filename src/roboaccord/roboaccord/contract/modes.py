@@ -6,6 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
 from roboaccord.contract.errors import AccordError
@@ -69,16 +70,23 @@ class Modes:
         return taken
 
     def guard(self, function: Callable[P, R]) -> Callable[P, R]:
-        """Let a function refuse the arguments of its other modes, as its command does."""
+        """Let a function refuse the arguments of its other modes, as its command does.
+
+        What is empty, False or None is not given; 0 is.
+        """
         signature = inspect.signature(function)
+        subject = next(iter(signature.parameters))
         written = {FLAGS.get(name, name): name for name in (*signature.parameters, *FLAGS, "base")}
 
         @functools.wraps(function)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
             bound = signature.bind(*args, **kwargs).arguments
+            if not bound[subject]:
+                raise AccordError(f"{function.__name__}: {subject} is empty")
             bound |= bound.pop("options", {})
-            given = {FLAGS.get(name, name): value for name, value in bound.items() if value}
-            self.check(function.__name__, given, given, written)
+            values = {FLAGS.get(name, name): value for name, value in bound.items()}
+            given = [k for k, v in values.items() if v or (v is not False and isinstance(v, Real))]
+            self.check(function.__name__, given, values, written)
             return function(*args, **kwargs)
 
         return self(guarded)

@@ -8,14 +8,15 @@ import resource
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
 from typing import Any
 
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, visible
 from roboaccord.numerics.machine import end_with, python
 
 SECONDS = 20  # of processor time; the largest xacro of 69 public ones takes 3
@@ -32,7 +33,8 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     Its process can write no file, is not heard, and ends with all that it has started.
 
     Args:
-        function, arguments: go to the other process, as does the search path of modules.
+        function, arguments: go to the other process, as does the search path of modules without
+            the current folder.
         seconds: of processor time [s].
         memory: address space [bytes].
 
@@ -41,7 +43,8 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
     """
     job = {"function": [function.__module__, function.__name__], "arguments": arguments}
     limits = {"limits": [seconds, memory, 0, 0], "parent": os.getpid()}
-    search = {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    folders = [each for each in sys.path if Path(each).resolve() != Path.cwd()]
+    search = {"PYTHONPATH": os.pathsep.join([*folders, str(Path(__file__).parents[2])])}
     with TemporaryFile("w+") as given:
         json.dump({**job, **limits}, given)
         given.seek(0)
@@ -50,21 +53,23 @@ def apart(function: Callable[..., Any], *arguments: Any, seconds: int, memory: i
             stdin=given, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True,
         )  # fmt: skip
     late = Timer(WAITING * seconds, _end, [process.pid])
-    late.start()
     try:
+        late.start()
         data = process.stdout.read(LARGEST + 1) if process.stdout else b""
     finally:
         late.cancel()
         _end(process.pid)
         process.communicate()
-    try:
-        answer: Mapping[str, Any] = json.loads(data)
-    except (ValueError, RecursionError):
-        most = f"{seconds} s or {memory >> 20} MB"
-        raise AccordError(f"it takes more than {most}, or crashes") from None
-    if "error" in answer:
-        raise AccordError(str(answer["error"]))
-    return answer["value"]
+    answer: Any = None
+    with suppress(ValueError, RecursionError):
+        answer = json.loads(data)
+    match answer:  # whoever took the process over may have written it
+        case {"error": error}:
+            raise AccordError(visible(str(error)))
+        case {"value": value}:
+            return value
+    most = f"{seconds} s or {memory >> 20} MB"
+    raise AccordError(f"reading it took more than {most}, or crashed")
 
 
 def _end(group: int) -> None:

@@ -25,6 +25,7 @@ from roboaccord.numerics.fence import fence
 NO_ARGUMENTS: Mapping[str, str] = MappingProxyType({})
 MEMORY = 2 << 30  # bytes
 TRUST = "ROBOACCORD_TRUST"  # environment variable: files are trusted
+TO_TRUST = "if you trust the file, add --trust"
 # Attributes that lead from a generator or an error to whoever called it.
 FRAMES = frozenset(
     "gi_frame gi_code gi_yieldfrom cr_frame cr_code ag_frame ag_code tb_frame tb_next "
@@ -130,7 +131,7 @@ def check_expression(expression: str, refused: tuple[type[ast.AST], ...] = OUTLI
     for node in ast.walk(compile(expression.strip(), "<expression>", "eval", ast.PyCF_ONLY_AST)):
         name = getattr(node, "attr", None) or getattr(node, "id", None) or ""
         if name.startswith("__") or name in FRAMES:
-            raise AccordError(f"{name} is refused in an expression; --trust runs it")
+            raise AccordError(f"{name} is refused in an expression; {TO_TRUST}")
         if isinstance(node, refused):
-            raise AccordError("functions are refused in an expression; --trust runs it")
+            raise AccordError(f"functions are refused in an expression; {TO_TRUST}")
     return expression

@@ -25,6 +25,7 @@ LIBRARIES = 1_000_000_000  # bytes of address space: 757 MB were used, and some 
 PER_CORE = 100_000_000  # bytes; of OpenBLAS, in NumPy and in SciPy, 86 MB were used
 SAFE = "PYTHONSAFEPATH"  # environment variable: what `-P` is on the command line
 _lock = threading.Lock()
+_spender = threading.RLock()  # the limit is of all threads
 _before = list[str]()  # of each `safe_path` that lasts: the variable as it was, "" for none
 
 
@@ -52,16 +53,23 @@ def check_address_space(libraries: int = LIBRARIES) -> None:
 
 @contextmanager
 def spending(memory: int) -> Iterator[None]:
-    """Let this process take so much more address space [bytes], and no more, for a while."""
-    limits = soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
-    most = pages * resource.getpagesize() + memory
-    most = most if soft == resource.RLIM_INFINITY else min(soft, most)
-    resource.setrlimit(resource.RLIMIT_AS, (most, hard))
-    try:
+    """Let this process take so much more address space [bytes], and no more, for a while.
+
+    Threads wait for each other. Only Linux tells what is taken: elsewhere there is no limit.
+    """
+    if sys.platform != "linux":
         yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_AS, limits)
+        return
+    with _spender:
+        limits = soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+        pages = int(Path("/proc/self/statm").read_text("utf-8").split()[0])
+        most = pages * resource.getpagesize() + memory
+        most = most if soft == resource.RLIM_INFINITY else min(soft, most)
+        resource.setrlimit(resource.RLIMIT_AS, (most, hard))
+        try:
+            yield
+        finally:
+            resource.setrlimit(resource.RLIMIT_AS, limits)
 
 
 def can_start_threads() -> bool:

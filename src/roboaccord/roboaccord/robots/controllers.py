@@ -96,6 +96,9 @@ def chatter(setup: Setup) -> str:
     most = min(2.0 * ratio, 2.0 / (ratio * square)) if ratio else 0.0
     if (period := setup.scenario.control_period) <= most or not square:
         return ""
+    if ratio <= 0.0:
+        servo = f"the servo of {setup.joints[joint]} is not damped"
+        return f"{servo}: it oscillates at any control_period; give it damping"
     return (
         f"the servo of {setup.joints[joint]} chatters: {stiffness[joint]:.3g} N m/rad and "
         f"{damping[joint]:.3g} N m s/rad on {1.0 / mobility[joint, joint]:.2g} kg m^2 take a "

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Callable
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from typing import Any
+from types import FrameType
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,11 +22,24 @@ from roboaccord.scenario.watch import START_TIMEOUT, starting
 
 
 class _Here:
-    """Find a user's modules in the current folder, where no other finder has one of that name."""
+    """Find a user's modules in the current folder, where no other finder has one of that name.
 
-    @staticmethod
-    def find_spec(name: str, path: object, _: object = None) -> ModuleSpec | None:
-        return PathFinder.find_spec(name, [str(Path.cwd())]) if path is None else None
+    It serves the controller and its modules from there, whenever they import, and nobody else: what
+    `share` looks for is not of that folder.
+    """
+
+    served: ClassVar = {__name__}
+
+    @classmethod
+    def find_spec(cls, name: str, path: object, _: object = None) -> ModuleSpec | None:
+        frame: FrameType | None = sys._getframe(1)
+        while frame and (importer := str(frame.f_globals.get("__name__"))).startswith("importlib"):
+            frame = frame.f_back
+        if path is not None or not {importer, importer.partition(".")[0]} & cls.served:
+            return None
+        if found := PathFinder.find_spec(name, [str(Path.cwd())]):
+            cls.served.add(name)
+        return found
 
 
 class Passive:

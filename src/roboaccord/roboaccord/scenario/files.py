@@ -95,7 +95,8 @@ def check_paths(data: Mapping[str, Any], changes: Sequence[str], package: str) -
     for key, path in paths_of(data).items():
         ships = Path(path).name == path and (share(package) / "meshes" / path).is_file()
         if not (ships or f"{key}.".startswith(given)):
-            raise AccordError(f"{key}: {path} is not read, unless by --set {key}={path}")
+            only = f"only a command line may name a file: --set {key}={path} where it takes that"
+            raise AccordError(f"{key}: {path} is not read; {only}")
 
 
 def recorded_setup(
@@ -115,7 +116,7 @@ def recorded_setup(
     data, named = {"robot": robot, **data}, "robot" in paths_of(data)
     for change in changes:
         apply_change(data, change)
-        named &= not change.startswith("robot=")
+        named &= change.partition("=")[0].strip() != "robot"
     scenario = make_scenario(data)
     found = find_robot(scenario.robot, *([urdf, robot] if named else ()))
     read = {"terrain": scenario.terrain} if urdf else scenario.data()  # of a bag; of a message

@@ -18,7 +18,7 @@ from typing import Self
 
 import numpy as np
 from rclpy.node import Node
-from roboaccord.cdr import EffortCodec, OdometryCodec, decode_wrench
+from roboaccord.cdr import OdometryCodec, decode_wrench
 from roboaccord.contract import (
     NANOSECONDS,
     Array,
@@ -27,7 +27,6 @@ from roboaccord.contract import (
     Json,
     LockstepError,
     RobotState,
-    check_command,
     check_state,
     count_steps,
 )
@@ -53,7 +52,7 @@ from roboaccord_ros.graph.extras import SwitchServices
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
 from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
-from roboaccord_ros.graph.reading import finite
+from roboaccord_ros.graph.reading import command_reader, finite
 from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.pacing import Pace
 from roboaccord_ros.speed import keep_factor
@@ -148,7 +147,6 @@ class GazeboShell(ResultShell):
         self._inlet = Inlet([*setup.joints, *(LEVEL if level else ())], based=not level)
 
     def _start_bookkeeping(self) -> None:
-        self._codec = EffortCodec(self._joints)
         self._effort = np.zeros(len(self._joints))
         self._paused = True  # since the last step, where that matters
         self._seen = 0.0  # time of the last state
@@ -164,7 +162,7 @@ class GazeboShell(ResultShell):
         # An old command does not help.
         qos = graph.NEWEST if self._options.max_delay else graph.RELIABLE
         self._commands = self.subscribe(
-            graph.EFFORTS, self._codec.decode, self._on_command, qos,
+            graph.EFFORTS, command_reader(self._joints), self._on_command, qos,
             is_fatal=lambda: self._begun and self._commands.get_publisher_count() == 1,
         )  # fmt: skip
         self._wrenches = self.subscribe(graph.WRENCH, finite(decode_wrench), self._on_wrench)
@@ -270,12 +268,10 @@ class GazeboShell(ResultShell):
         if self._pushed and (not self._wrench or self._wrench[0] != stamp):
             self._waiting = answer
             return
-        command = Command(effort)
-        check_command(command, self._joints, "the controller", stamp)
         if self.result or not self._begun:
             return
         self._note(self._faults.act(self._state))
-        self._effort = self._faults.commanded(command)
+        self._effort = self._faults.commanded(Command(effort))
         self._lateness.see(stamp, self._seen)
         for name, on in self._switches.bring(self._asked.take()).items():
             kind = name.rpartition("_")[0] + ("_on" if on else "_off")

@@ -20,7 +20,7 @@ from roboaccord.cdr import (
     decode_string,
     decode_wrench,
 )
-from roboaccord.contract import AccordError, Array, visible
+from roboaccord.contract import AccordError, Array, Command, check_command, visible
 from roboaccord.scenario import Setup, recorded_setup
 
 from roboaccord_ros.graph import names as graph
@@ -86,6 +86,18 @@ def finite(decode: Callable[[bytes], tuple[float, *tuple[Array, ...]]]) -> Calla
         return time, *arrays
 
     return decode_finite
+
+
+def command_reader(joints: Sequence[str]) -> Callable[[bytes], tuple[float, Array]]:
+    """Return a function that decodes the time of a command and its efforts, and checks them."""
+    decode = EffortCodec(joints).decode
+
+    def read(data: bytes) -> tuple[float, Array]:
+        stamp, effort = decode(data)
+        check_command(Command(effort), joints, "the controller", stamp)
+        return stamp, effort
+
+    return read
 
 
 def decoders(joints: Sequence[str]) -> dict[str, Callable[[bytes], object]]:

@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.cdr import EffortCodec
-from roboaccord.contract import Array, Command, LockstepError, Tally, check_command
+from roboaccord.contract import Array, Command, LockstepError, Tally
 from roboaccord.run import Pace as Pace
 from roboaccord.run import Stepper, no_command
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup
@@ -18,6 +17,7 @@ from std_srvs.srv import SetBool, Trigger
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.outlet import ResultShell
+from roboaccord_ros.graph.reading import command_reader
 from roboaccord_ros.graph.shell import POLL, Shell
 
 _log = logging.getLogger(__name__)
@@ -78,10 +78,8 @@ class Pacing:
         free = 0.0 if options.lockstep else 1.0  # without lockstep time is real
         self._pace = Pace(self._stepper.period, options.pace or free)
         self._extras = ExtraInputs(simulation, setup.initial.switches, self._resume)
-        self._efforts = EffortCodec(setup.joints)
-        self._joints = setup.joints
         self._commands = simulation.subscribe(
-            graph.EFFORTS, self._read_command, self._on_command,
+            graph.EFFORTS, command_reader(setup.joints), self._on_command,
             # What cannot be read is the controller's where nobody else publishes.
             is_fatal=lambda: self.started and self._commands.get_publisher_count() == 1,
         )  # fmt: skip
@@ -108,11 +106,6 @@ class Pacing:
         self._waiting, self._answer = None, (-1.0, self._effort)
         self._extras.start()
         self._simulation.start()
-
-    def _read_command(self, data: bytes) -> tuple[float, Array]:
-        stamp, effort = self._efforts.decode(data)
-        check_command(Command(effort), self._joints, "the controller", stamp)
-        return stamp, effort
 
     def _on_command(self, command: tuple[float, Array]) -> None:
         stamp, effort = command

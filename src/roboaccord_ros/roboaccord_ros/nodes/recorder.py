@@ -31,7 +31,7 @@ from roboaccord.contract import NANOSECONDS, AccordError
 from roboaccord.scenario import Robot, Setup
 
 from roboaccord_ros.graph import names as graph
-from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger
+from roboaccord_ros.graph.inlet import IN_STEP, Inlet, Ledger, taken
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.reading import (
     UNREADABLE,
@@ -126,12 +126,11 @@ class RecorderShell(Shell):
         """Close the bag: valid, whatever was recorded, with what came before a failure."""
         until = time.monotonic() + PATIENCE
         for name, subscription in self._subscriptions.items() if not self._over else ():
-            with contextlib.suppress(*UNREADABLE):  # raised again when the bag is closed
-                while time.monotonic() < until:  # a publisher may never stop
-                    found = subscription.handle.take_message(subscription.msg_type, True)
-                    if not found:
-                        break
-                    self._take(*self._read(name, found[0]))
+            for data in taken(subscription):
+                if time.monotonic() > until:  # a publisher may never stop
+                    break
+                with contextlib.suppress(*UNREADABLE):  # of a bag, raised again as it is closed
+                    self._take(*self._read(name, data))
         if summary := self._ledger.summary():
             _log.warning("messages in transit to %s: %s", self._path.name, summary)
         self._stack.close()
