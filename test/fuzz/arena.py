@@ -137,9 +137,15 @@ class Arena:
         if not pid:
             os.setpgid(0, 0)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            for number in numbers:
-                _child(self.folder / f"i{number}", f"{self.seed}/{number}", self.seeds, real, kind)
-            os._exit(0)
+            try:
+                for number in numbers:
+                    folder = self.folder / f"i{number}"
+                    _child(folder, f"{self.seed}/{number}", self.seeds, real, kind)
+            except BaseException:  # of the fuzzer itself, which is told by `_judge`
+                traceback.print_exc()
+            finally:  # whatever it is, the folder of all is not this process's to remove
+                sys.stderr.flush()
+                os._exit(0)
         self.kind = kind
         self.jobs[pid] = Job(numbers, time.monotonic(), real)
 
