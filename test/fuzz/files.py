@@ -8,7 +8,7 @@ from random import Random
 
 from cases import RUN, Case, place, spoil
 from hostile import XML_BOMBS
-from hostile_files import BOMBS, GARBAGE, large
+from hostile_files import BOMBS, GARBAGE
 from test_readers import BODY, MJCF
 
 GOOD_MJCF = """<mujoco model="arm"><compiler angle="radian"/>
@@ -53,7 +53,7 @@ def mjcf(rng: Random, seeds: Path) -> Case:
     if draw < 0.1:
         bombs = [*XML_BOMBS, *(text.encode for text in MJCF_BOMBS), BOMBS[".xml"][0].__bytes__]
         Path("a.xml").write_bytes(rng.choice(bombs)())
-        large(Path("large.xml"))
+        Path("large.xml").symlink_to(seeds / "large")
     elif draw < 0.8:
         place(rng, "a.xml", GOOD_MJCF.encode(), text=True)
     else:
@@ -76,7 +76,7 @@ def log(rng: Random, seeds: Path) -> Case:
         lines = b"t,q/hinge,effort/hinge\n" + b"1," * 3_000_000, b"t,q/hinge\n" * 2_000_000
         Path(name).write_bytes(rng.choice((*BOMBS[".npz"], *GARBAGE.values(), *lines)))
     elif draw < 0.22:
-        large(Path(name))
+        Path(name).symlink_to(seeds / "large")
     else:
         data = (seeds / ("log.npz" if ending == "npz" else "log.csv")).read_bytes()
         if ending in ("tsv", "txt"):

@@ -24,7 +24,7 @@ MAKERS = FILES_AND_OPTIONS | {
 if find_spec("rclpy"):
     MAKERS["messages"] = messages.messages
 WEIGHTS = OF_FILES_AND_OPTIONS | {
-    "mjcf": 3, "log": 3, "named": 3, "current": 3, "mode": 3, "messages": 3,
+    "mjcf": 5, "log": 5, "named": 5, "current": 5, "mode": 5, "messages": 5,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import trimesh
 import yaml
+from hostile_files import large
 from PIL import Image
 from roboaccord.cli.main import run
 from roboaccord.description.resources import share
@@ -67,6 +68,7 @@ def make_seeds(folder: Path) -> None:
     shutil.copy(ROOT / "worlds" / "flat.sdf", folder / "flat.sdf")
     (folder / "arm.urdf.xacro").write_text(XACRO)
     (folder / "hinge.urdf").write_text(HINGE)
+    large(folder / "large")  # here, for the inputs may not write as much
     box = trimesh.creation.icosphere(subdivisions=1)
     (folder / "meshes").mkdir()
     for ending in ("stl", "obj", "dae", "ply", "glb", "off"):
