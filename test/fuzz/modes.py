@@ -7,6 +7,7 @@ from random import Random
 
 from cases import EDGES, EVERY, Case, argument, spoil
 from mutations import WORDS
+from roboaccord.cli.command import APART
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import SETUP
 from test_commands import ROOT
@@ -37,8 +38,9 @@ def mode(rng: Random, seeds: Path) -> Case:
         words[place:place] = [argument(rng.choice((*WORDS, *EDGES)))]
         refused, named = False, set()
     printed = "--json" in {each for p in command.parser.params for each in p.opts}
-    return Case(f"mode of {name}", [*command.words, *words, *["--json"] * printed], refused,
-                at_work=True, in_force=sorted(named) if printed else [])  # fmt: skip
+    shown = sorted(each.replace("-", "_") for each in named - {*APART}) if printed else []
+    words = [*command.words, *words, *["--json"] * printed]
+    return Case(f"mode of {name}", words, refused, at_work=True, in_force=shown)
 
 
 def _refused(command: Command, words: list[str], named: set[str]) -> bool:
