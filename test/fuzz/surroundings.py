@@ -58,7 +58,7 @@ def current(rng: Random, seeds: Path) -> Case:
     ros = find_spec("rclpy") and rng.random() < 0.1
     words = ROS if ros else rng.choice(FROM_THERE)
     return Case("current folder", shlex.split(words.format(seeds=seeds)), accepted=True,
-                script=bool(ros) or rng.random() < 0.3)  # fmt: skip
+                script=bool(ros) or "sweep" in words or rng.random() < 0.3)  # fmt: skip
 
 
 def named(rng: Random, seeds: Path) -> Case:
