@@ -112,17 +112,23 @@ def commands() -> tuple[Command, ...]:
     return tuple(found)
 
 
+def make_named_files(words: list[str]) -> None:
+    """Make the files and folders that words name."""
+    for word in words:
+        if re.fullmatch(r"[\w.]+(/[\w.]*)+|\w+(\.\w+)+", word) and not Path(word).exists():
+            path = Path(word)
+            (path.parent if path.suffix else path).mkdir(parents=True, exist_ok=True)
+            if path.suffix:
+                path.write_text(TEXTS.get(path.suffix, ""), encoding="utf-8")
+
+
 @pytest.fixture
 def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make what the examples name, and stand beside it."""
     monkeypatch.chdir(tmp_path)
     for command in commands():
-        for word in (word for words in command.examples for word in words):
-            if re.fullmatch(r"[\w.]+(/[\w.]*)+|\w+(\.\w+)+", word) and not Path(word).exists():
-                path = Path(word)
-                (path.parent if path.suffix else path).mkdir(parents=True, exist_ok=True)
-                if path.suffix:
-                    path.write_text(TEXTS.get(path.suffix, ""), encoding="utf-8")
+        for words in command.examples:
+            make_named_files(words)
     return tmp_path
 
 

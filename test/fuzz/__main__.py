@@ -31,7 +31,9 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--processes", type=int, default=500, help="real ones, besides")
     parser.add_argument("--attacks", type=int, default=200, help="on running views, besides")
     parser.add_argument("--only", type=int, help="repeat the input of this number")
-    parser.add_argument("--kind", default="", help="only kinds that begin so")
+    parser.add_argument(
+        "--kind", action="append", default=[], help="only kinds that begin so; may be repeated"
+    )
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--out", type=Path, default=None, help="folder for the inputs that failed")
     parser.add_argument("--json", action="store_true", help="print JSON only")
@@ -71,7 +73,8 @@ def main() -> int:
     )  # fmt: skip
     os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "home" / "numba"))
     tempfile.tempdir = str(folder / "home")
-    sys.path[:0] = [str(HERE), str(HERE.parent)]
+    shared = [HERE.parent, *(HERE.parents[1] / "src").glob("*_ros/test")]
+    sys.path[:0] = [str(HERE), *map(str, shared)]
     import network
     from arena import Arena
 
@@ -80,7 +83,7 @@ def main() -> int:
         if options.only is not None:
             return arena.repeat(options.only)
         tally, failures = arena.fuzz(
-            options.seconds, options.inputs, options.processes, options.kind
+            options.seconds, options.inputs, options.processes, tuple(options.kind) or ("",)
         )
         attacks = [] if options.kind else network.attacks(options.attacks, options.seed)
     finally:

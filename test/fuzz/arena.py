@@ -16,6 +16,7 @@ import traceback
 from collections import Counter, defaultdict
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from multiprocessing import process
 from pathlib import Path
 from typing import Any
@@ -23,12 +24,18 @@ from typing import Any
 import cases
 import hostile
 import links
-from cases import Case, make_case
+import messages
+from cases import Case
+from kinds import make_case
 from roboaccord.cli.main import leave, main
 from roboaccord.contract.errors import CONTROLS, guard
 from roboaccord.contract.files import is_file
 from roboaccord.description.resources import share as SHARE
+from roboaccord.engines import formats
 from seeds import make_seeds
+from surroundings import RAN
+from test_bag_is_data import opened
+from test_modes import commands
 
 SECONDS = 20  # of processor time, of an input
 LONGEST = 180.0  # s of wall time: other work may keep the machine busy
@@ -71,7 +78,7 @@ class Arena:
         self.tally: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
         self.failures: list[dict[str, Any]] = []
         self.jobs: dict[int, Job] = {}
-        self.kind = ""
+        self.kind: tuple[str, ...] = ("",)
         os.chdir(self.seeds)
         log = os.open(os.devnull, os.O_WRONLY)
         saved = os.dup(1)
@@ -90,7 +97,7 @@ class Arena:
         gc.freeze()  # or else every child copies the pages of all objects that it only looks at
 
     def fuzz(
-        self, seconds: float, inputs: int, processes: int, kind: str
+        self, seconds: float, inputs: int, processes: int, kind: tuple[str, ...]
     ) -> tuple[dict[tuple[str, str], Counter[str]], list[dict[str, Any]]]:
         """Run inputs until the time is over, then real processes; return counts and failures.
 
@@ -121,18 +128,24 @@ class Arena:
         os.chdir(folder)
         case = make_case(f"{self.seed}/{number}", self.seeds)
         sys.stderr.write(f"accord {case.words}\n")
-        return _call(case)
+        return _call(case, self.seeds)
 
-    def _start(self, numbers: list[int], *, real: bool, kind: str) -> None:
+    def _start(self, numbers: list[int], *, real: bool, kind: tuple[str, ...]) -> None:
         while len(self.jobs) >= self.workers:
             self._wait()
         pid = os.fork()
         if not pid:
             os.setpgid(0, 0)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            for number in numbers:
-                _child(self.folder / f"i{number}", f"{self.seed}/{number}", self.seeds, real, kind)
-            os._exit(0)
+            try:
+                for number in numbers:
+                    folder = self.folder / f"i{number}"
+                    _child(folder, f"{self.seed}/{number}", self.seeds, real, kind)
+            except BaseException:  # of the fuzzer itself, which is told by `_judge`
+                traceback.print_exc()
+            finally:  # whatever it is, the folder of all is not this process's to remove
+                sys.stderr.flush()
+                os._exit(0)
         self.kind = kind
         self.jobs[pid] = Job(numbers, time.monotonic(), real)
 
@@ -219,6 +232,10 @@ class Arena:
             return f"exit status {code}"
         if case.outside and links.state(folder) != case.outside:
             return "a planted link was followed, or a user's file changed"
+        if (folder / RAN).exists():
+            return f"what is planted is run: {(folder / RAN).read_text()[:150]!r}"
+        if case.accepted and code == 2:
+            return f"it is refused: {message.strip()[-150:]}"
         after = _files(folder)
         if code == 2:
             errors = [line for line in message.splitlines() if line.startswith("accord: ")]
@@ -250,14 +267,17 @@ def _wrong_figures(case: Case, code: int, printed: str) -> str:
         return "a changed bag has other figures, and is accepted"
     if case.words[0] == "compare" and "null" in json.dumps(data["pairs"]):
         return "a figure is not finite"
-    return "" if isinstance(data, dict) else "no JSON object"
+    if not isinstance(data, dict):
+        return "no JSON object"
+    dropped = {*case.in_force} - data.get("options", {}).keys()
+    return f"accepted, but not in force: {', '.join(sorted(dropped))}" if dropped else ""
 
 
 def _refuse(word: str) -> None:
     raise ValueError(f"it holds {word}")
 
 
-def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: str) -> None:
+def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: tuple[str, ...]) -> None:
     """Make an input in a folder, and run its command with limits."""
     folder.mkdir()
     os.chdir(folder)
@@ -280,12 +300,16 @@ def _child(folder: Path, seed: str, seeds: Path, real: bool, kind: str) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     code, memory = 70, 0
     try:
-        if real and not case.parameters:
+        if case.script:
+            words = [str(Path(sys.executable).with_name("accord")), *case.words]
+            kept = {k: v for k, v in os.environ.items() if not k.startswith("PYTHONPATH")}
+            os.execve(words[0], words, kept)
+        if real and not (case.parameters or case.unread or case.heard):
             words = [sys.executable, "-m", "roboaccord.cli.main", *case.words]
             search = os.pathsep.join(sys.path)
             os.execve(sys.executable, words, {**os.environ, "PYTHONPATH": search})
         guard()
-        code, memory = _until(case) if case.at_work else (_call(case), 0)
+        code, memory = _until(case) if case.at_work else (_call(case, seeds), 0)
     except BaseException:  # this is what is looked for
         traceback.print_exc()
     sys.stdout.flush()
@@ -344,7 +368,7 @@ def _worked(pid: int) -> float:
     return 0.0
 
 
-def _call(case: Case) -> int:
+def _call(case: Case, seeds: Path) -> int:
     from roboaccord.cli.main import run
     from roboaccord.description import parameters
 
@@ -352,7 +376,13 @@ def _call(case: Case) -> int:
     if case.parameters:
         package = Path(case.parameters).absolute()
         parameters.share = lambda _: package
-    return run(case.words)
+    if case.heard:
+        return messages.run_among_strangers(case.heard, seeds)
+    with opened() as heard:
+        code = run(case.words)
+    if case.unread and (read := [name for name in heard if case.unread in name]):
+        raise RuntimeError(f"it opened {read[0]}")
+    return code
 
 
 def _import_all() -> None:
@@ -361,6 +391,11 @@ def _import_all() -> None:
 
     for name in CASES:
         cases.function_of(name)
+    commands()
+    formats.SECONDS = 5  # of a model that takes for ever, of which there are many
+    messages.digest()
+    if find_spec("rclpy"):
+        __import__("test_strangers")
     for module in (
         "mujoco",
         "dartpy",

@@ -8,7 +8,7 @@ import shutil
 import sqlite3
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from inspect import Signature, signature
 from pathlib import Path
@@ -60,6 +60,11 @@ class Case:
         parameters: folder in the place of the snake's package, for its parameters.
         at_work: whether it may still work after a while, and then has to end at SIGTERM.
         outside: digest of what is outside, where links may lead, which must stay.
+        accepted: whether the exit status must not be 2.
+        script: whether it is the installed program that runs, as a user starts it.
+        unread: part of the names of files that it must not open.
+        in_force: options that it has to print as in force, if it is accepted.
+        heard: seed of the messages that the nodes of a run hear; no command is run.
     """
 
     kind: str
@@ -68,26 +73,28 @@ class Case:
     parameters: str = ""
     at_work: bool = False
     outside: str = ""
+    accepted: bool = False
+    script: bool = False
+    unread: str = ""
+    in_force: list[str] = field(default_factory=list)
+    heard: str = ""
 
 
 Maker = Callable[[Random, Path], Case]
-
-
-def make_case(seed: str, seeds: Path) -> Case:
-    """Make a case and its files in the present folder; the same seed gives the same case."""
-    rng = Random(seed)
-    kinds = list(MAKERS)
-    return MAKERS[rng.choices(kinds, [WEIGHTS.get(kind, 1) for kind in kinds])[0]](rng, seeds)
 
 
 def _case(kind: str, words: str, **more: Any) -> Case:
     return Case(kind, shlex.split(words), **more)
 
 
-def _place(rng: Random, name: str, data: bytes, *, text: bool) -> str:
-    """Write changed data, or put something else than a file in their place; return the name."""
+def place(rng: Random, name: str, data: bytes, *, text: bool, waits: bool = True) -> str:
+    """Write changed data, or put something else than a file in their place; return the name.
+
+    Without `waits` that is no FIFO.
+    """
     if rng.random() < 0.03:
-        spoil(name, rng.choice(("device", "fifo", "folder", "loop", "missing")))
+        kinds = ("device", "fifo" if waits else "device", "folder", "loop", "missing")
+        spoil(name, rng.choice(kinds))
         return name
     Path(name).write_bytes(mutated(data, rng, text=text))
     return name
@@ -112,7 +119,7 @@ def scenario(rng: Random, seeds: Path) -> Case:
     if rng.random() < 0.1:
         Path("s.yaml").write_bytes(rng.choice(YAML_BOMBS)())
     else:
-        _place(rng, "s.yaml", data, text=True)
+        place(rng, "s.yaml", data, text=True)
     robot = path.stem
     return _case(
         "scenario YAML",
@@ -122,14 +129,14 @@ def scenario(rng: Random, seeds: Path) -> Case:
 
 def keys(rng: Random, seeds: Path) -> Case:
     """A key map's YAML."""
-    _place(rng, "k.yaml", (seeds / "keys.yaml").read_bytes(), text=True)
+    place(rng, "k.yaml", (seeds / "keys.yaml").read_bytes(), text=True)
     return _case("key map YAML", "teleop snake --keys k.yaml --duration 0.01 --out o --json")
 
 
 def parameters(rng: Random, seeds: Path) -> Case:
     """The YAML of a robot's parameters."""
     Path("package/config").mkdir(parents=True)
-    _place(
+    place(
         rng, "package/config/parameters.yaml", (seeds / "parameters.yaml").read_bytes(), text=True
     )
     return _case("parameter YAML", RUN.format("snake serpenoid --out o"), parameters="package")
@@ -140,7 +147,7 @@ def urdf(rng: Random, seeds: Path) -> Case:
     if rng.random() < 0.1:
         Path("a.urdf").write_bytes(rng.choice(XML_BOMBS)())
     else:
-        _place(rng, "a.urdf", (seeds / "arm.urdf").read_bytes(), text=True)
+        place(rng, "a.urdf", (seeds / "arm.urdf").read_bytes(), text=True)
     return _robot(rng, "URDF", "a.urdf")
 
 
@@ -149,7 +156,7 @@ def xacro(rng: Random, seeds: Path) -> Case:
     if rng.random() < 0.2:
         Path("a.urdf.xacro").write_bytes(rng.choice(XACRO_BOMBS).encode())
     else:
-        _place(rng, "a.urdf.xacro", (seeds / "arm.urdf.xacro").read_bytes(), text=True)
+        place(rng, "a.urdf.xacro", (seeds / "arm.urdf.xacro").read_bytes(), text=True)
     return _robot(rng, "xacro", "a.urdf.xacro")
 
 
@@ -165,7 +172,7 @@ def mesh(rng: Random, seeds: Path) -> Case:
     path = rng.choice(sorted((seeds / "meshes").iterdir()))
     Path("m").mkdir()
     text = path.suffix in (".obj", ".dae", ".off", ".ply") or path.stem == "text"
-    name = _place(rng, f"m/{path.name}", path.read_bytes(), text=text)
+    name = place(rng, f"m/{path.name}", path.read_bytes(), text=text)
     if rng.random() < 0.5:
         return _case(f"mesh {path.suffix[1:]}", "packbot hulls m --out o --json")
     Path("a.urdf").write_text(MESHED.replace("MESH", name))
@@ -185,7 +192,7 @@ def bag(rng: Random, seeds: Path) -> Case:
     if rng.random() < 0.1:
         target.write_bytes(rng.choice(BAG_BOMBS)(target.name))
     else:
-        _place(rng, str(target), data, text=target.suffix == ".yaml")
+        place(rng, str(target), data, text=target.suffix == ".yaml")
     return _bag_case(rng, kind, seeds)
 
 
@@ -244,7 +251,7 @@ def volume(rng: Random, seeds: Path) -> Case:
         if kind == "PNG" and rng.random() < 0.2:
             target.write_bytes(rng.choice(PNG_BOMBS)(data))
         else:
-            _place(rng, str(target), data, text=kind != "PNG")
+            place(rng, str(target), data, text=kind != "PNG")
     roll = "roll t --omega 0.3 0.2 --time 0.01 --samples 5 --json"
     words = ("list t --json", roll, "mesh t --out o.stl --json", "world t --out o --json")
     return _case(f"volume {kind}", f"voxel-sphere {rng.choice(words)}")
@@ -255,7 +262,7 @@ def world(rng: Random, seeds: Path) -> Case:
     if rng.random() < 0.1:
         Path("w.sdf").write_bytes(rng.choice(XML_BOMBS)())
     else:
-        _place(rng, "w.sdf", (seeds / "flat.sdf").read_bytes(), text=True)
+        place(rng, "w.sdf", (seeds / "flat.sdf").read_bytes(), text=True)
     return _case("SDF", "check w.sdf --json")
 
 
@@ -326,11 +333,11 @@ def option(rng: Random, seeds: Path) -> Case:
         words += [flags[key], *[value] * _count(kinds[key])]
     elif kinds and choice < 0.8:
         key = rng.choice(sorted(kinds))
-        value = _argument(rng.choice(PLACES if "Path" in kinds[key] else WORDS + NUMBERS + PLACES))
+        value = argument(rng.choice(PLACES if "Path" in kinds[key] else WORDS + NUMBERS + PLACES))
         words += [flags[key], *[value] * _count(kinds[key])]
         words += ["--stay", "0"] if key == "view" else []
     elif words and choice < 0.95:
-        words[rng.randrange(len(words))] = _argument(rng.choice((*WORDS, *NUMBERS, *PLACES)))
+        words[rng.randrange(len(words))] = argument(rng.choice((*WORDS, *NUMBERS, *PLACES)))
     else:
         words.insert(rng.randrange(len(words) + 1), "--no-such-option")
         refused = True
@@ -409,7 +416,7 @@ def _flags(name: str, info: Any) -> str:
     return next(n for n in names if isinstance(n, str) and n.startswith("--")).partition("/")[0]
 
 
-def _argument(text: str) -> str:
+def argument(text: str) -> str:
     """Return a text as it can stand on a command line."""
     return text.replace("\0", "").encode("utf-8", "ignore").decode()
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import trimesh
 import yaml
+from hostile_files import large
 from PIL import Image
 from roboaccord.cli.main import run
 from roboaccord.description.resources import share
@@ -22,6 +23,7 @@ WARM = (
     *(f"run {robot} scenarios/{robot}.yaml --transport direct --out warm/{robot}"
       for robot in ("monkeybot", "roller_sphere")),
     "run arm.urdf --transport direct --set duration=0.02 --out warm/arm",
+    "crosscheck log.csv --robot hinge.urdf", "crosscheck arm_run/bag",
     "packbot hulls meshes --out warm/hulls", "crosscheck run/bag serpenoid",
     "view run/bag --gif warm/x.gif --size 64x64 --fps 2", "snake shapes --out warm/x.svg",
     "voxel-sphere roll terrain --omega 1 1 --time 0.01 --out warm/x.csv",
@@ -44,6 +46,12 @@ MESHED = """<robot name="one"><link name="base_link"/><link name="a"><inertial><
 <joint name="j" type="continuous"><parent link="base_link"/><child link="a"/><axis xyz="0 1 0"/>
 </joint></robot>"""
 
+HINGE = """<robot name="arm"><link name="base"/>
+<link name="rod"><inertial><origin xyz="0.5 0 0"/><mass value="2"/>
+<inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="hinge" type="revolute"><parent link="base"/><child link="rod"/><axis xyz="0 1 0"/>
+<limit lower="-1" upper="2" effort="10" velocity="5"/></joint></robot>"""
+
 
 def make_seeds(folder: Path) -> None:
     """Make the good files in a folder, which is the present one."""
@@ -59,6 +67,8 @@ def make_seeds(folder: Path) -> None:
     shutil.copy(ROOT / "src/roboaccord/test/data/urdf/TwoDofs.urdf", folder / "arm.urdf")
     shutil.copy(ROOT / "worlds" / "flat.sdf", folder / "flat.sdf")
     (folder / "arm.urdf.xacro").write_text(XACRO)
+    (folder / "hinge.urdf").write_text(HINGE)
+    large(folder / "large")  # here, for the inputs may not write as much
     box = trimesh.creation.icosphere(subdivisions=1)
     (folder / "meshes").mkdir()
     for ending in ("stl", "obj", "dae", "ply", "glb", "off"):
@@ -66,6 +76,8 @@ def make_seeds(folder: Path) -> None:
     (folder / "meshes" / "text.stl").write_text(trimesh.exchange.stl.export_stl_ascii(box))
     _do("run snake serpenoid --transport direct --set duration=0.02 --out run")
     _do(f"voxel-sphere make bowl --n {N} --out terrain")
+    _do("run hinge.urdf --transport direct --set duration=0.3 --out arm_run")
+    _do("export arm_run/bag --csv log.csv --npz log.npz")
     (folder / "warm").mkdir()
     for words in WARM:  # what compiles kernels, so that they are there for all that follow
         _do(words)
@@ -74,8 +86,8 @@ def make_seeds(folder: Path) -> None:
         for name in ("slice.tif", "slice.bmp", "slice.jpg"):
             picture.convert("L").save(folder / name)
     bag = folder / "run" / "bag"
-    with Reader(bag) as reader:
-        messages = [(c.topic, c.msgtype, t, bytes(data)) for c, t, data in reader.messages()]
+    messages = _messages(bag)
+    _write(folder / "arm_bag", _messages(folder / "arm_run" / "bag"), "sqlite3", "NONE")
     (folder / "bags").mkdir()
     shutil.copytree(bag, folder / "bags" / "own")
     for storage in ("mcap", "sqlite3"):
@@ -86,6 +98,11 @@ def make_seeds(folder: Path) -> None:
 def _do(words: str) -> None:
     if run(shlex.split(words)):
         raise RuntimeError(f"accord {words} failed")
+
+
+def _messages(bag: Path) -> list[tuple[str, str, int, bytes]]:
+    with Reader(bag) as reader:
+        return [(c.topic, c.msgtype, t, bytes(data)) for c, t, data in reader.messages()]
 
 
 def _write(path: Path, messages: list[Any], storage: str, mode: str) -> None:

@@ -64,6 +64,9 @@ def hostile(kind):
             yield from (new(data=text) for text in TEXTS)
         case "JointState":
             yield new()
+            early = new(name=NAMES, position=[0.0] * 21, velocity=[0.0] * 21, effort=[0.0] * 21)
+            early.header.stamp.sec = -1
+            yield early
             yield new(name=NAMES, position=[0.0] * 20, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=NAMES, position=[WRONG] * 21, velocity=[0.0] * 21, effort=[0.0] * 21)
             yield new(name=["nobody\n" * 99], position=[math.inf], velocity=[0.0], effort=[0.0])
@@ -81,6 +84,9 @@ def hostile(kind):
             yield DiagnosticArray(status=[DiagnosticStatus(name="x" * 500, values=values)])
         case "MarkerArray":
             yield new()
+            early = new(markers=[names.message_class("visualization_msgs/msg/Marker")()])
+            early.markers[0].header.stamp.sec = -1
+            yield early
         case "Bool":  # there is no wrong one
             return
         case _:
@@ -89,7 +95,12 @@ def hostile(kind):
 
 @pytest.fixture
 def strange(graph):
-    """Let a stranger send to every topic that a node of the graph hears, once it is told to."""
+    """Let a stranger send what is no message to every topic that a node of the graph hears."""
+    return make_stranger(graph, lambda topic, kind: hostile(kind))
+
+
+def make_stranger(graph, drawn):
+    """Let a stranger send what is drawn for a topic and its type; return who hears which topics."""
     node, senders, found = graph.node("stranger"), {}, {}
 
     def all_hear(topic):
@@ -107,7 +118,7 @@ def strange(graph):
                 senders[topic] = node.create_publisher(names.message_class(kinds[0]), topic, qos)
             elif heard - found.get(topic, set()) and all_hear(topic):
                 found[topic] = heard
-                for message in hostile(kinds[0]):
+                for message in drawn(topic, kinds[0]):
                     senders[topic].publish(message)
 
     node.create_timer(0.02, look)

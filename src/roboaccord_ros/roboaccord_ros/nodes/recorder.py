@@ -299,8 +299,14 @@ class RecorderShell(Shell):
 
 
 def _time_of(data: bytes, layout: struct.Struct = STAMP) -> int:
-    """Return the stamp of a message [ns]."""
+    """Return the stamp of a message [ns].
+
+    Raises:
+        AccordError: if it is before 0, which no bag can hold.
+    """
     sec, nanosec = layout.unpack_from(data)
+    if sec < 0:
+        raise AccordError(f"its time is {sec} s")
     return int(sec) * NANOSECONDS + int(nanosec)
 
 
