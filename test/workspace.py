@@ -15,7 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("src/*/setup.py"))
-PARTS = ("src", "launch", "worlds", "models", "config")
+PARTS = ("requirements", "src", "launch", "worlds", "models", "config")
 MADE = ("*.egg-info", "__pycache__", "build", "install", "log", "runs", ".*")
 SHORT_RUN = "run snake serpenoid --transport direct --set duration=0.02 --json".split()
 # What a test run, or a ROS installation, must not lend to the commands under test.
