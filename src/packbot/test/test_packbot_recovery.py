@@ -393,13 +393,13 @@ def test_a_target_out_of_reach_is_refused_and_the_nearest_point_held():
     [
         *(("elbow1=frozen:0.4", (0.9, 0.0, 0.6), engine) for engine in ENGINES),
         ("shoulder=frozen:0.588", (-0.488, -0.454, 1.081), "dart"),
-        *(("elbow2=loose", (0.75, 0.2, 0.35), engine) for engine in ENGINES),
+        ("elbow2=loose", (0.75, 0.2, 0.35), "mujoco"),
         ("shoulder=loose", (0.267, 0.017, 1.044), "mujoco"),
         ("wrist=loose", (1.2, 0.3, 0.15), "dart"),
     ],
 )
 def test_targets_are_reached_in_every_engine(fault, target, engine):
-    """A frozen and a loose joint in each, for the plan knows no engine; the others in one."""
+    """A frozen joint in each, for the plan knows no engine; the others in one."""
     run = run_reach(setup_of(fault), np.array(target), engine)
     assert run.reached, run.reason
     assert run.error < 0.01 and not run.touched and run.load < 1.0
