@@ -62,7 +62,8 @@ def counts(robots: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def main() -> int:
     """Print the counts, and those that are not as before."""
-    found = counts(ra.parity(folder()).to_json()["robots"])
+    robots: Any = ra.parity(folder()).to_json()["robots"]
+    found = counts(robots)
     for what, count in found.items():
         before = "" if count == COUNTED[what] else f", {COUNTED[what]} before"
         print(f"{what}: {count}{before}")
