@@ -48,6 +48,10 @@ FORMS = {
     "binary.stl": (stl(ascii_text=False), 1.0),
     "text.stl": (stl(ascii_text=True), 1.0),
     "lines.obj": (("".join(f"v {words(c)}\n" for c in CORNERS) + "vn 0 0 9\n").encode(), 1.0),
+    "other.off": (
+        ("OFF\n3 1 0\n" + "".join(f"{words(c)}\n" for c in CORNERS) + "3 0 1 2\n").encode(),
+        1.0,
+    ),
     "metres.dae": (dae(), 1.0),
     "millimetres.dae": (dae(MILLIMETRES, size=1000.0), 1.0),
     "scaled.dae": (dae(MILLIMETRES, "<scale>2 2 2</scale>", MATRIX), 1e-3),
