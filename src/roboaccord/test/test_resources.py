@@ -15,6 +15,8 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.resources import modules_of, share
 from roboaccord.numerics.machine import private_folder, spending
 
+IN_VAIN = 0.2  # s: nobody can end it earlier, for the other thread waits for the limit
+
 NAME = "toy_installed"
 SITE = "lib/python3/site-packages"
 # By kind of installation: the folder on the path, and that of the data.
@@ -105,7 +107,7 @@ def test_memory_that_threads_may_spend_is_what_it_was_when_they_are_over(
     def spend() -> None:
         begun.set()
         with spending(4 << 30):
-            over.wait(0.2)
+            over.wait(IN_VAIN)
 
     other = threading.Thread(target=spend)
     with spending(4 << 30):
