@@ -167,7 +167,7 @@ def drawn(bodies, free: bool) -> str:
     return f'<mujoco model="tree"><worldbody>{inner[0]}</worldbody></mujoco>'
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(BODIES, st.booleans())
 def test_random_trees_move_as_in_mujoco(tmp_path_factory, bodies, free):
     """Hinges and slides, up to three in a body, off its origin, with `ref`; fixed or free."""

@@ -143,7 +143,7 @@ BODIES = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(BODIES, st.booleans())
 def test_random_trees_move_as_in_drake(tmp_path_factory, bodies, held) -> None:  # type: ignore[no-untyped-def]
     """Frames anywhere, joints in either direction, on the world or free."""
