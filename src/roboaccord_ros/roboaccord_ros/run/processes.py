@@ -72,7 +72,8 @@ def run_commands(
             error = AccordError(_reason(failed, processes[failed].returncode, errors.splitlines()))
             error.add_note(errors)
             raise error
-        result = json.loads(processes["simulator"].communicate()[0])
+        printed = processes["simulator"].communicate()[0]
+    result = json.loads(printed[printed.index("{") :])  # Fast DDS may print before it
     if result["error"]:
         raise AccordError(f"the simulator process ended early: {result['error']}")
     announce(request.tell)
