@@ -169,5 +169,7 @@ def test_a_model_is_compiled_in_bounded_time_and_memory(what: str, tmp_path, mon
     monkeypatch.setattr(formats, "SECONDS", 5)
     path = tmp_path / "a.xml"
     path.write_text(MJCF[what], encoding="utf-8")
-    with pytest.raises(AccordError, match=r"^a.xml: it takes more than 5 s or 4096 MB, or crash"):
+    with pytest.raises(
+        AccordError, match=r"^a.xml: reading it took more than 5 s or 4096 MB, or crash"
+    ):
         formats.read_robot(path)
