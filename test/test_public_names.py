@@ -12,7 +12,7 @@ from roboaccord.cli.about import templates
 from workspace import PACKAGES, ROOT
 
 GUIDE = (ROOT / "docs" / "new_robot.md").read_text(encoding="utf-8")
-PUBLIC = [name for name in PACKAGES if name not in ("roboaccord_ros", "roboaccord_drake")]
+PUBLIC = [name for name in PACKAGES if not name.startswith("roboaccord_")]
 LAUNCHING = ("roboaccord_ros.bringup", "roboaccord_ros.view_robot")
 
 

@@ -49,6 +49,7 @@ setup(
             "py.typed",
             "report/*.html",
             "report/*.css",
+            "contract/*.yaml",
             "description/*.md",
             "cli/templates/**/*.jinja",
         ]

@@ -5,8 +5,9 @@ The names re-exported here are what a robot package, a user's controller or a no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from roboaccord.contract import plugins
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -61,5 +62,20 @@ if TYPE_CHECKING:
     from roboaccord.simulators.reference import JointSpaceReference as JointSpaceReference
 
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
-__getattr__, __dir__, _lazy = lazy_names(__name__, rooms=("crosscheck", "run", "view"))
+_get, _names, _lazy = lazy_names(__name__, rooms=("crosscheck", "run", "view"))
 __all__ = [name for name in _lazy if name not in ("__version__", "html_of", "plot_of", "text_of")]
+
+
+def __getattr__(name: str) -> Any:
+    """Return a name of the core, or a function that an installed package adds."""
+    if name in _lazy or name.startswith("__"):
+        return _get(name)
+    if name in plugins.entries("functions"):
+        return plugins.load("functions", name)
+    if line := plugins.lacking("functions", name):
+        raise AttributeError(line)
+    return _get(name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*_names(), *(n for n in plugins.entries("functions") if "." not in n)})

@@ -29,7 +29,8 @@ from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
 from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
-from roboaccord.contract.modes import Modes
+from roboaccord.contract.modes import AddedMode, Modes, with_added
+from roboaccord.contract.plugins import added, load
 from roboaccord.contract.results import Json, Quantity, quantities, to_json
 from roboaccord.description.xacro_file import TRUST
 from roboaccord.scenario.scenario import Scenario
@@ -72,37 +73,41 @@ class Result:
     names: Mapping[str, str] = field(default_factory=dict)
 
 
-def add_command(app: typer.Typer, name: str, function: Callable[..., Result | None]) -> None:
-    """Add a command to a group.
+def add_command(
+    app: typer.Typer, name: str, function: Callable[..., Result | None], robot: str = ""
+) -> None:
+    """Add a command to a group: a robot's, or that of `accord` itself, with the modes added to it.
 
     One that returns a `Result` gets the option `--json`, prints what it found and nothing else on
     stdout, and sets the exit status. One that takes a robot's file gets the option `--trust`.
     Whatever is printed while it runs goes to stderr. A parameter that is a dataclass stands for its
     fields, each an option.
     """
-    groups = groups_of(function)
-    signature = inspect.Signature([*parameters_of(function, groups)])
-    robot = function.__module__.partition(".")[0].replace("_", "-")
-    full = name if robot == "roboaccord" else f"{robot} {name}"
+    full = f"{robot.replace('_', '-')} {name}".lstrip()
+    others: dict[str, AddedMode] = {
+        key: load("commands", f"{name}.{key}") for key in added("commands", full)
+    }
     pieces: Pieces | None = getattr(function, "pieces", None)
     modes: Modes | None = getattr(function, "modes", None)
+    modes = with_added(modes, others) if modes else None
+    # The command's own parameters come first, and stand for those of its modes of the same name.
+    functions = [function, *(other.command for other in others.values())]
+    given_by = {n: p for each in functions[::-1] for n, p in parameters_of(each).items()}
+    own = {n: p for each in functions for n, p in parameters_of(each).items()}
+    signature = inspect.Signature([given_by[name] for name in own])
 
     @functools.wraps(function)
     def command(ctx: typer.Context, **given: Value) -> None:
         quiet = bool(given.pop("as_json", False))
-        taken = taken_by(modes, full, ctx, given) if modes else given
+        taken, in_force = taken_by(modes, full, ctx, given) if modes else (given, ())
+        chosen = next((others[mode].command for mode in in_force if mode in others), function)
         os.environ.update({TRUST: "1"} if given.get("trust") else {})
         check_numbers(signature, given)
         token = call.set(Call(full, quiet))
         try:
             work = pieces.running(full, given) if pieces else nullcontext()
             with redirect_stdout(sys.stderr), work:
-                own = {name: given[name] for name in signature.parameters}
-                made = {
-                    name: kind(**{each.name: own.pop(each.name) for each in fields(kind)})
-                    for name, kind in groups.items()
-                }
-                result = function(**own, **made)
+                result = call_with(chosen, given)
         finally:
             call.reset(token)
         if result is not None:
@@ -126,8 +131,21 @@ def add_command(app: typer.Typer, name: str, function: Callable[..., Result | No
     app.command(name, cls=getattr(function, "command_class", None))(command)
 
 
-def taken_by(modes: Modes, command: str, ctx: typer.Context, given: Used) -> Used:
-    """Return the parameters that the modes in force take; others that were typed are refused."""
+def call_with(function: Callable[..., Result | None], given: Used) -> Result | None:
+    """Call the function of a command with its parameters, of which some are dataclasses."""
+    groups = groups_of(function)
+    own = {name: given[name] for name in parameters_of(function)}
+    made = {
+        name: kind(**{each.name: own.pop(each.name) for each in fields(kind)})
+        for name, kind in groups.items()
+    }
+    return function(**own, **made)
+
+
+def taken_by(
+    modes: Modes, command: str, ctx: typer.Context, given: Used
+) -> tuple[Used, Sequence[str]]:
+    """Return the parameters that the modes in force take, and these; others typed are refused."""
     flags, values, typed = dict[str, str](), dict[str, Value](), set[str]()
     written = {":=": "NAME:=VALUE"}
     for each in ctx.command.params:
@@ -142,7 +160,8 @@ def taken_by(modes: Modes, command: str, ctx: typer.Context, given: Used) -> Use
         if value != [] and str(ctx.get_parameter_source(name)).endswith("COMMANDLINE"):
             typed.add(flag)
     taken = modes.check(command, typed, values, written)
-    return {name: value for name, value in given.items() if flags[name] in taken}
+    used = {name: value for name, value in given.items() if flags[name] in taken}
+    return used, modes.of(values)
 
 
 def groups_of(function: Callable[..., Result | None]) -> dict[str, type[DataclassInstance]]:
@@ -152,18 +171,18 @@ def groups_of(function: Callable[..., Result | None]) -> dict[str, type[Dataclas
     return {name: hints[name] for name in names if is_dataclass(hints[name])}
 
 
-def parameters_of(
-    function: Callable[..., Result | None], groups: Mapping[str, type[DataclassInstance]]
-) -> Iterator[inspect.Parameter]:
-    """Yield the parameters of a function, the fields of a dataclass instead of one that is that."""
+def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function; of one that is a dataclass, its fields."""
+    groups, found = groups_of(function), dict[str, inspect.Parameter]()
     for name, given in inspect.signature(function, eval_str=True).parameters.items():
         kind = groups.get(name)
         if kind is None:
-            yield given.replace(kind=KEYWORD)
+            found[name] = given.replace(kind=KEYWORD)
             continue
         for part, hint in get_type_hints(kind, include_extras=True).items():
             default = getattr(given.default, part)
-            yield inspect.Parameter(part, KEYWORD, default=default, annotation=hint)
+            found[part] = inspect.Parameter(part, KEYWORD, default=default, annotation=hint)
+    return found
 
 
 def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:

@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
@@ -30,10 +30,13 @@ from roboaccord.contract.errors import (
     missing_behind,
     need,
 )
+from roboaccord.contract.plugins import added, entries, lacking, load
 from roboaccord.scenario.user_code import DEBUG, explain, place_of, shows_tracebacks
 
 if TYPE_CHECKING:
     from typer._click import Command, Context
+
+    from roboaccord.cli.command import Result
 
 COMMANDS = {
     "list": "about:list_command",
@@ -75,15 +78,17 @@ LAST = GRACE + 0.4  # s; by then whoever minds this process has killed it, if it
 class Group(TyperGroup):
     """Commands, each imported when it is asked for: what one needs may take seconds."""
 
+    owner = ""  # the robot whose commands they are
+
     def load(self, name: str) -> Command | None:
         """Import a command of the core, or the group of a robot's commands; None for neither.
 
         Raises:
             AccordError: if libraries are missing that it needs.
         """
-        if name in COMMANDS:
+        if name in COMMANDS or name in entries("commands"):
             need(f"accord {name} needs", *NEEDS.get(name, ()))
-            return core_command(name)
+            return core_command(name) if name in COMMANDS else added_command(name)
         if name in OF_ROBOTS:
             return robots_with(name)
         return robot_commands(name) if _is_robot(name) else None
@@ -92,13 +97,14 @@ class Group(TyperGroup):
         """Return the names, in the order of the help."""
         from roboaccord.scenario.setup import robot_names
 
-        return [*COMMANDS, *OF_ROBOTS, *robot_names()]
+        others = sorted(name for name in entries("commands") if "." not in name)
+        return [*COMMANDS, *others, *OF_ROBOTS, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the help's list; of a robot's group the name is enough for that."""
         if words := missing(*NEEDS.get(cmd_name, ())):
             return _group(TyperGroup, cmd_name, f"Needs {words.partition(':')[0]}.")
-        if cmd_name in COMMANDS or not _is_robot(cmd_name):
+        if not _is_robot(cmd_name):
             return self.load(cmd_name)
         return _group(TyperGroup, cmd_name, f"Commands of the robot {cmd_name}.")
 
@@ -113,7 +119,9 @@ class Group(TyperGroup):
         name, *others = args
         if found := self.load(name):
             return name, found, others
-        raise AccordError(f"No such command '{name}'{did_you_mean(name, self.list_commands(ctx))}")
+        hint = did_you_mean(name, self.list_commands(ctx))
+        full = ".".join(filter(None, [self.owner, name]))
+        raise AccordError(lacking("commands", full, name) or f"No such command '{name}'{hint}")
 
 
 def _is_robot(name: str) -> bool:
@@ -135,13 +143,23 @@ def core_command(name: str) -> Command:
     return command_at(name, f"roboaccord.cli.{COMMANDS[name]}")
 
 
-def command_at(name: str, place: str) -> Command:
+def command_at(name: str, place: str, robot: str = "") -> Command:
     """Import the function at `module:function`, and return it as a command."""
+    module, _, function = place.partition(":")
+    return _command(name, getattr(import_module(module), function), robot)
+
+
+def added_command(full: str) -> Command:
+    """Import a command that a package adds to `accord`, or to a robot's group, ROBOT.NAME."""
+    robot, _, name = full.rpartition(".")
+    return _command(name, load("commands", full), robot)
+
+
+def _command(name: str, function: Callable[..., Result | None], robot: str) -> Command:
     from roboaccord.cli.command import add_command
 
-    module, _, function = place.partition(":")
     alone = typer.Typer(add_completion=False)
-    add_command(alone, name, getattr(import_module(module), function))
+    add_command(alone, name, function, robot)
     return get_command(alone)
 
 
@@ -150,11 +168,17 @@ def robot_commands(name: str) -> Command:
     from roboaccord.scenario.setup import find_robot
 
     robot, robot_name = find_robot(name), name
+    others = added("commands", robot.name)
 
     class RobotGroup(Group):
+        owner = robot.name
+
         def load(self, name: str) -> Command | None:
+            if name in others:
+                return added_command(f"{robot.name}.{name}")
             try:
-                command = command_at(name, robot.cli[name]) if name in robot.cli else None
+                place = robot.cli.get(name)
+                command = command_at(name, place, robot.name) if place else None
             except ImportError as error:
                 raise AccordError(
                     f"the commands of {robot_name} need {error.name}{place_of(error)}: "
@@ -165,7 +189,7 @@ def robot_commands(name: str) -> Command:
             return command
 
         def list_commands(self, ctx: Context) -> list[str]:
-            return list(robot.cli)
+            return [*robot.cli, *sorted(others)]
 
         def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
             return self.load(cmd_name)
@@ -186,7 +210,7 @@ def robots_with(verb: str) -> Command:
             if verb not in robot.cli:
                 having = ", ".join(self.list_commands(None))
                 raise AccordError(f"{robot.name} has no command {verb}: try {having}")
-            return command_at(name, robot.cli[verb])
+            return command_at(name, robot.cli[verb], verb)
 
         def list_commands(self, _: Context | None) -> list[str]:
             return [name for name in robot_names() if verb in find_robot(name).cli]

@@ -92,6 +92,32 @@ class Modes:
         return self(guarded)
 
 
+@dataclass(frozen=True)
+class AddedMode:
+    """A mode that a package adds to a command, by the entry point `COMMAND.MODE`.
+
+    Args:
+        applies: whether it is in force, by the values of options and arguments.
+        takes: names of its options, as in `Modes`.
+        command: the function that does it, typed as a command's is. Its parameters that the
+            command does not have become options of that; the others mean what they do there.
+    """
+
+    applies: Callable[[Mapping[str, Any]], bool]
+    takes: str
+    command: Callable[..., Any]
+
+
+def with_added(modes: Modes, others: Mapping[str, AddedMode]) -> Modes:
+    """Return the modes of a command with those that packages add to it, which come first."""
+
+    def of(given: Mapping[str, Any]) -> Sequence[str]:
+        found = [name for name, mode in others.items() if mode.applies(given)]
+        return found or modes.of(given)
+
+    return Modes(of, {**modes.takes, **{name: mode.takes for name, mode in others.items()}})
+
+
 def by_option(option: str, taken: str, without: str, every: str) -> Modes:
     """Return two modes: with an option, or a value of it such as `objective cost`, and without.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 from types import FrameType
@@ -15,6 +15,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Controller
+from roboaccord.contract.plugins import added, lacking, load
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
@@ -116,14 +117,34 @@ def check_controller(setup: Setup, custom: str = "") -> None:
 
 
 def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
-    """Return what makes a controller of the robot.
+    """Return what makes a controller of the robot, of its package or of one that adds it.
 
     Raises:
-        AccordError: for an unknown one.
+        AccordError: for an unknown one, or one whose package is not installed.
     """
-    known = {"none": Passive, **setup.robot.controllers}
-    check_known("unknown controller ", name, known)
-    return known[name]
+    robot, known = setup.robot, {"none": Passive, **setup.robot.controllers}
+    if name in known:
+        return known[name]
+    return part_of(robot.name, name, "unknown controller ", known)
+
+
+def part_of(robot: str, name: str, what: str, known: Collection[str] = ()) -> Any:
+    """Return a controller, planner or diagnosis that a package adds to a robot.
+
+    Args:
+        robot: its name.
+        name: of the part.
+        what: begins the message where there is none, such as "unknown controller ".
+        known: names that the robot has itself.
+
+    Raises:
+        AccordError: for an unknown one, or one whose package is not installed.
+    """
+    others = added("controllers", robot)
+    if name not in others and (line := lacking("controllers", f"{robot}.{name}", name)):
+        raise AccordError(line)
+    check_known(what, name, [*known, *others])
+    return load("controllers", f"{robot}.{name}")
 
 
 def _import_factory(path: str) -> Callable[..., Any]:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from roboaccord.contract.checks import count_steps
 from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.plugins import entries, lacking
 from roboaccord.contract.results import Quantity, Word
 from roboaccord.description.parameters import parameter_file, parameter_set
 from roboaccord.description.resources import share
@@ -246,8 +247,15 @@ def data_keys() -> list[str]:
 
 
 def scenario_names(package: str) -> list[str]:
-    """Return the names of the scenarios that a package ships."""
-    return sorted(path.stem for path in (share(package) / "scenarios").glob("*.yaml"))
+    """Return the names of the scenarios that a package ships, and that others add to it."""
+    return sorted(_shipped_files(package))
+
+
+def _shipped_files(package: str) -> dict[str, Path]:
+    folders = [share(package) / "scenarios"]
+    if entry := entries("scenarios").get(package):
+        folders.append(share(entry.value) / "scenarios" / package)
+    return {path.stem: path for folder in folders for path in folder.glob("*.yaml")}
 
 
 def apply_change(data: dict[str, Any], change: str) -> None:
@@ -274,11 +282,12 @@ def apply_change(data: dict[str, Any], change: str) -> None:
 
 
 def _shipped(package: str, robot: str, name: str) -> Path:
-    path = share(package) / "scenarios" / f"{name}.yaml"
-    if not path.is_file():
-        hint = did_you_mean(name, scenario_names(package))
-        raise AccordError(f"{robot} has no scenario {name}{hint}")
-    return path
+    found = _shipped_files(package)
+    if name not in found:
+        if line := lacking("scenarios", f"{package}.{name}", f"{robot} {name}"):
+            raise AccordError(line)
+        raise AccordError(f"{robot} has no scenario {name}{did_you_mean(name, found)}")
+    return found[name]
 
 
 @dataclass(frozen=True)
@@ -327,7 +336,7 @@ def _scenarios(name: str) -> list[Listed]:
     """
     robot, rows = find_robot(name), []
     for scenario in scenario_names(robot.package):
-        data = read_scenario(share(robot.package) / "scenarios" / f"{scenario}.yaml")
+        data = read_scenario(_shipped(robot.package, robot.name, scenario))
         controller = data.get("controller", {}).get("name", "none")
         rows.append(
             Listed(robot.name, robot.summary, scenario, controller, data.get("description", ""))

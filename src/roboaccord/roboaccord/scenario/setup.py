@@ -9,8 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from roboaccord.contract.contact import Contact
 from roboaccord.contract.errors import AccordError, check_known, did_you_mean
 from roboaccord.contract.fault import Fault, parse_fault
+from roboaccord.contract.plugins import entries, lacking
 from roboaccord.contract.state import Aim, Array, RobotState, freeze
 from roboaccord.description.base_kinds import KINDS, FixedBase
 from roboaccord.description.parameters import Parameters, load_parameters
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from roboaccord.contract.trajectory import Trajectory
     from roboaccord.description.solids import Faces
 
-GROUP = "roboaccord.robots"
-FILES = "roboaccord.robot_files"  # by the ending of the file: the class of such robots
+GROUP = "robots"
+FILES = "robot_files"  # by the ending of the file: the class of such robots
 RELEASED = "released"  # scenario of such a robot, where none is named
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -434,13 +434,9 @@ class Setup:
         return build(laws[law], self, spec, "friction")
 
 
-OURS = ("monkeybot", "packbot", "roller_sphere", "snake", "voxel_sphere")
-"""Robots of the repository, by which one that is not installed is explained."""
-
-
 def robot_names() -> list[str]:
     """Return the names of the robots that are installed."""
-    return sorted(_entries(GROUP))
+    return sorted(entries(GROUP))
 
 
 def find_robot(name: str, *recorded: str) -> Robot:
@@ -456,17 +452,13 @@ def find_robot(name: str, *recorded: str) -> Robot:
     """
     if is_file(name):
         kind = "urdf" if recorded else Path(name).suffix[1:]
-        made: Robot = _entries(FILES)[kind].load()(Path(name), *recorded)
+        made: Robot = entries(FILES)[kind].load()(Path(name), *recorded)
         return made
     key = name.replace("-", "_")
-    entry = _entries(GROUP).get(key)
+    entry = entries(GROUP).get(key)
     if entry is None:
-        if key in OURS:
-            folder = f"src/{key} of the repository"
-            raise AccordError(
-                f"{key} is the distribution roboaccord-{key}, not installed: {folder}"
-            )
-        raise AccordError(f"unknown robot {name}{did_you_mean(key, robot_names())}")
+        hint = did_you_mean(key, robot_names())
+        raise AccordError(lacking(GROUP, key) or f"unknown robot {name}{hint}")
     try:
         robot = entry.load()
     except AccordError:
@@ -475,18 +467,19 @@ def find_robot(name: str, *recorded: str) -> Robot:
         what = f"{line_of(error)}{place_of(error)}".removeprefix("raised ")
         raise AccordError(f"robot {key} cannot be loaded: {what}") from error
     if not isinstance(robot, Robot):
-        raise AccordError(f"entry point {GROUP}:{key} gives {type(robot).__name__}, not a Robot")
+        kind = type(robot).__name__
+        raise AccordError(f"entry point roboaccord.{GROUP}:{key} gives {kind}, not a Robot")
     return robot
 
 
 def is_file(name: str) -> bool:
     """Return whether a robot is named by its file."""
-    return Path(name).suffix[1:] in _entries(FILES)
+    return Path(name).suffix[1:] in entries(FILES)
 
 
 def package_of(name: str) -> str:
     """Return the ROS package of a robot without importing it, "" for an unknown one."""
-    entry = _entries(GROUP).get(name.replace("-", "_"))
+    entry = entries(GROUP).get(name.replace("-", "_"))
     return entry.module.partition(".")[0] if entry else ""
 
 
@@ -494,8 +487,3 @@ def package_of(name: str) -> str:
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
     """Return a URDF; the last is when each of its files changed, so that an edit is read anew."""
     return expand_xacro(path, dict(arguments))
-
-
-@cache
-def _entries(group: str) -> dict[str, EntryPoint]:
-    return {entry.name: entry for entry in entry_points(group=group)}

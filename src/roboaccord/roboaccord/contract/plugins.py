@@ -1,0 +1,88 @@
+"""What installed packages add to the workspace, by entry points.
+
+A package beside the core adds by groups `roboaccord.GROUP`; nothing here knows one by name. What
+belongs to a robot or a command carries its name, `OWNER.NAME`:
+
+    commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
+                 COMMAND.MODE = module:object, an `AddedMode` of a command
+    controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot
+    scenarios    PACKAGE = package, which ships scenarios/PACKAGE/*.yaml for the robots of PACKAGE;
+                 in packages.yaml PACKAGE.SCENARIO, each of them
+    functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE
+    displays     NAME = module:function, what `accord run --view` or `view:=` shows a run with
+
+`packages.yaml` beside this file lists what the repository's packages add. It is read for one
+purpose: to name the package of something that is not installed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any
+
+from roboaccord.contract.errors import AccordError
+
+PREFIX = "roboaccord"
+SHELF = Path(__file__).with_name("packages.yaml")
+
+
+@cache
+def entries(group: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group, by name."""
+    return {entry.name: entry for entry in entry_points(group=f"{PREFIX}.{group}")}
+
+
+def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
+    """Return what is added to a robot or a command, by its name there."""
+    start = f"{owner}."
+    return {
+        name.removeprefix(start): e for name, e in entries(group).items() if name.startswith(start)
+    }
+
+
+def load(group: str, name: str) -> Any:
+    """Return what an entry point names.
+
+    Raises:
+        AccordError: if no installed package has it, or its package lacks a library.
+    """
+    entry = entries(group).get(name)
+    if entry is None:
+        raise AccordError(lacking(group, name) or f"no package adds {name} ({PREFIX}.{group})")
+    try:
+        return entry.load()
+    except ImportError as error:
+        raise AccordError(
+            f"{name} needs {error.name}, which is not installed: accord doctor reports what to do"
+        ) from error
+
+
+def lacking(group: str, name: str, what: str = "") -> str:
+    """Return a line that names the package of what is not installed; "" where there is none.
+
+    Args:
+        group: of entry points.
+        name: of the entry.
+        what: what the line calls it; its name by default.
+    """
+    if name in entries(group):
+        return ""
+    package = next((key for key, has in _shelf().items() if name in has.get(group, ())), "")
+    if not package:
+        return ""
+    distribution = package if package.startswith(PREFIX) else f"{PREFIX}_{package}"
+    return (
+        f"{what or name} is in the distribution {distribution.replace('_', '-')}, not installed: "
+        f"src/{package} of the repository"
+    )
+
+
+@cache
+def _shelf() -> Mapping[str, Mapping[str, list[str]]]:
+    import yaml
+
+    found: Mapping[str, Mapping[str, list[str]]] = yaml.safe_load(SHELF.read_text("utf-8"))
+    return found

@@ -1,0 +1,1 @@
+"""Robot files and logs of others: rules, repair, parity of engines, own logs."""

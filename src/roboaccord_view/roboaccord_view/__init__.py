@@ -1,0 +1,1 @@
+"""Views of robots and recorded runs, in the browser and as animations."""
