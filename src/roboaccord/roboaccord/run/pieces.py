@@ -129,19 +129,12 @@ def _isolate(
     return found
 
 
-def held() -> int:
-    """Return how many pieces the file held from which the work goes on."""
-    file = _file.get()
-    return file.held if file else 0
-
-
 @contextmanager
 def kept_in(file: ResultsFile) -> Iterator[None]:
     """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
     token = _file.set(file)
     try:
         yield
-        file.sort()
     finally:
         _file.reset(token)
         file.close()
