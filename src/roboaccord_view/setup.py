@@ -2,4 +2,4 @@
 
 from setuptools import setup
 
-setup()
+setup(python_requires=">=3.11,<3.14")  # as text: colcon reads no other
