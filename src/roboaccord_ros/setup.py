@@ -23,5 +23,5 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
         *((f"share/{NAME}/{folder}", files) for folder, files in SHARED.items()),
-    ]
+    ],
 )

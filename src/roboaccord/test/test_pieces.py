@@ -21,8 +21,7 @@ from roboaccord.run import results_file, versions
 from roboaccord.run.output import write_text
 from roboaccord.run.pieces import _remote, kept_in, run_pieces
 from roboaccord.run.results_file import DataUnpickler, ResultsFile
-from roboaccord.run.sweep import _Job, _run
-from roboaccord.run.versions import code_digest, needed, version_of
+from roboaccord.run.versions import code_digest, software
 
 CALLS = [(i,) for i in range(6)]
 
@@ -156,26 +155,14 @@ def test_pieces_are_run_in_processes_unless_threads_will_do():
     assert run_pieces(os.getpid, [(), ()], workers=2, threads=True) == [os.getpid()] * 2
 
 
-@pytest.mark.parametrize(
-    ("robot", "engine", "more"),
-    [
-        ("snake", "reference", {"snake"}),
-        ("snake", "mujoco", {"snake", "mujoco"}),
-        ("packbot", "dart", {"packbot", "dartpy", "coal", "pin"}),  # its reference's, in setup.cfg
-    ],
-)
-def test_a_worker_is_asked_for_what_the_piece_needs(robot, engine, more):
-    """Of engines that which it names, and of robots and their libraries likewise."""
-    piece = dumps((_run, ({"robot": robot}, _Job(engine, 0.001, 0), "speed", ())))
-    assert {*needed(piece)} == {"python", "numpy", "scipy", "numba", "roboaccord", *more}
-
-
-def test_a_worker_does_what_it_can_and_refuses_the_rest():
+def test_a_worker_with_other_software_refuses_a_piece():
     pytest.importorskip("cloudpickle", reason="Dask is not installed")
-    piece = dumps((math.sqrt, (4.0,)))
-    asked = {name: version_of(name) for name in needed(piece)}
+    piece, asked = dumps((math.sqrt, (4.0,))), software()
     assert asked["python"] == f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert {"numpy", "scipy", "numba", "code"} <= {*asked}
     assert _remote(piece, asked, threads=True) == 2.0
     for name in asked:
         with pytest.raises(AccordError, match=f"has {name} .*: 0.1 is needed"):
             _remote(piece, asked | {name: "0.1"}, threads=True)
+    with pytest.raises(AccordError, match=r"has no brax: 0\.1 is needed"):
+        _remote(piece, asked | {"brax": "0.1"}, threads=True)
