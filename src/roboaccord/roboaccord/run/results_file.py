@@ -68,7 +68,8 @@ class ResultsFile:
 
     def key(self, function: Callable[[*Ts], R], arguments: tuple[*Ts]) -> str:
         """Return the name of a piece."""
-        return hashlib.sha256(pickle.dumps((function, arguments))).hexdigest()[:32]
+        named = getattr(function, "__qualname__", function)  # a partial function has no name
+        return hashlib.sha256(pickle.dumps((named, arguments))).hexdigest()[:32]
 
     def __contains__(self, key: str) -> bool:
         return key in self._found
