@@ -70,7 +70,6 @@ KNOWN = {
     "roboaccord/bag/writer:__enter__": "opens the writer of a bag",
     "roboaccord/cli/about:walk": PACKAGE,
     "roboaccord/gazebo/shipped:problems_of_robot": PACKAGE,
-    "roboaccord/cli/pieces:_content": WHOLE,
     "roboaccord/cli/start:_orphans": OWN,
     "roboaccord/description/extents:_points": CHECKED,
     "roboaccord/description/meshes:_read_parts": CHECKED,

@@ -133,14 +133,15 @@ def test_the_digest_tells_changed_files_from_the_same(tmp_path, monkeypatch, fol
     assert found[0] == found[2] != found[1]
 
 
-def test_a_study_of_a_file_does_not_go_on_with_another_content(tmp_path):
-    robot = tmp_path / "arm.urdf"
-    for text in ("<robot/>", "<robot />"):
-        robot.write_text(text)
-        with Pieces(own=True).running("recover", {"cluster": "", "robot": str(robot)}):
-            refuses = pytest.raises(AccordError, match="another study") if " " in text else None
-            with refuses or nullcontext(), kept(tmp_path):
-                run_pieces(work, CALLS[:1], threads=True)
+def test_a_command_keeps_its_pieces_in_its_folder(tmp_path):
+    """With more of what grows it goes on; with other parameters it does not."""
+    for seed, targets in ((0, 1), (0, 2), (1, 2)):
+        given = {"cluster": "", "seed": seed, "targets": targets, "folder": tmp_path}
+        with Pieces(grows=("targets",)).running("recover", given):
+            refuses = pytest.raises(AccordError, match="another study") if seed else nullcontext()
+            with refuses, kept(tmp_path):
+                run_pieces(work, CALLS[:targets], threads=True)
+    assert len((tmp_path / "study.jsonl").read_text().splitlines()) == 3
 
 
 def test_pieces_of_pieces_are_not_kept(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -15,8 +14,6 @@ from typing import Annotated, ParamSpec, TypeAlias, TypeVar
 import typer
 
 from roboaccord.cli.options import marked
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import is_file
 from roboaccord.contract.results import Json, to_json
 from roboaccord.run.pieces import kept_in, on_cluster
 
@@ -44,11 +41,9 @@ class Pieces:
     """Describe how a command's work may be cut.
 
     Args:
-        own: whether it keeps pieces in its own folder, by `kept`.
         grows: parameters of which a larger value goes on from a smaller one's pieces.
     """
 
-    own: bool = False
     grows: tuple[str, ...] = ()
 
     @property
@@ -61,7 +56,7 @@ class Pieces:
     def running(self, command: str, given: Mapping[str, Value]) -> Iterator[None]:
         """Do the work of a command that was given these values by its options."""
         apart = {*NO_FIGURE, *self.grows}
-        study = {name: _content(value) for name, value in given.items() if name not in apart}
+        study = {name: value for name, value in given.items() if name not in apart}
         token = _study.set({"study": f"accord {command}", "parameters": to_json(study)})
         try:
             with on_cluster(str(cluster)) if (cluster := given["cluster"]) else nullcontext():
@@ -70,11 +65,9 @@ class Pieces:
             _study.reset(token)
 
 
-def in_pieces(
-    *, own: bool = False, grows: tuple[str, ...] = ()
-) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def in_pieces(*, grows: tuple[str, ...] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose work is done by `run_pieces`."""
-    return marked("pieces", Pieces(own, grows))
+    return marked("pieces", Pieces(grows))
 
 
 def kept(folder: Path) -> AbstractContextManager[None]:
@@ -82,14 +75,3 @@ def kept(folder: Path) -> AbstractContextManager[None]:
     from roboaccord.run.results_file import ResultsFile
 
     return kept_in(ResultsFile(folder / FILE, _study.get()))
-
-
-def _content(value: Value) -> Value:
-    """Return a parameter as plain data; of a file, which may change, its digest too."""
-    if not isinstance(value, str | Path) or not is_file(Path(value)):
-        return str(value) if isinstance(value, Path) else value
-    try:
-        with Path(value).open("rb") as file:
-            return f"{value} of SHA-256 {hashlib.file_digest(file, 'sha256').hexdigest()[:16]}"
-    except OSError as error:
-        raise AccordError(f"cannot read {value}: {error.strerror}") from None
