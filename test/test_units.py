@@ -14,12 +14,14 @@ from roboaccord.cli.command import (
     groups_of,
     options,
     parameters_of,
+    plain_type,
+    unit_of,
     units_of,
     with_unit,
     words_of,
 )
 from roboaccord.cli.main import COMMANDS
-from roboaccord.contract.results import Quantity, plain_type, unit_in
+from roboaccord.contract.results import Quantity
 from roboaccord.scenario.setup import find_robot, robot_names
 
 UNIT = re.compile(r"\bin (rad/s|rad|s|Hz|N m|m/s|mm|m|kg/m\^3|kg|min|voxels|seconds|degrees|deg)\b")
@@ -78,4 +80,4 @@ def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
     texts = {name: info.help for name, info in options(Signature([*helps.values()])).items()}
     assert texts["payload"] == "Payload at the finger tips, in kg."
     assert texts["minutes"] == "Duration of the motion without failure in the study, in min."
-    assert unit_in(plain_type(signature.parameters["payload"].annotation)) == ""
+    assert unit_of(plain_type(signature.parameters["payload"].annotation)) == ""

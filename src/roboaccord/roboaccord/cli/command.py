@@ -30,7 +30,8 @@ from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.modes import AddedMode, Modes, with_added
 from roboaccord.contract.plugins import added, load
-from roboaccord.contract.results import Json, plain_type, quantities, to_json, unit_in
+from roboaccord.contract.results import Json, plain_type, quantities, to_json
+from roboaccord.contract.results import unit_in as unit_of
 from roboaccord.description.xacro_file import TRUST
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
@@ -187,7 +188,7 @@ def parameters_of(function: Callable[..., Result | None]) -> dict[str, inspect.P
 def with_unit(parameter: inspect.Parameter) -> inspect.Parameter:
     """Return an option whose help names the unit of its type, and whose type is a plain one."""
     infos = [copy.copy(i) for i in get_args(parameter.annotation) if isinstance(i, ParameterInfo)]
-    unit = unit_in(parameter.annotation)
+    unit = unit_of(parameter.annotation)
     for info in infos if unit not in ("", "1") else ():
         first, stop, rest = (info.help or "").removesuffix(".").partition(". ")
         start = f"{first}, in" if first else "In"
@@ -307,7 +308,7 @@ def units_of(signature: inspect.Signature) -> dict[str, str]:
     found = {name: each.unit for name, each in quantities(Scenario).items()}
     for name, info in options(signature).items():
         flag = _flag(name, info)
-        found[flag] = unit_in(signature.parameters[name].annotation)
+        found[flag] = unit_of(signature.parameters[name].annotation)
     return {n: unit for n, unit in found.items() if unit != "1" and not n.endswith("_deg")}
 
 
