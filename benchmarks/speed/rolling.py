@@ -11,7 +11,7 @@ from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller
-from voxel_sphere.source.variants import AsDescribed
+from voxel_sphere.source.described import AsDescribed
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.recipes import surface_of
 

@@ -39,6 +39,16 @@ setup(
         "typer>=0.16",
     ],
     extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
-    entry_points={},
+    entry_points={
+        "roboaccord.commands": [
+            "roller_sphere.claims = roboaccord_studies.roller_sphere.claims:claims_command",
+            "roller_sphere.contact = roboaccord_studies.roller_sphere.contact:contact_command",
+            "roller_sphere.reach = roboaccord_studies.roller_sphere.reach:reach_command",
+            "roller_sphere.survey = roboaccord_studies.roller_sphere.survey:survey_command",
+            "voxel_sphere.accuracy = roboaccord_studies.voxel_sphere.accuracy:accuracy_command",
+            "voxel_sphere.mesh = roboaccord_studies.voxel_sphere.export:mesh_command",
+            "voxel_sphere.world = roboaccord_studies.voxel_sphere.export:world_command",
+        ],
+    },
     zip_safe=True,
 )

@@ -42,7 +42,7 @@ class RollerSphere(Robot):
     contacts = {"contact": pressed}
     cli = commands_of(
         "roller_sphere",
-        {"rig": "inverse forward reach figures", "contact": "contact dribble"},
+        {"rig": "inverse forward figures", "dribble": "dribble"},
     )
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

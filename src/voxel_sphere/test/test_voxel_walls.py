@@ -8,7 +8,6 @@ from roboaccord.contract.errors import AccordError
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller, Rolling, contacts, linked, roll
 from voxel_sphere.rolling.walls import WallLaw, reflected, spin_for, split, tangent
-from voxel_sphere.source.accuracy import HEADINGS, bounces
 from voxel_sphere.terrain.generate import Part, place
 from voxel_sphere.terrain.surfaces import fill_below, fill_inside, make_surface
 
@@ -50,24 +49,6 @@ def test_head_on_it_goes_away_from_a_second_wall():
     v, m, n = np.array([-1.0, 0, 0]), np.array([-1.0, 0, 0]), np.array([0, 0, 1.0])
     for side in (1.0, -1.0):
         assert tangent(v, m, n, np.array([0, side, 0])) == pytest.approx([0, side, 0])
-
-
-@pytest.mark.parametrize("binary", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_bounces(binary):
-    """Issue 7, at its n = 100 and at the turn that fits the grid worst."""
-    found = bounces(100, 20.0, binary=binary)
-    assert found.heading_error < 3.0
-    assert found.contact_error < 0.05
-    assert found.stuck == 0
-    assert found.hits >= 12
-
-
-def test_who_meets_no_wall_is_stuck(monkeypatch):
-    """Within two steps of 0.01 rad; there is no heading then, which counts as the opposite one."""
-    monkeypatch.setattr("voxel_sphere.source.accuracy.SPEED", 1e-3)
-    found = bounces(20, 0.0)
-    assert (found.hits, found.stuck) == (0, HEADINGS)
-    assert (found.heading_error, found.mean_error) == (180.0, 180.0)
 
 
 def test_off_and_along_a_wall(arena):

@@ -55,7 +55,7 @@ class VoxelSphere(Robot):
     contacts = {"rolling": rolling, "contact": touching}
     cli = commands_of(
         "voxel_sphere",
-        {"terrain": "make list mesh world", "roll": "roll accuracy"},
+        {"terrain": "make list", "roll": "roll"},
     )
     terrain = staticmethod(make_scene)
 

@@ -204,7 +204,7 @@ def _generate(
     return Scene(
         Terrain(
             n=n, radius=ball, voxel_size=radius / ball, surface=parts["surface"],
-            walls=parts.get("walls"), name=made.name, exact=made.distance,
+            walls=parts.get("walls"), name=made.name,
         )
     )  # fmt: skip
 

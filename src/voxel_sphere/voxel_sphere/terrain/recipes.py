@@ -19,7 +19,7 @@ import scipy
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.terrain.slices import Done, Volume, nothing
-from voxel_sphere.terrain.surfaces import Distance, Surface, centres, grey, make_surface
+from voxel_sphere.terrain.surfaces import Surface, centres, grey, make_surface
 
 Index = npt.NDArray[np.int64]
 
@@ -226,32 +226,6 @@ def interval(
     if not np.isfinite([first, last]).all() or first == last:
         raise AccordError(f"--{name} goes from {first:g} to {last:g}, and must be a range")
     return first, last
-
-
-def distance_of(recipe: Recipe, kind: str, n: int, radius: float) -> Distance | None:
-    """Return the signed distance to what a recipe makes of one kind; None if it makes none.
-
-    Raises:
-        AccordError: if the recipe cannot be made.
-    """
-    if "xyz" in recipe:
-        return sheet_of(recipe, n, radius).distance
-    if not {"surface", "height"} & recipe.keys():
-        return None
-    surface = surface_of(recipe, n, radius)
-    return surface.walls if kind == "walls" else surface.ground
-
-
-def union(distances: Sequence[Distance | None]) -> Distance | None:
-    """Return the signed distance to several volumes, None if that to one of them is not known."""
-    known = [distance for distance in distances if distance is not None]
-    if not known or len(known) < len(distances):
-        return None
-
-    def distance(x: Array, y: Array, z: Array) -> Array:
-        return np.asarray(np.minimum.reduce([each(x, y, z) for each in known]))
-
-    return distance
 
 
 Evaluated = Callable[[Mapping[str, Array | float]], Array | float]

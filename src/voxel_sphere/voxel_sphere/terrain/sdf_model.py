@@ -11,7 +11,7 @@ from roboaccord.contract import AccordError, check_folder, check_inside, check_t
 from roboaccord.gazebo import MATERIAL, MODEL_CONFIG, PLAIN, SQUARED, world_text, write_squared
 from roboaccord.run import make_folder
 
-from voxel_sphere.terrain.mesh import Mesh, write_mesh, write_whole
+from voxel_sphere.terrain.mesh import Mesh, mesh_file, write_whole
 
 DETECTORS = ("ode", "bullet")
 AUTHOR = "accord voxel-sphere world"
@@ -115,7 +115,7 @@ def write_world(
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(folder, "models")) as draft:
             new = Path(draft, "new")
-            write_mesh(mesh, new / "meshes" / "terrain.stl", voxel_size)
+            write_whole(new / "meshes" / "terrain.stl", mesh_file(mesh, "stl", voxel_size))
             write_squared(new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces)
             about = DESCRIPTION.format(len(mesh.faces))
             config = MODEL_CONFIG.format(
