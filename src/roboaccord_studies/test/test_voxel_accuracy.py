@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from roboaccord_studies.voxel_sphere.bounces import HEADINGS, bounces
 from roboaccord_studies.voxel_sphere.cases import cases, error, measure
-from voxel_sphere.rolling.motion import Rolling, roll
+from voxel_sphere.rolling.motion import Roller, roll
 
 pytestmark = pytest.mark.thorough
 
@@ -18,7 +18,7 @@ def test_the_step_converges_to_closed_forms(name):
     case = CASES[name]
     field = case.exact(N, R)
     start = field.place(*(N / 2 + R * np.array(case.start)))
-    path = roll(Rolling(field, centre=start, omega=case.omega, duration=case.duration, samples=60))
+    path = roll(Roller(field, centre=start), case.omega, case.duration, 60)
     assert error(path, case, N, start) < 1e-8
 
 
@@ -42,7 +42,7 @@ def test_the_loops_are_47_r_long(name):
     case = CASES[name]
     field = case.exact(N, R)
     start = field.place(*(N / 2 + R * np.array(case.start)))
-    path = roll(Rolling(field, centre=start, omega=case.omega, duration=case.duration, samples=60))
+    path = roll(Roller(field, centre=start), case.omega, case.duration, 60)
     assert path.travel == pytest.approx(47 * R, rel=0.01)
 
 

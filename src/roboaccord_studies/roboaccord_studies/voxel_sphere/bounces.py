@@ -12,7 +12,6 @@ import numpy as np
 from roboaccord.contract import Array, Quantity
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller
-from voxel_sphere.rolling.walls import WallLaw
 from voxel_sphere.terrain.surfaces import fill_below, fill_inside, make_surface
 
 TURNS = (0.0, 10.0, 20.0, 30.0, 45.0)  # deg of the arena in plan
@@ -83,7 +82,7 @@ def _one(
     """Return heading error [deg], contact error [r], hits, and whether the sphere got stuck."""
     n = ground.size
     start = np.array([n / 2 + 0.3 * r, n / 2 - 0.2 * r])
-    roller = Roller(ground, centre=ground.place(*start), walls=walls, law=WallLaw(after="parallel"))
+    roller = Roller(ground, centre=ground.place(*start), walls=walls)
     direction = np.array([np.cos(heading), np.sin(heading)])
     omega = SPEED * np.array([-direction[1], direction[0], 0.0])
     place, expected = _first_hit(start, direction, n, r, turn)

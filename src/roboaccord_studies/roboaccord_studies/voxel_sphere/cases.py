@@ -13,9 +13,9 @@ from itertools import pairwise
 import numpy as np
 from roboaccord.contract import Array
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.motion import Rolling
+from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.path import RolledPath
-from voxel_sphere.source.described import roll_by
+from voxel_sphere.source.described import DESCRIBED, roll_as_described
 from voxel_sphere.terrain.surfaces import Surface, fill_below, make_surface
 
 from roboaccord_studies.voxel_sphere.exact_paths import in_bowl, in_cylinder, on_plane, on_wave
@@ -195,9 +195,9 @@ def measure(case: RollCase, n: int, scheme: str, *, binary: bool = False) -> flo
     volume = fill_below(case.ground(n).height, n, binary=binary)
     at = n / 2 + r * np.array(case.start)
     field = Field.build(volume, r)
-    asked = Rolling(
-        field, centre=field.place(*at), omega=case.omega, duration=case.duration,
-        samples=SAMPLES, scheme=scheme,
-    )  # fmt: skip
-    path = roll_by(volume, asked)
+    centre, omega = field.place(*at), case.omega
+    if scheme == DESCRIBED:
+        path = roll_as_described(volume, r, centre=centre, omega=omega, duration=case.duration)
+    else:
+        path = roll(Roller(field, centre=centre, scheme=scheme), omega, case.duration, SAMPLES)
     return error(path, case, n, case.exact(n, r).place(*at))

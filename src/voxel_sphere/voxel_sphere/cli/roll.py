@@ -25,10 +25,10 @@ from roboaccord.run import made_with, make_folder
 
 from voxel_sphere.cli.terrain import ALONE, Names
 from voxel_sphere.rolling.field import Scene
-from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme
+from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath, RollEvent
-from voxel_sphere.rolling.walls import STEEP, WallLaw
-from voxel_sphere.source.described import DESCRIBED, roll_by
+from voxel_sphere.rolling.walls import STEEP
+from voxel_sphere.source.described import DESCRIBED, roll_as_described
 from voxel_sphere.source.pages import write_run
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
@@ -112,9 +112,8 @@ def roll_command(
       accord voxel-sphere roll terrain --omega 0 4 --normalised --scheme as_described
     """
     check_scheme(scheme, (*SCHEMES, DESCRIBED))
-    law = WallLaw(after=after)  # type: ignore[arg-type]
     with place_for(file, force):
-        scene = Scene.of(open_workspace(folder), **vars(names))
+        scene, spin = Scene.of(open_workspace(folder), **vars(names)), (*omega, 0.0)
         with counted(scene.stages, "distances") as done:
             ground, of_walls = scene.build(steep=steep, done=done)
         terrain = scene.terrain
@@ -123,15 +122,20 @@ def roll_command(
         x, y = (length * value for value in start or (middle, middle))
         centre = ground.place(x, y, None if start_z is None else length * start_z)
         with counted(samples, "rolling") as done:
-            asked = Rolling(
-                ground, centre=centre, omega=(*omega, 0.0), duration=duration, walls=of_walls,
-                scheme=scheme, law=law, step=step, samples=samples,
-            )  # fmt: skip
-            path = roll_by(terrain.solid, asked, done)
+            if scheme == DESCRIBED:
+                path = roll_as_described(
+                    terrain.solid, terrain.radius, centre=centre, omega=spin, duration=duration,
+                    samples=samples, done=done,
+                )  # fmt: skip
+            else:
+                roller = Roller(
+                    ground, centre=centre, walls=of_walls, after=after, step=step, scheme=scheme
+                )
+                path = roll(roller, spin, duration, samples, done)
         files = [] if file is None else save(path, terrain, file)
-    found = Rolled.of(path, length, files, "r" if normalised else "voxels")
     if path.failed:
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
+    found = Rolled.of(path, length, files, "r" if normalised else "voxels")
     return Result(found, ok=not path.failed)
 
 

@@ -60,28 +60,23 @@ def list_command(folder: Folder) -> Result:
     """
     found = open_workspace(folder)
     with counted(len(found.kinds) * found.n, "reading") as done:
-        rows = volumes(found, done)
+        rows = [volume_row(found, name, done) for name in found.kinds]
     place, size = str(found.path), found.size_workspace
     return Result(Listed(place, found.n, found.radius, size, found.voxel_size, rows))
 
 
-def volumes(workspace: Workspace, done: Done) -> list[VolumeRow]:
-    """Return what is in a workspace."""
-    found = []
-    for name, kind in workspace.kinds.items():
-        volume = workspace.volume(name, done)
-        levels = np.flatnonzero(volume.any(axis=(0, 1)))
-        found.append(
-            VolumeRow(
-                name=name,
-                kind=kind,
-                grey=workspace.is_grey(name, volume),
-                filled=float(volume.mean() / SOLID),
-                z=(int(levels[0]), int(levels[-1]) + 1),
-                recipe=workspace.settings.recipe(name) or None,
-            )
-        )
-    return found
+def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
+    """Return what a volume of a workspace is."""
+    volume = workspace.volume(name, done)
+    levels = np.flatnonzero(volume.any(axis=(0, 1)))
+    return VolumeRow(
+        name=name,
+        kind=workspace.kinds[name],
+        grey=workspace.is_grey(name, volume),
+        filled=float(volume.mean() / SOLID),
+        z=(int(levels[0]), int(levels[-1]) + 1),
+        recipe=workspace.settings.recipe(name) or None,
+    )
 
 
 @dataclass(frozen=True)
@@ -104,6 +99,10 @@ Replace = Annotated[
 
 
 Interval = tuple[str, str]
+UNIT: Interval = ("0", "1")
+Voxels = Annotated[float, Quantity("voxels")]
+Radii = Annotated[float | None, Quantity("r")]
+Angle = Degrees | None
 
 
 def of_named(text: str) -> OptionInfo:
@@ -116,30 +115,22 @@ def of_named(text: str) -> OptionInfo:
 class Shape:
     """Parameters of the named surfaces; lengths in radii r of the sphere."""
 
-    angle_deg: Annotated[Degrees | None, of_named("Angle of the incline.")] = None
-    direction_deg: Annotated[
-        Degrees | None, of_named("Direction of the incline or waves; 0 is +x.")
-    ] = None
-    amplitude: Annotated[float | None, Quantity("r"), of_named("Amplitude of the waves.")] = None
-    wavelength: Annotated[float | None, Quantity("r"), of_named("Wavelength of the waves.")] = None
+    angle_deg: Annotated[Angle, of_named("Angle of the incline.")] = None
+    direction_deg: Annotated[Angle, of_named("Direction of the incline or waves; 0 is +x.")] = None
+    amplitude: Annotated[Radii, of_named("Amplitude of the waves.")] = None
+    wavelength: Annotated[Radii, of_named("Wavelength of the waves.")] = None
     bowl_radius: Annotated[
-        float | None,
-        Quantity("r"),
-        of_named("Radius of the bowl; the ball's centre moves on 1 r less."),
+        Radii, of_named("Radius of the bowl; the ball's centre moves on 1 r less.")
     ] = None
     rim: Annotated[Ratio | None, of_named("Rim of the bowl, in its radii.")] = None
-    saddle_radius: Annotated[
-        float | None, Quantity("r"), of_named("Radius of both curvatures.")
-    ] = None
-    rise: Annotated[float | None, Quantity("r"), of_named("Rise of the ramp.")] = None
-    length: Annotated[float | None, Quantity("r"), of_named("Length of the ramp.")] = None
-    half_width: Annotated[
-        float | None, Quantity("r"), of_named("Distance from the middle to the walls.")
-    ] = None
-    wall_height: Annotated[float | None, Quantity("r"), of_named("Height of the walls.")] = None
-    tunnel_radius: Annotated[float | None, Quantity("r"), of_named("Radius of the tunnel.")] = None
-    turn_deg: Annotated[Degrees | None, of_named("Rotation of the arena in plan.")] = None
-    base: Annotated[float | None, Quantity("r"), of_named("Height of the ground.")] = None
+    saddle_radius: Annotated[Radii, of_named("Radius of both curvatures.")] = None
+    rise: Annotated[Radii, of_named("Rise of the ramp.")] = None
+    length: Annotated[Radii, of_named("Length of the ramp.")] = None
+    half_width: Annotated[Radii, of_named("Distance from the middle to the walls.")] = None
+    wall_height: Annotated[Radii, of_named("Height of the walls.")] = None
+    tunnel_radius: Annotated[Radii, of_named("Radius of the tunnel.")] = None
+    turn_deg: Annotated[Angle, of_named("Rotation of the arena in plan.")] = None
+    base: Annotated[Radii, of_named("Height of the ground.")] = None
 
 
 NAMED = Shape()
@@ -178,18 +169,10 @@ def make_command(
         Quantity("voxels"),
         typer.Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
     ] = None,
-    s: Annotated[Interval, typer.Option("--s", metavar="A B", help="Interval of s in --xyz.")] = (
-        "0",
-        "1",
-    ),
-    t: Annotated[Interval, typer.Option("--t", metavar="A B", help="Interval of t in --xyz.")] = (
-        "0",
-        "1",
-    ),
+    s: Annotated[Interval, typer.Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT,
+    t: Annotated[Interval, typer.Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT,
     thickness: Annotated[
-        float,
-        Quantity("voxels"),
-        typer.Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt."),
+        Voxels, typer.Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt.")
     ] = 6.0,
     kind: Annotated[
         str,
@@ -226,54 +209,30 @@ def make_command(
       accord voxel-sphere make --xyz "n/2 + 4*r*cos(t)" "n/2 + 4*r*sin(t)" "s" --s r 6*r --t 0 2*pi
       --kind walls --n 100 --out terrains
     """
-    parameters = {key: value for key, value in vars(shape).items() if value is not None}
-    sheet: Recipe | None = (
-        None if xyz is None else {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
-    )
-    recipe = recipe_of(surface, height, sheet, parameters)
-    name = name or surface or kind
+    if [surface, height, xyz].count(None) != 2:
+        raise AccordError(f"give one of --height, --xyz, or a surface of {', '.join(SURFACES)}")
+    if kind not in KINDS[1:]:
+        raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
+    recipe: Recipe = {"height": height}
+    if surface is not None:
+        parameters = {key: value for key, value in vars(shape).items() if value is not None}
+        recipe = {"surface": surface, "parameters": parameters}
+    elif xyz is not None:
+        recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
+    name, radius = name or surface or kind, n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     target = check_place(folder, n, [name], **scale, replace=force)
     known = target == folder or is_own(folder) or any(folder.glob("Bitmaps_*"))
-    radius = n / size_workspace
     with (
         results(folder, "terrain", force=force, known=known),
         counted(6 * n, f"making {name}") as done,
     ):
-        parts = filled(recipe, n, radius, name=name, kind=kind, binary=binary, done=done)
+        if xyz:
+            volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
+            parts = [Part(name, kind, volume, recipe, not binary)]
+        else:
+            ground = surface_of(recipe, n, radius)
+            parts = surface_parts(ground, n, name=name, recipe=recipe, binary=binary, done=done)
         workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=done)
     volumes = [part.name for part in parts]
-    made = Made(str(workspace.path), n, radius, voxel_size, volumes, recipe)
-    return Result(made)
-
-
-def recipe_of(
-    surface: str | None, height: str | None, sheet: Recipe | None, parameters: dict[str, float]
-) -> Recipe:
-    """Return the recipe that the command line states.
-
-    Raises:
-        AccordError: unless it is exactly one.
-    """
-    if [surface, height, sheet].count(None) != 2:
-        raise AccordError(f"give one of --height, --xyz, or a surface of {', '.join(SURFACES)}")
-    if surface is not None:
-        return {"surface": surface, "parameters": parameters}
-    return sheet or {"height": height}
-
-
-def filled(
-    recipe: Recipe, n: int, radius: float, *, name: str, kind: str, binary: bool, done: Done
-) -> list[Part]:
-    """Return the volumes of a recipe; `kind` is that of a sheet, others have their own.
-
-    Raises:
-        AccordError: if they cannot be made.
-    """
-    if kind not in KINDS[1:]:
-        raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
-    if "xyz" in recipe:
-        volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
-        return [Part(name, kind, volume, recipe, not binary)]
-    surface = surface_of(recipe, n, radius)
-    return surface_parts(surface, n, name=name, recipe=recipe, binary=binary, done=done)
+    return Result(Made(str(workspace.path), n, radius, voxel_size, volumes, recipe))
