@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
 from voxel_sphere.terrain.generate import surface_parts
-from voxel_sphere.terrain.recipes import Sheet, expression, surface_of
+from voxel_sphere.terrain.recipes import Sheet, expression
 from voxel_sphere.terrain.surfaces import SURFACES, fill_below, make_surface, sphere
 from voxel_sphere.terrain.workspace import open_workspace
 
@@ -137,7 +137,7 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
     workspace = open_workspace(tmp_path / "t")
     assert workspace.names("walls") == ["arena_walls", "walls"]
     recipe = workspace.settings.recipe("arena")
-    assert surface_of(recipe, 50, 5.0).parameters["turn_deg"] == 30.0
+    assert recipe == {"surface": "arena", "parameters": {"turn_deg": 30.0}}
     same = fill_below(make_surface("sinusoid", N, R).height, N)
     assert np.abs(workspace.volume("waves").astype(int) - same).max() <= 1
     assert workspace.radius == pytest.approx(5.0, abs=0.01)

@@ -5,7 +5,7 @@ Kimura, Ogata and Ishii 2019, section 3. Each figure is an SVG with its numbers 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,28 +78,22 @@ def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[
 def write_paper(folder: Path) -> list[Still]:
     """Write each figure as SVG, with its table as CSV: columns by name, a row a heading."""
     found = cases(HEADINGS)
-    rho = [np.degrees(case.motion.rho)[None] for case in found]
-    angles = {"phi_deg": HEADINGS} | {
-        f"rho_alpha_{case.alpha:g}_deg": values[0] for case, values in zip(found, rho, strict=True)
-    }
     return [
         write_trajectories(found, folder),
         _write_curves(
-            folder / "figure_3b.svg", "angle of the axis", "rho [degrees]",
-            found, rho, ("rho",), angles,
+            folder, "3b: angle of the axis", "rho [degrees]", ("rho",), "deg",
+            [np.degrees(case.motion.rho)[:, None] for case in found],
             "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
         ),
         _write_curves(
-            folder / "figure_3c.svg", "speeds of the rollers", "nu [m/s]",
-            found, [case.motion.nu.T for case in found], ("nu1", "nu2"),
-            _table(found, "nu", ("nu1", "nu2"), "m_s"),
+            folder, "3c: speeds of the rollers", "nu [m/s]", ("nu1", "nu2"), "m_s",
+            [case.motion.nu for case in found],
             "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
             "always need faster rollers.",
         ),
         _write_curves(
-            folder / "figure_3d.svg", "slip", "S [m/s]",
-            found, [case.motion.slip.T for case in found], ("S1", "S2"),
-            _table(found, "slip", ("S1", "S2"), "m_s"),
+            folder, "3d: slip", "S [m/s]", ("S1", "S2"), "m_s",
+            [case.motion.slip for case in found],
             "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
         ),
     ]  # fmt: skip
@@ -124,36 +118,39 @@ def write_trajectories(found: list[Case], folder: Path) -> Still:
         "Figure 3a: end points of w",
         "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
         f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large.",
-        _write_table(path, _table(found, "omega", ("wx", "wy", "wz"), "rad_s")),
+        _write_table(path, ("wx", "wy", "wz"), "rad_s", [case.motion.omega for case in found]),
     )
 
 
 def _write_curves(
-    path: Path, title: str, unit: str, found: list[Case],
-    values: list[Array], names: tuple[str, ...], table: Mapping[str, Array],
-    caption: str,
+    folder: Path, title: str, ylabel: str, names: Sequence[str], unit: str,
+    values: Sequence[Array], caption: str,
 ) -> Still:  # fmt: skip
-    """Write curves over the headings, a colour for each alpha, and the second of `names` dashed."""
+    """Write curves over the headings, a colour for each alpha, and the second of `names` dashed.
+
+    Args:
+        folder: to write in.
+        title: begins with the number of the figure.
+        ylabel: of the axis.
+        names, unit: of the curves, as the columns of the table have them.
+        values: a column for each of the names, at each alpha (m, n).
+        caption: under the figure.
+    """
+    path = folder / f"figure_{title[:2]}.svg"
     with picture(path) as axes:
         for k, name in enumerate(names):
-            for case, rows, colour in zip(found, values, COLOURS, strict=True):
-                axes.plot(HEADINGS, rows[k], color=colour, ls="--" if k else "-",
-                          label=f"{name}, alpha {case.alpha:g} deg")  # fmt: skip
-        axes.set(xlabel=PHI, ylabel=unit, xlim=(0.0, 360.0), xticks=QUARTERS)
+            for alpha, columns, colour in zip(ALPHAS, values, COLOURS, strict=True):
+                axes.plot(HEADINGS, columns[:, k], color=colour, ls="--" if k else "-",
+                          label=f"{name}, alpha {alpha:g} deg")  # fmt: skip
+        axes.set(xlabel=PHI, ylabel=ylabel, xlim=(0.0, 360.0), xticks=QUARTERS)
         legend(axes)
-    return Still(path, f"Figure {path.stem[-2:]}: {title}", caption, _write_table(path, table))
+    return Still(path, f"Figure {title}", caption, _write_table(path, names, unit, values))
 
 
-def _write_table(path: Path, table: Mapping[str, Array]) -> Path:
+def _write_table(path: Path, names: Sequence[str], unit: str, values: Sequence[Array]) -> Path:
     """Write the numbers of a figure beside it, and return their file."""
-    data = path.with_suffix(".csv")
-    write_columns(data, table)
-    return data
-
-
-def _table(found: list[Case], of: str, names: tuple[str, ...], unit: str) -> dict[str, Array]:
-    columns = {"phi_deg": HEADINGS}
-    for case in found:
-        for name, values in zip(names, getattr(case.motion, of).T, strict=True):
-            columns[f"{name}_alpha_{case.alpha:g}_{unit}"] = values
-    return columns
+    table = {"phi_deg": HEADINGS}
+    for alpha, columns in zip(ALPHAS, values, strict=True):
+        table |= {f"{n}_alpha_{alpha:g}_{unit}": column for n, column in zip(names, columns.T)}
+    write_columns(path.with_suffix(".csv"), table)
+    return path.with_suffix(".csv")

@@ -259,10 +259,6 @@ class Field:
         """Return the ground's unit normal (3,) under a centre at a point."""
         return np.array(sample(self.arrays, *map(float, point))[1:])
 
-    def turn(self, point: Vector, velocity: Vector) -> Array:
-        """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""
-        return np.array(turning(self.arrays, *map(float, point), *map(float, velocity)))
-
     def place(self, x: float, y: float, z: float | None = None) -> Array:
         """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
 

@@ -55,28 +55,21 @@ def mesh_fixture(scene: Scene) -> MeshFixture:
     return MeshFixture(name=GROUND, vertices=mesh.vertices * scene.voxel, faces=mesh.faces)
 
 
-def height_fixture(scene: Scene, why: str) -> HeightField:
-    """Return the ground as a height field [m], for the reason given.
+def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
+    """Return ground and walls as an engine takes them: as a mesh, or the ground as heights [m].
 
     Raises:
-        AccordError: where there are walls, or it is not a graph.
+        AccordError: where it takes heights, and there are walls or the ground is no graph.
     """
+    why = spec(engine).lacks.get("terrain_mesh")
+    if why is None:
+        return mesh_fixture(scene)
     if scene.terrain.walls is not None:
         raise AccordError(f"{why}, and {scene.terrain.name} has walls; try dart")
     try:
         return replace(height_field(scene.terrain), name=GROUND)
     except AccordError as error:
         raise AccordError(f"{why}: {error}; try dart") from None
-
-
-def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
-    """Return ground and walls as an engine takes them: as a mesh, or as a height field.
-
-    Raises:
-        AccordError: where it takes a height field, and the terrain is none.
-    """
-    lacks = spec(engine).lacks.get("terrain_mesh")
-    return mesh_fixture(scene) if lacks is None else height_fixture(scene, lacks)
 
 
 def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from inspect import signature
+from inspect import Parameter, signature
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -17,6 +17,7 @@ from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
 
 Height = Callable[[Array, Array], Array]
 Distance = Callable[[Array, Array, Array], Array]
+KEYWORD = Parameter.KEYWORD_ONLY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -207,17 +208,11 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
     """
     if name not in SURFACES:
         raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
-    known = default_parameters(name)
-    for key in parameters.keys() - known.keys():
-        raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")
-    values = {**known, **{key: float(value) for key, value in parameters.items()}}
-    return SURFACES[name](n, radius, **values)
-
-
-def default_parameters(name: str) -> dict[str, float]:
-    """Return the parameters of a named surface with their defaults."""
-    given = signature(SURFACES[name]).parameters
-    return {key: p.default for key, p in given.items() if p.kind is p.KEYWORD_ONLY}
+    known = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
+    for key in parameters:
+        if key not in known:
+            raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")
+    return SURFACES[name](n, radius, **{key: float(value) for key, value in parameters.items()})
 
 
 def _positive(name: str, value: float) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord import AccordError
-from roller_sphere.dribbling import Dribbler, hold_ball
+from roboaccord_studies.roller_sphere.dribblers import Dribbler, hold_ball
 from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
 from roller_sphere.model.kinematics import Kinematics
 
