@@ -43,6 +43,7 @@ setup(
         "roboaccord.commands": [
             "roller_sphere.claims = roboaccord_studies.roller_sphere.claims:claims_command",
             "roller_sphere.contact = roboaccord_studies.roller_sphere.contact:contact_command",
+            "roller_sphere.dribble = roboaccord_studies.roller_sphere.dribble:dribble_command",
             "roller_sphere.reach = roboaccord_studies.roller_sphere.reach:reach_command",
             "roller_sphere.survey = roboaccord_studies.roller_sphere.survey:survey_command",
             "voxel_sphere.accuracy = roboaccord_studies.voxel_sphere.accuracy:accuracy_command",

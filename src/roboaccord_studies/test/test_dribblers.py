@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from roboaccord import AccordError
 from roboaccord_studies.roller_sphere.dribblers import Dribbler, hold_ball
-from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
+from roboaccord_studies.roller_sphere.statics import largest_gain, largest_turn_rate
 from roller_sphere.model.kinematics import Kinematics
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "dribblers.md"

@@ -40,10 +40,7 @@ class RollerSphere(Robot):
     }
     friction_laws = {"viscous": viscous, "coulomb": coulomb}
     contacts = {"contact": pressed}
-    cli = commands_of(
-        "roller_sphere",
-        {"rig": "inverse forward figures", "dribble": "dribble"},
-    )
+    cli = commands_of("roller_sphere", {"rig": "inverse forward figures"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the rollers, and the carrier's joints where the ball lies on the ground.

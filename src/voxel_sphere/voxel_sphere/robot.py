@@ -53,10 +53,7 @@ class VoxelSphere(Robot):
     parameters = VoxelSphereParameters
     controllers = {"roll": RollController, "drive": DriveController}
     contacts = {"rolling": rolling, "contact": touching}
-    cli = commands_of(
-        "voxel_sphere",
-        {"terrain": "make list", "roll": "roll"},
-    )
+    cli = commands_of("voxel_sphere", {"terrain": "make list", "roll": "roll"})
     terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -13,9 +13,10 @@ import numpy as np
 import scipy
 from roboaccord.contract import AccordError, Array, check_positive
 from roboaccord.description import load_parameters
-from roller_sphere.dribbling.statics import Statics
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters
+
+from roboaccord_studies.roller_sphere.statics import Statics
 
 SHELL = 2.0 / 3.0  # inertia of a hollow ball, in m r^2
 PRESSES = 1e-3, 1e4  # N: between which bounds are looked for
@@ -151,7 +152,7 @@ def hold_ball(
     kinematics = Kinematics(p.rig)
     nu = kinematics.driving @ (np.array([-ball[1], ball[0]]) / p.radius)
     statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
-    rollers, ground = best(statics)
+    rollers, ground = best_shares(statics)
     return Hold(
         surface_speeds=nu,
         roller_rates=nu / p.roller_radius,
@@ -164,7 +165,7 @@ def hold_ball(
     )
 
 
-def best(statics: Statics) -> tuple[float, float]:
+def best_shares(statics: Statics) -> tuple[float, float]:
     """Return the fractions of friction at rollers and ground where the larger one is least."""
     return statics.shares(statics.least(lambda amount: max(statics.shares(amount))))
 
@@ -180,7 +181,7 @@ def _press_bounds(dribbler: Dribbler, push: Array) -> tuple[float, float]:
         statics = Statics(p, dribbler.mu, dribbler.mu_ground, push)
         if not (statics.loads > 0.0).all():
             return LARGEST_SHARE
-        return min(max(best(statics)) - 1.0, LARGEST_SHARE)
+        return min(max(best_shares(statics)) - 1.0, LARGEST_SHARE)
 
     low, high = (math.log(force) for force in PRESSES)
     tried = np.linspace(low, high, TRIED).tolist()

@@ -21,8 +21,8 @@ from roboaccord.cli import (
 from roboaccord.contract import AccordError, Quantity
 from roboaccord.run import run_pieces
 
-from roller_sphere.dribbling.map import Cell, coefficients, run_cell
-from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
+from roboaccord_studies.roller_sphere.dribble_map import Cell, coefficients, run_cell
+from roboaccord_studies.roller_sphere.statics import largest_gain, largest_turn_rate
 
 CELLS = (
     "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",

@@ -18,7 +18,6 @@ from collections.abc import Callable
 import numpy as np
 import scipy
 from roboaccord.contract import Array
-
 from roller_sphere.model.parameters import RollerSphereParameters
 
 UP = np.array([0.0, 0.0, 1.0])
