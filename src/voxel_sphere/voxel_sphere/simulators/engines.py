@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from roboaccord.contract import AccordError, AnyEngine, Array, Engine, HeightField, MeshFixture
@@ -174,25 +173,20 @@ def make_scene(
         raise AccordError("terrain: walls and workspace are names in a folder, which is missing")
     if bool(surface) == bool(height):
         raise AccordError("terrain: name one of surface, height and folder")
-    recipe: dict[str, Any] = {"height": height}
-    if surface:
-        recipe = {"surface": surface, "parameters": tuple(sorted(parameters.items()))}
-    return _generate(tuple(recipe.items()), n, size_workspace, radius)
+    named = {"surface": surface, "parameters": dict(parameters)}
+    recipe = json.dumps(named if surface else {"height": height}, sort_keys=True)
+    return _generate(recipe, n, size_workspace, radius)
 
 
 @lru_cache(maxsize=KEPT)
-def _generate(
-    items: tuple[tuple[str, Any], ...], n: int, size_workspace: float, radius: float
-) -> Scene:
-    """Return a terrain that is generated from the items of a recipe."""
+def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scene:
+    """Return a terrain that is generated from a recipe, as JSON."""
     if n != int(n) or not SMALLEST <= n <= LARGEST:
         raise AccordError(f"terrain.n is {n:g}, and must be from {SMALLEST} to {LARGEST}")
     if not 2.0 < size_workspace <= n:
         raise AccordError(f"terrain.size_workspace is {size_workspace:g}: from 2 to n")
-    recipe, n, ball = dict(items), int(n), n / size_workspace
-    if "parameters" in recipe:
-        recipe["parameters"] = dict(recipe["parameters"])
-    made = surface_of(recipe, n, ball)
+    n, ball = int(n), n / size_workspace
+    made = surface_of(json.loads(recipe), n, ball)
     parts = {part.kind: part.volume for part in surface_parts(made, n)}
     return Scene(
         Terrain(
