@@ -15,11 +15,12 @@ from roller_sphere.controllers.drive import (
     FigureEightController,
     HeadingsController,
 )
+from roller_sphere.dribbling.reference import DribbleReference
 from roller_sphere.model.ball import BallFigures, RollingOdometry
 from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.simulators.engines import make_engine_simulator
-from roller_sphere.simulators.reference import DribbleReference, RollerSphereReference
+from roller_sphere.simulators.reference import RollerSphereReference
 
 ROLLERS = ("roller_1", "roller_2")
 CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")

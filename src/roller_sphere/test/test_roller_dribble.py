@@ -13,8 +13,8 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
+from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.ball import held_time, holds, offsets, slides
-from roller_sphere.simulators.reference import fixed_masses
 
 pytestmark = pytest.mark.thorough
 

@@ -5,8 +5,9 @@ import json
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from voxel_sphere.rolling.contacts import contacts, linked
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller, contacts, linked, roll
+from voxel_sphere.rolling.motion import Roller, roll
 from voxel_sphere.rolling.walls import reflected, spin_for, split, tangent
 from voxel_sphere.terrain.generate import Part, place
 from voxel_sphere.terrain.surfaces import fill_below, fill_inside, make_surface

@@ -15,7 +15,7 @@ from roboaccord.simulators import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model import VoxelSphereParameters, is_kinematic, rolling, touching
-from voxel_sphere.rolling.field import Scene
+from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.simulators.engines import (
     draw_relief,
     make_engine_simulator,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from io import BytesIO
@@ -19,8 +20,11 @@ from roboaccord.contract import (
     Metres,
     Quantity,
     Ratio,
+    check_folder,
+    check_inside,
     check_target,
 )
+from roboaccord.gazebo import MATERIAL
 from voxel_sphere.cli.terrain import ALONE, Folder, Names, Replace
 from voxel_sphere.terrain.mesh import (
     SMOOTH,
@@ -38,6 +42,7 @@ from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exa
 
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 FEWEST = 100  # triangles
+DETECTORS = ("ode", "bullet")
 Smooth = Annotated[
     float,
     Quantity("voxels"),
@@ -113,11 +118,33 @@ def world_command(
     """
     with results(place, "", force=force, known=is_own(place)):
         terrain, mesh, found = meshed(folder, smooth, triangles, names)
+        name = world_name(terrain.name) if name is None else name
+        check_world(place, name, friction, detector, force=force)
         files = write_world(
-            mesh, place, world_name(terrain.name, name), friction=friction,
-            voxel_size=terrain.voxel_size, detector=detector, replace=force,
-        )  # fmt: skip
+            mesh, place, name, friction=friction, voxel_size=terrain.voxel_size, detector=detector
+        )
     return Result(replace(found, files=[*files]))
+
+
+def check_world(place: Path, name: str, friction: float, detector: str, *, force: bool) -> None:
+    """Refuse options of which no world is made, and a place that is taken.
+
+    Raises:
+        AccordError: naming the first.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*", name, flags=re.ASCII):
+        raise AccordError(f"{name!r} is not a name for a world: letters, digits and _")
+    if detector not in DETECTORS:
+        raise AccordError(f"the detector is one of {', '.join(DETECTORS)}, not {detector}")
+    if not friction >= 0:
+        raise AccordError(f"friction is {friction:g}, and must not be negative")
+    model, world = place / "models" / name, place / "worlds" / f"{name}.sdf"
+    for path in (model, world):
+        if path.exists() and not force:
+            raise AccordError(f"{path} is there already: use another --name, or --force")
+    check_folder(model, ["model.*", "meshes/terrain.*", f"meshes/{MATERIAL}"])
+    check_inside(place, world)
+    check_target(world)
 
 
 @dataclass(frozen=True)

@@ -24,9 +24,9 @@ from roboaccord.contract import (
 from roboaccord.run import made_with, make_folder
 
 from voxel_sphere.cli.terrain import ALONE, Names
-from voxel_sphere.rolling.field import Scene
 from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath, RollEvent
+from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.rolling.walls import STEEP
 from voxel_sphere.source.described import DESCRIBED, roll_as_described
 from voxel_sphere.source.pages import write_run

@@ -6,8 +6,8 @@ import numpy as np
 from roboaccord.contract import Array
 
 from voxel_sphere.rolling import heavy_kernels as kernels
+from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
-from voxel_sphere.rolling.motion import contacts
 from voxel_sphere.rolling.path import DONE, LEFT, Ball, three
 from voxel_sphere.rolling.walls import in_ground
 

@@ -23,7 +23,7 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
 
 from voxel_sphere.model import GROUND, is_kinematic
-from voxel_sphere.rolling.field import Scene
+from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, terrain_mesh
 from voxel_sphere.terrain.recipes import surface_of
@@ -112,7 +112,7 @@ def make_world(setup: Setup) -> Path:
     if not world.is_file() or setup.scenario.terrain.get("folder"):
         write_world(
             contact_mesh(scene), folder, name,
-            voxel_size=scene.voxel, friction=FRICTION, replace=True,
+            voxel_size=scene.voxel, friction=FRICTION,
         )  # fmt: skip
     return world
 

@@ -17,10 +17,10 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Reference
 
 from voxel_sphere.model import BALL, GROUND
-from voxel_sphere.rolling.field import Scene
 from voxel_sphere.rolling.heavy import HeavyRoller
 from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.rolling.path import DONE
+from voxel_sphere.rolling.scene import Scene
 
 NO_JOINTS = np.zeros(0)
 

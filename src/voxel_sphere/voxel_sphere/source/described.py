@@ -15,9 +15,9 @@ import scipy
 from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import axis_angle_matrix, matrix_quaternion
 
+from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.distance import Solid
 from voxel_sphere.rolling.field import Vector
-from voxel_sphere.rolling.motion import LINKAGE, SHORTEST_LINK, linked
 from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent, Row
 from voxel_sphere.rolling.walls import MOVE, in_ground, reflected, spin_for, tangent
 from voxel_sphere.terrain.slices import Done, nothing
