@@ -99,8 +99,8 @@ SLOW = {
     "crosscheck", "monkeybot continue", "monkeybot design", "monkeybot figures",
     "monkeybot minimise", "packbot detect", "packbot figures", "packbot identify",
     "packbot reach", "packbot recover",
-    "packbot workspace", "roller-sphere contact", "roller-sphere figures", "roller-sphere survey", "snake adapt",
-    "snake figures", "snake optimise",
+    "packbot workspace", "roller-sphere contact", "roller-sphere figures", "roller-sphere survey",
+    "snake adapt", "snake figures", "snake optimise",
 }  # fmt: skip
 NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES]
 
