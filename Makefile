@@ -142,6 +142,7 @@ images: $(VENV)/.demo ## regenerate the figures of docs/images
 	$(ACCORD) monkeybot design --out runs/images/monkeybot_design
 	$(ACCORD) packbot figures --out runs/images/packbot
 	$(ACCORD) roller-sphere figures --out runs/images/roller_sphere
+	$(ACCORD) roller-sphere survey --out runs/images/roller_sphere_map
 	$(ACCORD) voxel-sphere make ramp --n 100 --out runs/images/ramps
 	$(ACCORD) voxel-sphere roll runs/images/ramps --omega 6 3 --start 18 50 --time 3 \
 	    --after reflected --out runs/images/voxel_sphere

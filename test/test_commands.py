@@ -79,7 +79,9 @@ CASES = {
     "roller-sphere inverse": "",
     "roller-sphere forward": "--nu -0.93 -0.93",
     "roller-sphere reach": "",
-    "roller-sphere figures": "--points 3 --out {out}",
+    "roller-sphere figures": "--out {out}",
+    "roller-sphere claims": "",
+    "roller-sphere survey": "--points 3 --out {out}",
     "roller-sphere contact": "--engines mujoco --alpha-deg 10",
     "roller-sphere dribble": "--engine mujoco --speeds 1 --turn-rates 0",
     "voxel-sphere make": "bowl --n 30 --out {out}",
@@ -97,8 +99,8 @@ SLOW = {
     "crosscheck", "monkeybot continue", "monkeybot design", "monkeybot figures",
     "monkeybot minimise", "packbot detect", "packbot figures", "packbot identify",
     "packbot reach", "packbot recover",
-    "packbot workspace", "roller-sphere contact", "roller-sphere figures", "snake adapt",
-    "snake figures", "snake optimise",
+    "packbot workspace", "roller-sphere contact", "roller-sphere figures", "roller-sphere survey",
+    "snake adapt", "snake figures", "snake optimise",
 }  # fmt: skip
 NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in SLOW else n for n in CASES]
 

@@ -43,7 +43,8 @@ SLOW = {
     "packbot detect", "packbot recover", "packbot workspace", "packbot equilibria",
     "packbot figures", "packbot sight", "packbot distance", "packbot pose", "packbot dynamics",
     "packbot hulls", "packbot shapes", "roller-sphere contact", "roller-sphere dribble",
-    "roller-sphere figures", "snake gait", "snake optimise", "snake adapt", "snake figures",
+    "roller-sphere figures", "roller-sphere survey", "snake gait", "snake optimise", "snake adapt",
+    "snake figures",
     "voxel-sphere accuracy", "voxel-sphere make", "monkeybot repeat", "monkeybot minimise",
     "voxel-sphere mesh", "voxel-sphere world", "monkeybot stable",
 }  # fmt: skip

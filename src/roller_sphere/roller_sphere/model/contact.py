@@ -54,15 +54,6 @@ class Friction:
 
 
 @kernel
-def brake(row, slip, force):
-    """Fill the force on the ball (3,) [N] at a slip (3,) [m/s]."""
-    viscous, dry, speed = row
-    size = math.sqrt(slip[0] ** 2 + slip[1] ** 2 + slip[2] ** 2 + speed * speed)
-    for d in range(3):
-        force[d] = -(viscous + dry / size) * slip[d]
-
-
-@kernel
 def dot(a, b):
     """Return a b."""
     total = 0.0
@@ -88,9 +79,7 @@ def rub(friction, load, slip, force, slope):
 @kernel
 def _wrenches(position, linear, angular, radius, row, forces, torques):
     """Fill forces and torques of the links, the ball first."""
-    n = np.empty(3)
-    slip = np.empty(3)
-    f = np.empty(3)
+    n, slip, f, slope = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
     forces[:] = 0.0
     torques[:] = 0.0
     for i in range(1, position.shape[0]):
@@ -101,7 +90,7 @@ def _wrenches(position, linear, angular, radius, row, forces, torques):
         slip[:] = linear[0] - linear[i]
         slip += np.cross(radius * angular[0] + lever * angular[i], n)
         slip -= (slip @ n) * n
-        brake(row, slip, f)
+        rub(row, 1.0, slip, f, slope)
         moment = np.cross(n, f)
         forces[0] += f
         torques[0] += radius * moment

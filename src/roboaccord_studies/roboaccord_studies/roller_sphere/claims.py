@@ -1,50 +1,26 @@
-"""Section 3 of the paper, its rig at four roller angles and all headings: claims and figures 3."""
+"""Command `accord roller-sphere claims`: what section 3 of the paper claims, by its own model.
+
+Kimura, Ogata and Ishii 2019; the rig is the paper's, at its four roller angles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from roboaccord.cli import Result
 from roboaccord.contract import Array, Quantity
-from roboaccord.report import AZIMUTH, ELEVATION, INK, PAGE, SQUARE, Still, legend, picture
-from roboaccord.run import write_columns
-
-from roller_sphere.model.kinematics import Kinematics, RollerMotion
-from roller_sphere.model.rig import Rig
+from roller_sphere.source.figures import Case, cases
 
 BoolArray = NDArray[np.bool_]
 
-SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
-AZIMUTHS, LATITUDES = (215.0, 325.0), (60.0, 60.0)  # degrees
-ALPHAS = (0.0, 10.0, 20.0, 30.0)  # of roller 1, degrees; roller 2 has the opposite
-COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as there
-SPEED = 1.0  # m/s
 STEP = 0.1  # degrees between the headings on which sentences are tried
 ZERO = 1e-12  # m/s, rad: rounding
 PRINTED_NU = (0.91, 0.93, 0.96, 1.03)
 PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
-
-
-@dataclass(frozen=True)
-class Case:
-    """Hold the rig at one roller angle, with its motions along all headings."""
-
-    alpha: float
-    kinematics: Kinematics
-    motion: RollerMotion
-
-
-def cases(heading_deg: Array) -> list[Case]:
-    """Return the four cases at headings (m,) [degrees]: roller 2 has the opposite angle."""
-    found = []
-    for alpha in ALPHAS:
-        kinematics = Kinematics(Rig.degrees(1.0, AZIMUTHS, LATITUDES, (alpha, -alpha)))
-        found.append(Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg))))
-    return found
 
 
 @dataclass(frozen=True)
@@ -192,92 +168,20 @@ def _towards(case: Case) -> Array:
     return np.column_stack([zeta[:, 0] @ apart, -zeta[:, 1] @ apart])
 
 
-HEADINGS = np.arange(361.0)  # degrees
-PHI = "heading phi [degrees]"
-FLAT = 0.15  # of the height of figure 3a, which would be eleven times its depth
-TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
-QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees
+@dataclass(frozen=True)
+class Claims:
+    """Hold the claims."""
+
+    table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
 
 
-def write_paper(folder: Path) -> list[Still]:
-    """Write each figure as SVG, with its table as CSV: columns by name, a row a heading."""
-    found = cases(HEADINGS)
-    rho = [np.degrees(case.motion.rho)[None] for case in found]
-    angles = {"phi_deg": HEADINGS} | {
-        f"rho_alpha_{case.alpha:g}_deg": values[0] for case, values in zip(found, rho, strict=True)
-    }
-    return [
-        write_trajectories(found, folder),
-        _write_curves(
-            folder / "figure_3b.svg", "angle of the axis", "rho [degrees]",
-            found, rho, ("rho",), angles,
-            "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
-        ),
-        _write_curves(
-            folder / "figure_3c.svg", "speeds of the rollers", "nu [m/s]",
-            found, [case.motion.nu.T for case in found], ("nu1", "nu2"),
-            _table(found, "nu", ("nu1", "nu2"), "m_s"),
-            "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
-            "always need faster rollers.",
-        ),
-        _write_curves(
-            folder / "figure_3d.svg", "slip", "S [m/s]",
-            found, [case.motion.slip.T for case in found], ("S1", "S2"),
-            _table(found, "slip", ("S1", "S2"), "m_s"),
-            "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
-        ),
-    ]  # fmt: skip
+def claims_command() -> Result:
+    """Test every claim of the paper's section 3 by its own model.
 
+    Examples:
 
-def write_trajectories(found: list[Case], folder: Path) -> Still:
-    """Write figure 3a: the end points of w over all headings."""
-    path = folder / "figure_3a.svg"
-    with picture(path, SQUARE, subplot_kw={"projection": "3d"}) as axes:
-        for case, colour in zip(found, COLOURS, strict=True):
-            axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g} deg")
-        for x, word, fill in ((-1.0, "90", INK), (1.0, "270", PAGE)):
-            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=INK, label=f"phi {word} deg")
-        axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=TITLES[2])
-        axes.set(xticks=(-1.0, 0.0, 1.0), yticks=(-1.0, 0.0, 1.0))
-        spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])
-        axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
-        axes.view_init(elev=ELEVATION, azim=AZIMUTH)
-        legend(axes)
-    return Still(
-        path,
-        "Figure 3a: end points of w",
-        "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
-        f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large.",
-        _write_table(path, _table(found, "omega", ("wx", "wy", "wz"), "rad_s")),
-    )
+      accord roller-sphere claims
 
-
-def _write_curves(
-    path: Path, title: str, unit: str, found: list[Case],
-    values: list[Array], names: tuple[str, ...], table: Mapping[str, Array],
-    caption: str,
-) -> Still:  # fmt: skip
-    """Write curves over the headings, a colour for each alpha, and the second of `names` dashed."""
-    with picture(path) as axes:
-        for k, name in enumerate(names):
-            for case, rows, colour in zip(found, values, COLOURS, strict=True):
-                axes.plot(HEADINGS, rows[k], color=colour, ls="--" if k else "-",
-                          label=f"{name}, alpha {case.alpha:g} deg")  # fmt: skip
-        axes.set(xlabel=PHI, ylabel=unit, xlim=(0.0, 360.0), xticks=QUARTERS)
-        legend(axes)
-    return Still(path, f"Figure {path.stem[-2:]}: {title}", caption, _write_table(path, table))
-
-
-def _write_table(path: Path, table: Mapping[str, Array]) -> Path:
-    """Write the numbers of a figure beside it, and return their file."""
-    data = path.with_suffix(".csv")
-    write_columns(data, table)
-    return data
-
-
-def _table(found: list[Case], of: str, names: tuple[str, ...], unit: str) -> dict[str, Array]:
-    columns = {"phi_deg": HEADINGS}
-    for case in found:
-        for name, values in zip(names, getattr(case.motion, of).T, strict=True):
-            columns[f"{name}_alpha_{case.alpha:g}_{unit}"] = values
-    return columns
+      accord roller-sphere claims --json
+    """
+    return Result(Claims(claims()))

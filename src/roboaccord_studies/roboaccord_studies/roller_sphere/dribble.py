@@ -1,4 +1,4 @@
-"""`accord roller-sphere contact` and `dribble`: what engines make of the ball's contacts."""
+"""Command `accord roller-sphere dribble`: where a ball is held, over speed and turn rate."""
 
 from __future__ import annotations
 
@@ -19,61 +19,15 @@ from roboaccord.cli import (
     used_by,
 )
 from roboaccord.contract import AccordError, Quantity
-from roboaccord.engines import REFERENCE, engine_names, spec
 from roboaccord.run import run_pieces
 
-from roller_sphere.dribbling.map import Cell, coefficients, run_cell
-from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
-from roller_sphere.source.contact_check import ContactFinding, cases, run_case
+from roboaccord_studies.roller_sphere.dribble_map import Cell, coefficients, run_cell
+from roboaccord_studies.roller_sphere.statics import largest_gain, largest_turn_rate
 
 CELLS = (
     "speed", "turn_rate", "lasted", "largest_offset", "grip", "slip.slip", "slip.model",
     "slip.spin", "slip.model_spin", "slip.share",
 )  # fmt: skip
-
-
-@dataclass(frozen=True)
-class Findings:
-    """Hold what was found, a row a case."""
-
-    findings: Annotated[
-        list[ContactFinding],
-        Quantity("", "the ball's turning against the model, steady parts of 12 headings"),
-    ]
-
-
-@in_pieces()
-def contact_command(
-    engines: Annotated[str, typer.Option(help="Engines, separated by commas.")] = "dart,mujoco",
-    alphas: Annotated[
-        str,
-        typer.Option(
-            "--alpha-deg", help="Angle of the first roller's axis; the second has the opposite one."
-        ),
-    ] = "0 10 20 30",
-) -> Result:
-    """Drive the ball along 12 headings in engines, and compare its turning with the model.
-
-    In DART with its z axis along the normal e of the plane of both contacts, w_t, in that plane,
-    must agree with the model within 2 %, and w_s, along e, must lie in the interval between both
-    rollers' lines. Exit status 1 if not. DART with its z axis up and MuJoCo are shown for
-    comparison.
-
-    Examples:
-
-      accord roller-sphere contact
-
-      accord roller-sphere contact --engines dart --alpha-deg "10 30" --json
-    """
-    names = [name.strip() for name in engines.split(",")]
-    known = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
-    for name in names:
-        if name not in known:
-            raise AccordError(f"unknown engine {name}; available: {', '.join(known)}")
-    chosen = cases(names, numbers(alphas, "--alpha-deg"))
-    with counted(len(chosen), "12 headings each") as done:
-        found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))
-    return Result(Findings(found), ok=all(finding.passed is not False for finding in found))
 
 
 @dataclass(frozen=True)

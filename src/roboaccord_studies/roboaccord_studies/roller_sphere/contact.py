@@ -1,4 +1,4 @@
-"""Angular velocity of the ball in engines against the model: w_t, and w_s's interval.
+"""Command `accord roller-sphere contact`: the ball's turning in engines against the model.
 
 The paper's w minimises the squared slip, as viscous friction does. Dry friction of two equally
 pressed rollers only has to balance: both slips oppose each other along X_i, so that the part w_t of
@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
-from roboaccord.contract import Quantity, Trajectory
-from roboaccord.engines import REFERENCE, spec
-from roboaccord.run import make_simulator, run_setup
+from roboaccord.cli import Result, counted, in_pieces, numbers
+from roboaccord.contract import AccordError, Quantity, Trajectory
+from roboaccord.engines import REFERENCE, engine_names, spec
+from roboaccord.run import make_simulator, run_pieces, run_setup
 from roboaccord.scenario import Setup, load_scenario
-
 from roller_sphere.model.ball import ball_spin
 from roller_sphere.model.kinematics import Kinematics
 
@@ -134,3 +135,47 @@ def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
     """Return which samples are steady (k,)."""
     part = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
     return np.asarray((part > STEADY[0]) & (part < STEADY[1]))
+
+
+@dataclass(frozen=True)
+class ContactFindings:
+    """Hold what was found, a row a case."""
+
+    findings: Annotated[
+        list[ContactFinding],
+        Quantity("", "the ball's turning against the model, steady parts of 12 headings"),
+    ]
+
+
+@in_pieces()
+def contact_command(
+    engines: Annotated[str, typer.Option(help="Engines, separated by commas.")] = "dart,mujoco",
+    alphas: Annotated[
+        str,
+        typer.Option(
+            "--alpha-deg", help="Angle of the first roller's axis; the second has the opposite one."
+        ),
+    ] = "0 10 20 30",
+) -> Result:
+    """Drive the ball along 12 headings in engines, and compare its turning with the model.
+
+    In DART with its z axis along the normal e of the plane of both contacts, w_t, in that plane,
+    must agree with the model within 2 %, and w_s, along e, must lie in the interval between both
+    rollers' lines. Exit status 1 if not. DART with its z axis up and MuJoCo are shown for
+    comparison.
+
+    Examples:
+
+      accord roller-sphere contact
+
+      accord roller-sphere contact --engines dart --alpha-deg "10 30" --json
+    """
+    names = [name.strip() for name in engines.split(",")]
+    known = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
+    for name in names:
+        if name not in known:
+            raise AccordError(f"unknown engine {name}; available: {', '.join(known)}")
+    chosen = cases(names, numbers(alphas, "--alpha-deg"))
+    with counted(len(chosen), "12 headings each") as done:
+        found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))
+    return Result(ContactFindings(found), ok=all(finding.passed is not False for finding in found))

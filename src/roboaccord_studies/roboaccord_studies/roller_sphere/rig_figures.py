@@ -24,7 +24,6 @@ from roboaccord.report import (
     pointer,
     see,
 )
-
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 

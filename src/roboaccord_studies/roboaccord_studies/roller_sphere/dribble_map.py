@@ -10,13 +10,13 @@ import numpy as np
 from roboaccord.contract import Array, Contact, Json, Quantity, Seconds, Trajectory
 from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, make_scenario
-
 from roller_sphere.dribbling.dynamics import scratch, spread
-from roller_sphere.dribbling.statics import ball_acceleration, grip_shares
-from roller_sphere.model.ball import ball_spin, geometry, hold_of, spins
+from roller_sphere.model.ball import ball_spin, geometry, hold_of, turned_back
 from roller_sphere.model.contact import LINKS
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.parameters import RollerSphereParameters
+
+from roboaccord_studies.roller_sphere.statics import ball_acceleration, grip_shares
 
 
 def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) -> Array:
@@ -34,6 +34,14 @@ def slips_on_ground(parameters: RollerSphereParameters, trajectory: Trajectory) 
         spread(row, along, places[i], rates[i], True, J, G, *others)
         found[i] = G @ rates[i]
     return found
+
+
+def spins(trajectory: Trajectory) -> Array:
+    """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
+    world = ball_spin(trajectory)
+    yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
+    flat = turned_back(yaw, world[:, :2])
+    return np.column_stack([flat, world[:, 2] - rate])
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord import AccordError
-from roller_sphere.dribbling import Dribbler, hold_ball
-from roller_sphere.dribbling.statics import largest_gain, largest_turn_rate
+from roboaccord_studies.roller_sphere.dribblers import Dribbler, hold_ball
+from roboaccord_studies.roller_sphere.statics import largest_gain, largest_turn_rate
 from roller_sphere.model.kinematics import Kinematics
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "dribblers.md"
