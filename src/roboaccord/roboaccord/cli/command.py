@@ -84,8 +84,9 @@ def add_command(
     fields, each an option.
     """
     full = f"{robot.replace('_', '-')} {name}".lstrip()
+    owner = f"{robot}.{name}" if robot else name
     others: dict[str, AddedMode] = {
-        key: load("commands", f"{name}.{key}") for key in added("commands", full)
+        key: load("commands", f"{owner}.{key}") for key in added("commands", owner)
     }
     pieces: Pieces | None = getattr(function, "pieces", None)
     modes: Modes | None = getattr(function, "modes", None)
