@@ -21,6 +21,7 @@ from roboaccord.cli import main
 from roboaccord.cli.command import Result, add_command, taken_by
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, by_option
+from roboaccord.contract.plugins import added
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import find_robot, robot_names
 from typer.main import get_command
@@ -87,7 +88,8 @@ def places() -> Iterator[tuple[tuple[str, ...], str]]:
     for name, place in main.COMMANDS.items():
         yield (name,), f"roboaccord.cli.{place}"
     for robot in robot_names():
-        for name, place in find_robot(robot).cli.items():
+        others = {name: entry.value for name, entry in added("commands", robot).items()}
+        for name, place in {**find_robot(robot).cli, **others}.items():
             yield (robot.replace("_", "-"), name), place
 
 

@@ -8,6 +8,26 @@ from setuptools import find_packages, setup
 NAME = "roboaccord_studies"
 HERE = Path(__file__).resolve().parent  # where colcon links files, the source
 PACKAGE = ET.parse(HERE / "package.xml").getroot()
+COMMANDS = {  # that it adds to a robot's, by robot: name and function
+    "monkeybot": {
+        "basin": "basin:basin_command",
+        "continue": "follow:continue_command",
+        "design": "design:design_command",
+        "find": "find:find_command",
+        "gaits": "gaits:gaits_command",
+        "landscape": "landscape:landscape_command",
+        "lqr": "lqr:lqr_command",
+        "robust": "robust:robust_command",
+        "stability": "stability:stability_command",
+        "stable": "stable:stable_command",
+    },
+    "snake": {
+        "adapt": "adapt:adapt_command",
+        "figures": "figures:figures_command",
+        "gait": "gait:gait_command",
+        "optimise": "optimise:optimise_command",
+    },
+}
 
 setup(
     name="roboaccord-studies",
@@ -39,6 +59,12 @@ setup(
         "typer>=0.16",
     ],
     extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
-    entry_points={},
+    entry_points={
+        "roboaccord.commands": [
+            f"{robot}.{name} = {NAME}.{robot}.cli.{function}"
+            for robot, commands in COMMANDS.items()
+            for name, function in commands.items()
+        ],
+    },
     zip_safe=True,
 )

@@ -44,14 +44,5 @@ if TYPE_CHECKING:
     from roboaccord.numerics.runge_kutta import rk4_stage as rk4_stage
     from roboaccord.numerics.runge_kutta import step_error as step_error
     from roboaccord.numerics.runge_kutta import take_step as take_step
-    from roboaccord.numerics.simd import WIDTH as WIDTH
-    from roboaccord.numerics.simd import fma as fma
-    from roboaccord.numerics.simd import larger as larger
-    from roboaccord.numerics.simd import load as load
-    from roboaccord.numerics.simd import root as root
-    from roboaccord.numerics.simd import sine_cosine as sine_cosine
-    from roboaccord.numerics.simd import size as size
-    from roboaccord.numerics.simd import smaller as smaller
-    from roboaccord.numerics.simd import store as store
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
