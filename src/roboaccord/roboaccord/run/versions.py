@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
 
 from roboaccord.bag.topics import distribution_version
+from roboaccord.contract.plugins import entries
 from roboaccord.description.resources import modules_of, share
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -40,9 +41,9 @@ def made_with(*names: str) -> dict[str, str]:
 
 @cache
 def packages() -> frozenset[str]:
-    """Return the core, and the packages of the robots and engines that are installed."""
-    groups = ("roboaccord.robots", "roboaccord.engines")
-    found = (entry.module for group in groups for entry in entry_points(group=group))
+    """Return the core, and the packages that add robots, engines, commands or controllers."""
+    groups = ("robots", "engines", "commands", "controllers")
+    found = (entry.module for group in groups for entry in entries(group).values())
     return frozenset({CORE, *(module.partition(".")[0] for module in found)})
 
 
@@ -98,8 +99,8 @@ def needed(call: bytes) -> list[str]:
     A call names its engine, its robot, and the modules of its function and arguments.
     """
     texts = (text for _, text, _ in pickletools.genops(call) if isinstance(text, str))
-    words = {text.partition(".")[0] for text in texts}
-    found = {"python", CORE, *ALWAYS}
+    words = {word for text in texts for word in text.split(".")[:2]}  # PACKAGE.ROBOT of studies
+    found = {"python", CORE, *ALWAYS, *words & packages()}
     for named, used in (*_robots(), *_engines()):
         if words & named:
             found |= used

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[3] / "docs" / "monkeybot_gaits.md"
+PAGE = Path(__file__).resolve().parents[4] / "docs" / "monkeybot_gaits.md"
 
 
 def test_the_page_tells_what_its_code_finds():
