@@ -8,26 +8,6 @@ from setuptools import find_packages, setup
 NAME = "roboaccord_studies"
 HERE = Path(__file__).resolve().parent  # where colcon links files, the source
 PACKAGE = ET.parse(HERE / "package.xml").getroot()
-COMMANDS = {  # that it adds to a robot's, by robot: name and function
-    "monkeybot": {
-        "basin": "basin:basin_command",
-        "continue": "follow:continue_command",
-        "design": "design:design_command",
-        "find": "find:find_command",
-        "gaits": "gaits:gaits_command",
-        "landscape": "landscape:landscape_command",
-        "lqr": "lqr:lqr_command",
-        "robust": "robust:robust_command",
-        "stability": "stability:stability_command",
-        "stable": "stable:stable_command",
-    },
-    "snake": {
-        "adapt": "adapt:adapt_command",
-        "figures": "figures:figures_command",
-        "gait": "gait:gait_command",
-        "optimise": "optimise:optimise_command",
-    },
-}
 
 setup(
     name="roboaccord-studies",
@@ -61,9 +41,20 @@ setup(
     extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
     entry_points={
         "roboaccord.commands": [
-            f"{robot}.{name} = {NAME}.{robot}.cli.{function}"
-            for robot, commands in COMMANDS.items()
-            for name, function in commands.items()
+            "monkeybot.basin = roboaccord_studies.monkeybot.cli.basin:basin_command",
+            "monkeybot.continue = roboaccord_studies.monkeybot.cli.follow:continue_command",
+            "monkeybot.design = roboaccord_studies.monkeybot.cli.design:design_command",
+            "monkeybot.find = roboaccord_studies.monkeybot.cli.find:find_command",
+            "monkeybot.gaits = roboaccord_studies.monkeybot.cli.gaits:gaits_command",
+            "monkeybot.landscape = roboaccord_studies.monkeybot.cli.landscape:landscape_command",
+            "monkeybot.lqr = roboaccord_studies.monkeybot.cli.lqr:lqr_command",
+            "monkeybot.robust = roboaccord_studies.monkeybot.cli.basin:robust_command",
+            "monkeybot.stability = roboaccord_studies.monkeybot.cli.stability:stability_command",
+            "monkeybot.stable = roboaccord_studies.monkeybot.cli.gaits:stable_command",
+            "snake.adapt = roboaccord_studies.snake.cli.adapt:adapt_command",
+            "snake.figures = roboaccord_studies.snake.cli.figures:figures_command",
+            "snake.gait = roboaccord_studies.snake.cli.gait:gait_command",
+            "snake.optimise = roboaccord_studies.snake.cli.optimise:optimise_command",
         ],
     },
     zip_safe=True,

@@ -12,6 +12,7 @@ from monkeybot.gaits.kinds import KINDS, Kind
 from roboaccord.cli import LARGEST
 from roboaccord.contract import AccordError, Array, Metres, check_known
 
+MADE_WITH = ("roboaccord-monkeybot", "roboaccord-studies", "numba")
 GaitName = Annotated[
     str, typer.Option("--gait", metavar="NAME", help="A gait of `accord monkeybot gaits`.")
 ]

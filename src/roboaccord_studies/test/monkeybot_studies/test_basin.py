@@ -11,8 +11,14 @@ from monkeybots import REPORT, oracle
 from roboaccord import AccordError
 from roboaccord.run.pieces import kept_in
 from roboaccord.run.results_file import ResultsFile
-from roboaccord_studies.monkeybot.basin import Draws, basin, share_of
-from roboaccord_studies.monkeybot.robustness import Disturbance, changed, robustness
+from roboaccord_studies.monkeybot.basin import (
+    Disturbance,
+    Draws,
+    basin,
+    changed,
+    robustness,
+    share_of,
+)
 from roboaccord_studies.monkeybot.rollouts import walk
 from workspace import accord, succeed
 

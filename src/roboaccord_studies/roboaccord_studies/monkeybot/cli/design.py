@@ -32,10 +32,9 @@ from roboaccord_studies.monkeybot.design import (
     design_map,
     shipped_robot,
 )
-from roboaccord_studies.monkeybot.options import Span, span
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, span
 from roboaccord_studies.monkeybot.pictures import write_design
 
-MADE_WITH = ("roboaccord-monkeybot", "numba")
 COLUMNS = (
     "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
     "level.best.torque", "level.stable", "level.width",

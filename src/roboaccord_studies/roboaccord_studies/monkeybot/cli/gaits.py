@@ -1,4 +1,4 @@
-"""Command `accord monkeybot gaits`: the shipped gaits with their figures."""
+"""Commands `accord monkeybot gaits` and `stable`: shipped gaits, and one of a period."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import typer
 from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.orbits import Orbit, shipped_data
 from monkeybot.model.parameters import MonkeyBotParameters
-from roboaccord.cli import Result, counted, in_pieces, tables_of
-from roboaccord.contract import Json, Quantity, by_fields, to_json
+from roboaccord.cli import Result, counted, in_pieces, lines_of, tables_of
+from roboaccord.contract import Json, Quantity, Seconds, by_fields, to_json
 
 from roboaccord_studies.monkeybot.basin import Basin, Draws, basin
+from roboaccord_studies.monkeybot.level import clocked_gait
 from roboaccord_studies.monkeybot.lqr import held_gait, held_multipliers
 
 SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
@@ -100,3 +101,23 @@ def shipped(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped
     if feedback:
         orbit = replace(orbit, multipliers=held_multipliers(orbit, parameters))
     return Shipped(name, words, orbit, cost, share)
+
+
+def stable_command(
+    period: Annotated[Seconds, typer.Option(help="From one change of hands to the next.")],
+    changes: Changes = None,
+) -> Result:
+    """Find the horizontal gait of constant torque whose hands change by a clock.
+
+    It is stable if its spectral radius, the size of its largest multiplier, is below 1.
+
+    Examples:
+
+      accord monkeybot stable --period 0.943
+
+      accord monkeybot stable --period 0.93 --json
+    """
+    found = clocked_gait(robot_parameters(changes), period)
+    figures = found.to_json()
+    del figures["controls"]
+    return Result({**found.controls, **figures}, lines_of(found))

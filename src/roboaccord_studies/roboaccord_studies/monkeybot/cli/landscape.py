@@ -19,10 +19,8 @@ from roboaccord.cli import Force, Out, Result, command_line, counted, in_pieces,
 from roboaccord.contract import LEFT_OUT, AccordError, Array, NewtonMetres, Quantity, Seconds
 from roboaccord.run import held, made_with, write_text
 
-from roboaccord_studies.monkeybot.options import Span, span
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, span
 from roboaccord_studies.monkeybot.page import render_landscape
-
-MADE_WITH = ("roboaccord-monkeybot", "numba")
 
 
 @in_pieces()

@@ -15,11 +15,9 @@ from roboaccord.contract import Quantity
 from roboaccord.run import made_with
 
 from roboaccord_studies.monkeybot.level import shipped_level
-from roboaccord_studies.monkeybot.options import Span, span
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, span
 from roboaccord_studies.monkeybot.pictures import write_stability
 from roboaccord_studies.monkeybot.stability import Best, stability_map
-
-MADE_WITH = ("roboaccord-monkeybot", "numba")
 
 
 @in_pieces()
