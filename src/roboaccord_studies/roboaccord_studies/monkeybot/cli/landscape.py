@@ -17,7 +17,7 @@ from monkeybot.model.parameters import MonkeyBotParameters
 from monkeybot.source.landscapes import write_map, write_surface
 from roboaccord.cli import Force, Out, Result, command_line, counted, in_pieces, results
 from roboaccord.contract import LEFT_OUT, AccordError, Array, NewtonMetres, Quantity, Seconds
-from roboaccord.run import held, made_with, write_text
+from roboaccord.run import made_with, write_text
 
 from roboaccord_studies.monkeybot.options import MADE_WITH, Span, span
 from roboaccord_studies.monkeybot.page import render_landscape
@@ -93,10 +93,8 @@ class Mapped:
 
 def measured(
     gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, tolerance: float
-) -> tuple[Landscape, float | None]:
+) -> tuple[Landscape, float]:
     """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
-
-    There is no speed where a file held part of it.
 
     Raises:
         AccordError: if no start gets to the end.
@@ -106,7 +104,7 @@ def measured(
         start = time.perf_counter()
         field = landscape(gait, parameters, w1, w2, tolerance=tolerance, done=done)
         elapsed = time.perf_counter() - start
-    return field, None if held() else field.error.size / elapsed
+    return field, field.error.size / elapsed
 
 
 def write_all(
