@@ -32,7 +32,7 @@ CASES = {
     "check": "{root}/worlds/flat.sdf --models {root}/models",
     "run": "snake serpenoid --transport direct --set duration=0.02 --out {out}",
     "teleop": "snake --duration 0.02 --out {out}",
-    "crosscheck": "snake serpenoid --engines reference,mujoco --refine 4 "
+    "crosscheck": "snake serpenoid --engines reference,mujoco --refine 2 "
     "--set crosscheck.duration=0.02 --set crosscheck.states=2 --out {out}",
     "parity": "{root}/src/roboaccord/test/data/urdf/TwoDofs.urdf --engines dart,mujoco",
     "sweep": "snake serpenoid --seeds 2 --set duration=0.02 --out {out}",
