@@ -21,6 +21,7 @@ from mutations import NUMBERS, TEXTS, WORDS, mutated
 from roboaccord.cli.command import options
 from roboaccord.cli.main import COMMANDS
 from roboaccord.cli.pieces import Pieces
+from roboaccord.contract.plugins import entries
 from roboaccord.scenario.setup import find_robot
 from seeds import MESHED
 from test_commands import CASES as GOOD
@@ -44,8 +45,7 @@ SLOW = {
     "packbot figures", "packbot sight", "packbot distance", "packbot pose", "packbot dynamics",
     "packbot hulls", "packbot shapes", "roller-sphere contact", "roller-sphere dribble",
     "roller-sphere figures", "roller-sphere survey", "snake gait", "snake optimise", "snake adapt",
-    "snake figures",
-    "voxel-sphere accuracy", "voxel-sphere make", "monkeybot repeat", "monkeybot minimise",
+    "snake figures", "voxel-sphere accuracy", "voxel-sphere make", "monkeybot gait",
     "voxel-sphere mesh", "voxel-sphere world", "monkeybot stable",
 }  # fmt: skip
 
@@ -397,7 +397,8 @@ def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a command by its full name."""
     robot, _, word = name.rpartition(" ")
     place = f"roboaccord.cli.{COMMANDS[name]}" if name in COMMANDS else ""
-    place = place or find_robot(robot).cli[word]
+    place = place or find_robot(robot).cli.get(word, "")
+    place = place or entries("commands")[f"{robot.replace('-', '_')}.{word}"].value
     module, _, function = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found

@@ -7,9 +7,10 @@ import platform
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import PackageNotFoundError, version
 
 from roboaccord.bag.topics import distribution_version
+from roboaccord.contract.plugins import entries
 from roboaccord.description.resources import modules_of, share
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -38,9 +39,9 @@ def made_with(*names: str) -> dict[str, str]:
 
 @cache
 def packages() -> frozenset[str]:
-    """Return the core, and the packages of the robots and engines that are installed."""
-    groups = ("roboaccord.robots", "roboaccord.engines")
-    found = (entry.module for group in groups for entry in entry_points(group=group))
+    """Return the core, and the packages that add robots, engines, commands or controllers."""
+    groups = ("robots", "engines", "commands", "controllers")
+    found = (entry.module for group in groups for entry in entries(group).values())
     return frozenset({CORE, *(module.partition(".")[0] for module in found)})
 
 
