@@ -78,8 +78,8 @@ def test_an_engine_is_here_or_missing() -> None:
 def test_a_broken_package_hides_no_other(installed: list[EntryPoint]) -> None:
     """It is listed, and refused in one line where it is used."""
     installed += [EntryPoint("lost", "no_such_package:SPEC", listing.GROUP)]
-    installed += [EntryPoint("other", "roboaccord.engines.dart:SPEC", engines.GROUP)]
-    installed += [EntryPoint("dart", "roboaccord.engines.dart:SPEC", engines.GROUP)]
+    installed += [EntryPoint("other", "roboaccord.engines.dart:SPEC", listing.GROUP)]
+    installed += [EntryPoint("dart", "roboaccord.engines.dart:SPEC", listing.GROUP)]
     assert engines.engine_names() == ("dart", "lost", "other")
     reasons = {
         "lost": "engine lost cannot be loaded: ModuleNotFoundError: No module named "
