@@ -19,7 +19,8 @@ from matplotlib.figure import Figure
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from roboaccord.cli.main import COMMANDS, command_at, core_command
+from roboaccord.cli.main import COMMANDS, added_command, command_at, core_command
+from roboaccord.contract.plugins import entries
 from roboaccord.numerics.lazy import IMPORT
 from roboaccord.scenario.files import load_setup, scenario_names
 from roboaccord.scenario.keys import Key, keys_of
@@ -38,7 +39,6 @@ NOTEBOOK = "examples/first_steps.ipynb"
 PAGES = {  # outside docs/, and where the site has them
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
-    "src/roboaccord/roboaccord/description/rules.md": "reference/rules.md",
     NOTEBOOK: "first_steps.md",
 }
 LINK = re.compile(r"\[([^\]\[]*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
@@ -117,6 +117,7 @@ def _python() -> Iterator[str]:
     yield "# Python API\n\nOf `import roboaccord as ra`; [Python](../python.md) introduces it.\n"
     doors = (ROOT / "src/roboaccord/roboaccord/__init__.py").read_text(encoding="utf-8")
     homes = {name: module for module, name in IMPORT.findall(doors)}
+    homes |= {name: entry.module for name, entry in entries("functions").items()}
     for name in API:
         heading = f"{{heading: ra.{name}, toc_label: ra.{name}, members: [to_json]}}"
         yield f"::: {homes[name]}.{name}\n    options: {heading}\n"
@@ -126,6 +127,9 @@ def _commands() -> Iterator[str]:
     yield "# Commands\n\nWhat `--help` prints; [which question, which command](../cli.md).\n"
     for name in COMMANDS:
         yield from _command(f"accord {name}", core_command(name))
+    for name in sorted(entries("commands")):
+        if "." not in name:
+            yield from _command(f"accord {name}", added_command(name))
     for robot in map(find_robot, robot_names()):
         for name, place in robot.cli.items():
             words = f"accord {robot.name.replace('_', '-')} {name}"

@@ -196,24 +196,6 @@ def test_a_result_shows_what_the_command_prints(run: ra.Run) -> None:
     assert "compared" in ra.crosscheck(run)._repr_html_()
 
 
-def test_a_script_without_a_guard_has_the_same_verdict(tmp_path: Path) -> None:
-    """Processes that are started do not run a user's script again."""
-    (tmp_path / "mine.py").write_text(
-        'import roboaccord as ra\nprint(ra.parity("arm.urdf", engines=["mujoco"]).verdict)\n'
-    )
-    (tmp_path / "arm.urdf").write_text("""<robot name="arm"><link name="a"/><link name="b">
-<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
-</inertial></link>
-<joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 1 0"/>
-<limit lower="-1" upper="1" effort="5" velocity="2"/></joint></robot>""")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    done = subprocess.run(
-        [sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True, check=True,
-        env=environment,
-    )  # fmt: skip
-    assert done.stdout == "pass\n", done.stderr
-
-
 @pytest.mark.thorough
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The code of docs/python.md, one block after the other."""

@@ -17,7 +17,6 @@ EXTRAS = {
     "bag": ["mcap>=1.2", "rosbags>=0.11.7,<0.12", "zstandard>=0.20"],
     "cluster": ["dask>=2025.1", "distributed>=2025.1"],
     "engines": ["dartpy>=6.20", "mujoco>=4.0"],
-    "parity": ["mujoco>=4.0"],
     "reference": ["joblib>=1.5", "numba>=0.60,<0.69", "scipy>=1.11"],
     "report": ["jinja2>=3.1", "matplotlib>=3.10", "pillow>=10", "plotly>=5.20"],
     # ROS 2 Jazzy as wheels, where ROS itself is not installed
@@ -50,7 +49,6 @@ setup(
             "report/*.html",
             "report/*.css",
             "contract/*.yaml",
-            "description/*.md",
             "cli/templates/**/*.jinja",
         ]
     },
@@ -61,7 +59,7 @@ setup(
         (f"share/{NAME}/config/teleop", glob("config/teleop/*.yaml")),
         (f"share/{NAME}/scenarios", glob("scenarios/*.yaml")),
     ],
-    # What `accord parity` and `check` need; every other command needs extras (contract/errors.py).
+    # What `accord check` needs; every other command needs extras (contract/errors.py).
     # Below the next of numba, rosbags and xacro: of these, private parts are used (test_bounds).
     install_requires=[
         "numpy>=1.26",

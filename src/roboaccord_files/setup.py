@@ -26,13 +26,32 @@ setup(
     ],
     python_requires=">=3.11,<3.14",
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"]},
+    package_data={NAME: ["py.typed", "parity/*.html", "rules/*.yaml"]},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
     ],
-    install_requires=["numpy>=1.26", "roboaccord[bag]", "rich>=14.3", "typer>=0.16"],
-    extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
-    entry_points={},
+    install_requires=["numpy>=1.26", "roboaccord", "rich>=14.3", "typer>=0.16"],
+    extras_require={
+        "logs": ["roboaccord[bag,reference]"],
+        "page": ["roboaccord[report]"],
+        "parity": ["mujoco>=4.0"],
+        "test": ["hypothesis>=6.100", "pytest>=8.4"],
+    },
+    entry_points={
+        "roboaccord.commands": [
+            "check.FILE = roboaccord_files.rules.command:FILE",
+            "check.FILES = roboaccord_files.rules.command:FILES",
+            "check.RULE = roboaccord_files.rules.command:RULE",
+            "crosscheck.LOG = roboaccord_files.logs.command:LOG",
+            "parity = roboaccord_files.parity.command:parity_command",
+        ],
+        "roboaccord.functions": [
+            "Parity = roboaccord_files.parity.result:Parity",
+            "crosscheck.LOG = roboaccord_files.logs.door:LOG",
+            "findings = roboaccord_files.rules.find:findings",
+            "parity = roboaccord_files.parity.door:parity",
+        ],
+    },
     zip_safe=True,
 )

@@ -31,14 +31,12 @@ if TYPE_CHECKING:
     from roboaccord.contract.trajectory import Event as Event
     from roboaccord.contract.trajectory import Trajectory as Trajectory
     from roboaccord.contract.version import __version__ as __version__
-    from roboaccord.crosscheck.parity.result import Parity as Parity
     from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
     from roboaccord.crosscheck.report import Report as Report
     from roboaccord.description.parameters import Parameters as Parameters
     from roboaccord.description.parameters import load_parameters as load_parameters
     from roboaccord.description.resources import share as share
     from roboaccord.door.checks import crosscheck as crosscheck
-    from roboaccord.door.reading import parity as parity
     from roboaccord.door.runs import compare as compare
     from roboaccord.door.runs import read_bag as read_bag
     from roboaccord.door.runs import run as run

@@ -17,8 +17,6 @@ FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
 PRINTERS = {
     "Run": "run:shown_of",
     "Report": "levels:shown_of",
-    "LogReport": "levels:log_lines",
-    "Parity": "parity:shown_of",
     "Study": "sweep:tables_of",
     "Comparison": "bags:shown_of",
 }
@@ -43,7 +41,9 @@ def _printed(result: object) -> Console:
 
 
 def shown_of(result: Any) -> Sequence[RenderableType]:
-    """Return what the command prints of a result."""
+    """Return what the command prints of a result; one of another package prints itself."""
+    if own := getattr(result, "shown", None):
+        return list[RenderableType](own())
     match type(result).__name__:
         case name if name in PRINTERS:
             module, _, function = PRINTERS[name].partition(":")

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.live import BEHIND as BEHIND
     from roboaccord.crosscheck.live import LiveStep as LiveStep
     from roboaccord.crosscheck.live import LiveSteps as LiveSteps
-    from roboaccord.crosscheck.own_log import LogReport as LogReport
     from roboaccord.crosscheck.recorded import HELD as HELD
     from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
     from roboaccord.crosscheck.recorded import StepCheck as StepCheck

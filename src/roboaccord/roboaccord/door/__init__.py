@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from roboaccord.door.arguments import Recording as Recording
     from roboaccord.door.arguments import Subject as Subject
     from roboaccord.door.checks import crosscheck as crosscheck
-    from roboaccord.door.reading import parity as parity
     from roboaccord.door.runs import compare as compare
     from roboaccord.door.runs import read_bag as read_bag
     from roboaccord.door.runs import run as run

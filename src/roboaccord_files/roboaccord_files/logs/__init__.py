@@ -1,0 +1,1 @@
+"""Logs of foreign simulators and robots: reading, windows, and what differs from the file."""

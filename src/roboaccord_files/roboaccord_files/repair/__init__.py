@@ -1,0 +1,1 @@
+"""Traps of a URDF: what readers interpret differently, where it is, and the smallest repair."""

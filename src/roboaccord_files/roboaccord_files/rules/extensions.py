@@ -1,0 +1,118 @@
+"""What `<gazebo>` in a URDF makes Gazebo do, and no other engine.
+
+As SDFormat 12.3 converts it: a test asks its tool. A tag that it drops where it stands is named.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Collection, Mapping
+
+from roboaccord.description.broken import Found
+from roboaccord.description.source import label
+
+from roboaccord_files.rules.source import Source
+
+OF_MOTION = ("gazebo-damping", "gazebo-joint")  # of which a fixed joint loses nothing
+KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
+TRUE = ("true", "yes", "1")
+NOTHING = ("", "0", "false", "no")
+LINK, JOINT, WELD, ROBOT = "link", "joint that moves", "fixed joint", "robot"
+KEPT = "fixed joint with <preserveFixedJoint>"
+EFFECTS: Mapping[str, tuple[str, str]] = {
+    "gazebo-static": ("makes the robot static: nothing moves", "take <static> out of a robot"),
+    "gazebo-gravity": (
+        "takes gravity from it, and from what is fixed to it",
+        "leave gravity on, or write it in the world",
+    ),
+    "gazebo-spring": ("puts a spring into it", "let the controller, or a force, be the spring"),
+    "gazebo-hinge": ("makes a hinge of it, held by stops at 0", "write <preserveFixedJoint> alone"),
+    "gazebo-lumping": ("keeps the joint and its link apart", "the dynamics are the same"),
+    "gazebo-damping": ("damps it by a law of its own", "write <dynamics damping=...> in the joint"),
+    "gazebo-friction": ("gives it friction in contact", "state it in each engine's own model"),
+    "gazebo-contact": ("sets its contacts", "state it in each engine's own model"),
+    "gazebo-joint": ("sets how a solver treats it", "no other engine needs it"),
+    "gazebo-plugin": ("loads what acts from outside", "no other engine loads it"),
+}
+"""By rule, what Gazebo does and what to write instead."""
+TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "static": ("gazebo-static", (ROBOT,)),
+    "turnGravityOff": ("gazebo-gravity", (LINK,)),
+    "gravity": ("gazebo-gravity", (LINK,)),
+    **dict.fromkeys(("springStiffness", "springReference"), ("gazebo-spring", (JOINT,))),
+    "disableFixedJointLumping": ("gazebo-hinge", (WELD,)),
+    "preserveFixedJoint": ("gazebo-lumping", (WELD,)),
+    **dict.fromkeys(("dampingFactor", "velocity_decay"), ("gazebo-damping", (LINK,))),
+    **dict.fromkeys(("implicitSpringDamper", "cfmDamping"), ("gazebo-damping", (JOINT,))),
+    **dict.fromkeys(("mu1", "mu2", "fdir1"), ("gazebo-friction", (LINK,))),
+    **dict.fromkeys(
+        ("kp", "kd", "minDepth", "maxVel", "maxContacts", "selfCollide"),
+        ("gazebo-contact", (LINK,)),
+    ),
+    "self_collide": ("gazebo-contact", (LINK, ROBOT)),
+    **dict.fromkeys(
+        ("provideFeedback", "stopCfm", "stopErp", "fudgeFactor"), ("gazebo-joint", (JOINT, KEPT))
+    ),
+    **dict.fromkeys(("plugin", "sensor"), ("gazebo-plugin", (LINK, JOINT, KEPT, ROBOT))),
+}
+"""By tag of `<gazebo>`, its rule and where SDFormat reads it."""
+
+
+def find_extensions(source: Source) -> Found:
+    """Yield what Gazebo alone does with a robot: a finding for each rule in a `<gazebo>`."""
+    blocks = source.top.findall("gazebo")
+    fixed, hinged = (
+        {b.get("reference", "") for b in blocks for e in b.findall(tag) if _acts(e)} for tag in KEEP
+    )
+    for block in blocks:
+        name = block.get("reference", "")
+        owner = source.links.get(name, source.joints.get(name)) if name else source.top
+        if owner is None:
+            continue  # which is a rule of its own
+        found = dict[str, list[ET.Element]]()
+        for each in block:
+            rule, places = TAGS.get(each.tag, ("", ()))
+            here = _places(owner, fixed | hinged)
+            if not rule or not _acts(each) or (here == {WELD} and rule in OF_MOTION):
+                continue
+            if here.isdisjoint(places):
+                message = f"{label(owner)}: SDFormat does nothing with <{each.tag}> here"
+                yield "gazebo-misplaced", each, message, f"write it for a {' or a '.join(places)}"
+                continue
+            if rule == "gazebo-hinge" and name in fixed:
+                rule = "gazebo-lumping"
+            found.setdefault(rule, []).append(each)
+        for rule, elements in found.items():
+            does, cure = EFFECTS[rule]
+            tags = ", ".join(dict.fromkeys(_named(each) for each in elements))
+            message = f"{label(owner)}: Gazebo alone reads {tags}, and {does}"
+            yield rule, elements[0], message, cure
+
+
+def _acts(element: ET.Element) -> bool:
+    """Return whether a tag asks for anything: `<static>false</static>` does not."""
+    value = _value(element)
+    if element.tag == "gravity":
+        return value in NOTHING[1:]
+    if element.tag in ("static", "turnGravityOff", *KEEP):
+        return value in TRUE
+    return len(element) > 0 or element.tag in ("plugin", "sensor", "mu1", "mu2") or (
+        value not in NOTHING
+    )  # fmt: skip
+
+
+def _value(element: ET.Element) -> str:
+    return (element.get("value") or element.text or "").strip().lower()
+
+
+def _named(element: ET.Element) -> str:
+    name = element.get("name")
+    return f"<{element.tag}>" if name is None else f"<{element.tag}> {name}"
+
+
+def _places(owner: ET.Element, kept: Collection[str]) -> set[str]:
+    if owner.tag != "joint":
+        return {owner.tag}
+    if owner.get("type") != "fixed":
+        return {JOINT}
+    return {WELD, KEPT} if owner.get("name") in kept else {WELD}
