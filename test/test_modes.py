@@ -16,6 +16,7 @@ from typing import Annotated, Any
 import pytest
 import roboaccord as ra
 import typer
+from roboaccord import door
 from roboaccord.cli import main
 from roboaccord.cli.command import Result, add_command, taken_by
 from roboaccord.contract.errors import AccordError
@@ -93,8 +94,8 @@ def places() -> Iterator[tuple[tuple[str, ...], str]]:
 
 
 @functools.cache
-def command_at(name: str, place: str) -> Any:
-    return original(name, place)
+def command_at(name: str, place: str, robot: str = "") -> Any:
+    return original(name, place, robot)
 
 
 original = main.command_at
@@ -152,7 +153,7 @@ def test_every_option_is_declared() -> None:
             'to "" if all do'
             for option in command.options.keys() - declared
         ]
-        function = getattr(ra, command.words[-1], None) if len(command.words) == 1 else None
+        function = door_of(command.words[-1]) if len(command.words) == 1 else None
         known = {ARGUMENTS, *command.flags}
         known |= (
             {FLAGS.get(n, n) for n in inspect.signature(function).parameters} if function else set()
@@ -213,8 +214,13 @@ def test_no_example_is_refused(files: Path) -> None:
     for command in commands():
         for example in command.examples:
             ctx = command.parser.make_context(command.words[-1], [*example])
-            taken = taken_by(command.modes, " ".join(command.words), ctx, ctx.params)
+            taken, _ = taken_by(command.modes, " ".join(command.words), ctx, ctx.params)
             assert set(taken) <= set(ctx.params)
+
+
+def door_of(name: str) -> Any:
+    """Return a function of the door, of the core or of a package; None for neither."""
+    return getattr(door, name, None) or getattr(ra, name, None)
 
 
 DOORS = [n for n in ("crosscheck", "parity", "run", "sweep", "view") if n in dir(ra)]
@@ -240,7 +246,7 @@ def subjects(folder: Path) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("name", DOORS)
 def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> None:
     """In each mode of a function each argument of its other modes is refused."""
-    function = getattr(ra, name)
+    function = door_of(name)
     modes = with_added(function.modes, added_modes("functions", name))
     first, *names = inspect.signature(function).parameters
     flags = {each: FLAGS.get(each, each) for each in (*names, *OPTIONS) if each != "options"}
@@ -269,7 +275,7 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
 def test_no_subject_is_one_line(name: str, nothing: object) -> None:
     """It is refused before a mode is sought by it."""
     with pytest.raises(AccordError, match=f"^{name}: .* is empty$"):
-        getattr(ra, name)(nothing)
+        door_of(name)(nothing)
 
 
 def test_zero_is_an_argument(tmp_path: Path) -> None:
@@ -316,7 +322,7 @@ def test_a_result_names_only_what_its_mode_took(capsys: pytest.CaptureFixture[st
         assert json.loads(capsys.readouterr().out)["options"].keys() == names
     with pytest.raises(AccordError) as error:
         get_command(app)(["bag", "--refine", "3"], standalone_mode=False)
-    assert str(error.value) == "--refine belongs to test judge a robot; a bag takes --seed, --skip"
+    assert str(error.value) == "--refine belongs to judge a robot; a bag takes --seed, --skip"
 
 
 @pytest.mark.parametrize("value", [True, "cost"])

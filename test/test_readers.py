@@ -71,6 +71,7 @@ KNOWN = {
     "roboaccord/cli/check:problems_of_robot": PACKAGE,
     "roboaccord/cli/pieces:_content": WHOLE,
     "roboaccord/cli/start:_orphans": OWN,
+    "roboaccord/contract/plugins:_shelf": PACKAGE,
     "roboaccord/description/meshes:_read_parts": CHECKED,
     "roboaccord/description/meshes:_read_whole": CHECKED,
     "roboaccord/description/yaml_files:_load": "a text",

@@ -11,6 +11,7 @@ from rich.console import Console, RenderableType
 
 from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import visible
+from roboaccord.contract.plugins import entries, load
 
 WIDTH = 100  # characters
 FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
@@ -41,9 +42,9 @@ def _printed(result: object) -> Console:
 
 
 def shown_of(result: Any) -> Sequence[RenderableType]:
-    """Return what the command prints of a result; one of another package prints itself."""
-    if own := getattr(result, "shown", None):
-        return list[RenderableType](own())
+    """Return what the command prints of a result."""
+    if (own := f"show.{type(result).__name__}") in entries("functions"):  # of a package beside
+        return list[RenderableType](load("functions", own)(result))
     match type(result).__name__:
         case name if name in PRINTERS:
             module, _, function = PRINTERS[name].partition(":")

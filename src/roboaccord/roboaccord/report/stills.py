@@ -10,6 +10,7 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract.plugins import entries, load
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import figures
@@ -79,8 +80,8 @@ def _drawing(result: object, what: Sequence[str]) -> list[Draw]:
             return [_page_figure(found[name]) for name in what or (first,)]
         case Study():
             return [_page_figure(dots_figure(result))]
-    if own := getattr(result, "page_figure", None):  # a result of another package
-        return [_page_figure(own())]
+    if (own := f"plot.{type(result).__name__}") in entries("functions"):  # of a package beside
+        return [_page_figure(load("functions", own)(result))]
     raise AccordError(f"{type(result).__name__} has no figure")
 
 

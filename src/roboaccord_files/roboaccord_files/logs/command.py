@@ -19,6 +19,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import AddedMode
 
 from roboaccord_files.logs.door import TAKES, check_own_log, is_log
+from roboaccord_files.logs.shown import log_lines
 
 
 def check_log_command(
@@ -56,7 +57,7 @@ def check_log_command(
         what, of or None, changes or (), mapped(columns), folder,
         packages=read_packages(packages or []), arguments=arguments, base=base,
     )  # fmt: skip
-    return Result(found, found.shown(), ok=found.ok)
+    return Result(found, log_lines(found), ok=found.ok)
 
 
 def mapped(texts: list[str] | None) -> dict[str, str]:

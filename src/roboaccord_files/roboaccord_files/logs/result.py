@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 from roboaccord.contract.outcome import Levels, Verdict
 from roboaccord.contract.results import Shown
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 EXCHANGED = "times"  # unit of columns whose sign or order is wrong
 
@@ -80,9 +76,3 @@ class LogReport(Shown):
     def ok(self) -> bool:
         """True if the log is within."""
         return self.verdict == "pass"
-
-    def shown(self) -> Sequence[RenderableType]:
-        """Return what the command prints."""
-        from roboaccord_files.logs.shown import log_lines
-
-        return log_lines(self)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import (
@@ -22,9 +22,6 @@ from roboaccord.crosscheck.differences import Difference
 
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.findings import RuleFinding
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 
 class ReadingStatus(StrEnum):
@@ -326,18 +323,6 @@ class Parity(Drawn):
             )
             found[name] = Counts({status: statuses[status] for status in ReadingStatus}, causes)
         return found
-
-    def shown(self) -> Sequence[RenderableType]:
-        """Return what the command prints."""
-        from roboaccord_files.parity.shown import shown_of
-
-        return shown_of(self)
-
-    def page_figure(self) -> Mapping[str, Any]:
-        """Return the largest error of each robot by engine, as Plotly has figures."""
-        from roboaccord_files.parity.figure import errors
-
-        return errors(self)
 
     def to_json(self) -> Mapping[str, Json]:
         """Return verdict and counts too."""

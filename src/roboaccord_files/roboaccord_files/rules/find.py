@@ -17,6 +17,7 @@ from roboaccord.description.broken import (
 )
 from roboaccord.description.source import label, numbers
 from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.engines.formats import read_robot
 
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.repair.inertias import inertials, moments_text
@@ -36,8 +37,13 @@ FINDERS: tuple[Callable[[Source], Found], ...] = (
 )  # fmt: skip
 
 
-def findings(file: UrdfFile) -> list[RuleFinding]:
-    """Return what the rules find in a file, by line; the file by its path from here, if below."""
+def findings(file: UrdfFile | str | Path) -> list[RuleFinding]:
+    """Return what the rules find in a file, by line; the file by its path from here, if below.
+
+    Raises:
+        AccordError: if it cannot be read.
+    """
+    file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
     source, named = Source(file), _from_here(file.path)
     broken = (broken_names, broken_numbers, broken_structure)
     found = [each for find in broken for each in find(source.top)]

@@ -1,4 +1,4 @@
-"""`roboaccord[parity]` in a bare environment, as the action of the workspace installs it."""
+"""`roboaccord_files[parity]` in a bare environment, as the action of the workspace installs it."""
 
 from __future__ import annotations
 
