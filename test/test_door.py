@@ -20,7 +20,8 @@ import roboaccord as ra
 from workspace import PACKAGES, ROOT
 
 SHORT = {"duration": 0.2, "crosscheck.duration": 0.05}
-USERS = [name for name in PACKAGES if name != "roboaccord"]
+INSIDE = ("roboaccord", "roboaccord_files")  # which are tools of one make, and import modules
+USERS = [name for name in PACKAGES if name not in INSIDE]
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ KNOWN = {
     "roboaccord_files/logs/tables:_arrays": CHECKED,
     "roboaccord_files/repair/extents:_points": CHECKED,
     "roboaccord_files/rules/source:_written": "once more, what has been read",
-    "roboaccord_files/rules/table:_read": PACKAGE,
+    "roboaccord_files/rules/table:read_table": PACKAGE,
     "roboaccord_ros/gazebo/link:_gazebo_topics": PACKAGE,
     "roboaccord_ros/gazebo/prepare:gazebo_processes": PACKAGE,
     "roboaccord_ros/gazebo/table:tables": PACKAGE,

@@ -18,7 +18,7 @@ from roboaccord.cli.options import (
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import AddedMode
 
-from roboaccord_files.logs.door import TAKES, check_own_log, is_log
+from roboaccord_files.logs.door import TAKES, crosscheck_log, is_log
 from roboaccord_files.logs.shown import log_lines
 
 
@@ -53,8 +53,8 @@ def check_log_command(
       accord crosscheck log.npz --robot arm.urdf --map 'q/elbow=theta2[deg],effort/elbow=-u2'
     """
     _, arguments = one_scenario(words)
-    found = check_own_log(
-        what, of or None, changes or (), mapped(columns), folder,
+    found = crosscheck_log(
+        what, robot=of or None, changes=changes or (), columns=mapped(columns), out=folder,
         packages=read_packages(packages or []), arguments=arguments, base=base,
     )  # fmt: skip
     return Result(found, log_lines(found), ok=found.ok)

@@ -21,8 +21,6 @@ from roboaccord_files.logs.log import read_log
 from roboaccord_files.logs.parameters import body_of
 from roboaccord_files.logs.result import LogReport
 
-GUESSED: Mapping[str, str] = {}  # columns of a log
-
 
 def is_log(given: Mapping[str, Any]) -> bool:
     """Return whether what is checked is somebody's log: a table, or a bag beside a robot's file."""
@@ -39,41 +37,30 @@ def crosscheck_log(
     settings: Settings | None = None,
     columns: Mapping[str, str] | None = None,
     out: str | Path | None = None,
-    **options: Unpack[Options],
-) -> LogReport:
-    """Check a log as `accord crosscheck LOG` does; as of `check_own_log`."""
-    changes = changes_of(settings)
-    return check_own_log(robot_or_recording, robot, changes, columns or GUESSED, out, **options)
-
-
-def check_own_log(
-    log: str | Path,
-    robot: str | Path | None,
     changes: Sequence[str] = (),
-    columns: Mapping[str, str] = GUESSED,
-    out: str | Path | None = None,
     **options: Unpack[Options],
 ) -> LogReport:
     """Check the log of somebody's own simulator or robot against a robot's file.
 
     Args:
-        log: CSV, NPZ or a bag.
+        robot_or_recording: the log: CSV, NPZ or a bag.
         robot: the file; its dry friction counts unless the settings change that.
-        changes: `KEY=VALUE`, of the parameters of a robot that is a file.
+        settings: of the parameters of a robot that is a file.
         columns: as of `read_log`.
         out: folder for summary.json; none is written where None.
+        changes: settings as `KEY=VALUE`.
         **options: of a robot that is a file.
 
     Raises:
         AccordError: for what cannot be read, or a base that moves.
     """
-    path = Path(log)
+    path = Path(robot_or_recording)
     if not path.exists():
         raise AccordError(f"no log {path}")
     if robot is None:
         raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
     every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
-    setup = load_setup(str(robot), "", [*every, *changes], **options)
+    setup = load_setup(str(robot), "", [*every, *changes_of(settings), *changes], **options)
     if setup.scenario.base != "fixed" or setup.tree.frame:
         raise AccordError(f"{robot}: the base moves; a log can be checked only for a fixed base")
     if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
@@ -84,10 +71,9 @@ def check_own_log(
         raise AccordError(f"{robot}: it has no joint that moves")
     hinges = [joint for joint in setup.tree.moving if joint.kind == "revolute"]
     limits = {joint.name: max(abs(joint.lower), abs(joint.upper)) for joint in hinges}
-    samples, parameters = read_log(path, setup.joints, columns, limits), setup.parameters
+    log, parameters = read_log(path, setup.joints, columns or {}, limits), setup.parameters
     friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
-    body = body_of(setup.tree, samples.joints, parameters.gravity, *friction)
-    found = check_log(samples, body)
+    found = check_log(log, body_of(setup.tree, log.joints, parameters.gravity, *friction))
     if out is not None:
         Path(out).mkdir(parents=True, exist_ok=True)
         write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))

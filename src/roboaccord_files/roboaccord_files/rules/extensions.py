@@ -12,49 +12,21 @@ from roboaccord.description.broken import Found
 from roboaccord.description.source import label
 
 from roboaccord_files.rules.source import Source
+from roboaccord_files.rules.table import read_table
 
 OF_MOTION = ("gazebo-damping", "gazebo-joint")  # of which a fixed joint loses nothing
 KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
 TRUE = ("true", "yes", "1")
 NOTHING = ("", "0", "false", "no")
-LINK, JOINT, WELD, ROBOT = "link", "joint that moves", "fixed joint", "robot"
+JOINT, WELD = "joint that moves", "fixed joint"
 KEPT = "fixed joint with <preserveFixedJoint>"
-EFFECTS: Mapping[str, tuple[str, str]] = {
-    "gazebo-static": ("makes the robot static: nothing moves", "take <static> out of a robot"),
-    "gazebo-gravity": (
-        "takes gravity from it, and from what is fixed to it",
-        "leave gravity on, or write it in the world",
-    ),
-    "gazebo-spring": ("puts a spring into it", "let the controller, or a force, be the spring"),
-    "gazebo-hinge": ("makes a hinge of it, held by stops at 0", "write <preserveFixedJoint> alone"),
-    "gazebo-lumping": ("keeps the joint and its link apart", "the dynamics are the same"),
-    "gazebo-damping": ("damps it by a law of its own", "write <dynamics damping=...> in the joint"),
-    "gazebo-friction": ("gives it friction in contact", "state it in each engine's own model"),
-    "gazebo-contact": ("sets its contacts", "state it in each engine's own model"),
-    "gazebo-joint": ("sets how a solver treats it", "no other engine needs it"),
-    "gazebo-plugin": ("loads what acts from outside", "no other engine loads it"),
-}
+_TABLE = read_table("extensions.yaml")
+EFFECTS: Mapping[str, tuple[str, str]] = {n: (r["does"], r["cure"]) for n, r in _TABLE.items()}
 """By rule, what Gazebo does and what to write instead."""
 TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "static": ("gazebo-static", (ROBOT,)),
-    "turnGravityOff": ("gazebo-gravity", (LINK,)),
-    "gravity": ("gazebo-gravity", (LINK,)),
-    **dict.fromkeys(("springStiffness", "springReference"), ("gazebo-spring", (JOINT,))),
-    "disableFixedJointLumping": ("gazebo-hinge", (WELD,)),
-    "preserveFixedJoint": ("gazebo-lumping", (WELD,)),
-    **dict.fromkeys(("dampingFactor", "velocity_decay"), ("gazebo-damping", (LINK,))),
-    **dict.fromkeys(("implicitSpringDamper", "cfmDamping"), ("gazebo-damping", (JOINT,))),
-    **dict.fromkeys(("mu1", "mu2", "fdir1"), ("gazebo-friction", (LINK,))),
-    **dict.fromkeys(
-        ("kp", "kd", "minDepth", "maxVel", "maxContacts", "selfCollide"),
-        ("gazebo-contact", (LINK,)),
-    ),
-    "self_collide": ("gazebo-contact", (LINK, ROBOT)),
-    **dict.fromkeys(
-        ("provideFeedback", "stopCfm", "stopErp", "fudgeFactor"), ("gazebo-joint", (JOINT, KEPT))
-    ),
-    **dict.fromkeys(("plugin", "sensor"), ("gazebo-plugin", (LINK, JOINT, KEPT, ROBOT))),
-}
+    tag: (rule, tuple(places["of"]))
+    for rule, row in _TABLE.items() for places in row["tags"] for tag in places["named"]
+}  # fmt: skip
 """By tag of `<gazebo>`, its rule and where SDFormat reads it."""
 
 

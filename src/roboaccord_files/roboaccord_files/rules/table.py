@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
+from typing import Any
 
 from roboaccord.contract.errors import check_known
 from roboaccord.description.yaml_files import parse_record
@@ -56,12 +57,14 @@ class Rule:
         return {**said, "bad": self.wrong, "good": self.right}
 
 
-def _read() -> dict[str, Rule]:
-    text = files(__package__).joinpath("rules.yaml").read_text(encoding="utf-8")
-    return {name: Rule(**row) for name, row in parse_record(text).items()}
+def read_table(name: str) -> Mapping[str, Any]:
+    """Return a table of YAML beside this module."""
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    found: Mapping[str, Any] = parse_record(text)
+    return found
 
 
-RULES: Mapping[str, Rule] = _read()
+RULES: Mapping[str, Rule] = {name: Rule(**row) for name, row in read_table("rules.yaml").items()}
 """By name, in the order of the page."""
 
 
