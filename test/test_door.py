@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import roboaccord as ra
+from roboaccord.contract.plugins import lacking
 from workspace import PACKAGES, ROOT
 
 SHORT = {"duration": 0.2, "crosscheck.duration": 0.05}
@@ -206,6 +207,8 @@ def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(blocks) > 6
     names: dict[str, object] = {}
     for block in blocks:
+        if any(lacking("functions", name) for name in re.findall(r"\bra\.(\w+)\(", block)):
+            continue  # of a package that is not installed
         exec(compile(block, "docs/python.md", "exec"), names)  # noqa: S102 - the page's own
     assert {path.suffix for path in tmp_path.iterdir()} >= {".svg", ".gif"}
     functions = "run crosscheck parity compare sweep read_bag view".split()

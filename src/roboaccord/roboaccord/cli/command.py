@@ -119,7 +119,7 @@ def add_command(
     parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
     parameters += map(with_unit, signature.parameters.values())
     parameters += pieces.parameters if pieces else ()
-    if takes_file(signature):
+    if takes_file(signature) and (not modes or "trust" in " ".join(modes.takes.values()).split()):
         parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
     if get_type_hints(function)["return"] is Result:
         parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
