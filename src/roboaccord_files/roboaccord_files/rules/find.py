@@ -20,7 +20,8 @@ from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.formats import read_robot
 
 from roboaccord_files.repair.find import find_traps
-from roboaccord_files.repair.inertias import inertials, moments_text
+from roboaccord_files.repair.inertial import inertials
+from roboaccord_files.repair.inertias import moments_text
 from roboaccord_files.repair.meshes import MILLIMETRES, large_meshes
 from roboaccord_files.rules.extensions import find_extensions
 from roboaccord_files.rules.findings import RuleFinding
