@@ -25,7 +25,7 @@ from roboaccord_files.logs.windows import Windows
 
 ENGINE = "log"
 SHORTEST, FEWEST = 6, 20  # steps of a window, and windows of a log
-MISTAKEN = 0.2  # likewise: residuals of wrong columns
+MISTAKEN = 0.2  # of what efforts do in a window: residuals of wrong columns
 FALL = 2.2  # power by which noise falls with longer windows, at least
 
 

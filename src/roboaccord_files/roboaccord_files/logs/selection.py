@@ -15,15 +15,15 @@ from roboaccord_files.logs.regression import Fit, Group, LogRegression
 
 BOUND = 2e-3  # of what efforts do in a window: what an error explains at least
 NEARLY = 0.3  # of the residuals, and of the bound: a cause that leaves less may be that small
-NOISY = 0.05  # likewise: most that noise may be
+NOISY = 0.05  # of what efforts do in a window: most that noise may be
 TOGETHER = 3  # errors at once, at most
 SIGNIFICANT = 5.0  # standard errors
 LIKELY = 2.0  # squares of the noise: what leaves less may be it
-UNKNOWN = 5.0 * BOUND  # likewise: residuals without a name
+UNKNOWN = 5.0 * BOUND  # of what efforts do in a window: residuals without a name
 NOTHING = 0.1  # of a gear or of gravity, which is as if there were none
 MOST_HEAVY = 20.0  # parts by which a mass or an inertia may be larger
 COST = 10.0  # of a parameter, in squares of the noise
-SAME = 1e-3  # likewise: costs that differ by less are the same
+SAME = 1e-3  # squares of the noise: costs that differ by less are the same
 REFINED = 5  # hypotheses that are then fitted where they are not linear
 OF_DRIVES = ("armature", "damping", DRY)  # what descriptions of real robots lack
 

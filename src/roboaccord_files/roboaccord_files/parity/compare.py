@@ -19,16 +19,15 @@ from roboaccord.description.tree import MOVING, Tree
 from roboaccord.engines.model import LinkProperties
 from roboaccord.engines.reading import (
     GRAVITY,
-    STATICS,
     Question,
     Reading,
     TreeReading,
-    steiner,
 )
 from roboaccord.numerics.ranking import ranked
 from roboaccord.numerics.rotations import rpy_matrix
 
 SAME = 1e-8  # relative
+STATICS = 10  # states in which mass matrices and gravity forces are compared
 EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
 ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
 DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
@@ -191,6 +190,11 @@ def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
         turn = poses[n][1]
         inertia += turn @ links[n].inertia @ turn.T + links[n].mass * steiner(centres[n] - centre)
     return LinkProperties(float(mass), centre, inertia)
+
+
+def steiner(r: Array) -> Array:
+    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
+    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
 
 
 def relative_poses(tree: Tree, frame: str) -> dict[str, tuple[Array, Array]]:
