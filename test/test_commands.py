@@ -16,7 +16,7 @@ from roboaccord.cli import command
 from roboaccord.cli.command import show
 from roboaccord.cli.console import out
 from roboaccord.cli.folder import MARKER
-from roboaccord.cli.main import COMMANDS, core_command, robot_commands, run
+from roboaccord.cli.main import COMMANDS, added_command, core_command, robot_commands, run
 from roboaccord.contract.plugins import lacking
 from roboaccord.scenario.setup import robot_names
 
@@ -34,7 +34,6 @@ CASES = {
     "teleop": "snake --duration 0.02 --out {out}",
     "crosscheck": "snake serpenoid --engines reference,mujoco --refine 2 "
     "--set crosscheck.duration=0.02 --set crosscheck.states=2 --out {out}",
-    "parity": "{root}/src/roboaccord/test/data/urdf/TwoDofs.urdf --engines dart,mujoco",
     "sweep": "snake serpenoid --seeds 2 --set duration=0.02 --out {out}",
     "compare": f"{BAG} {BAG}",
     "plot": f"{BAG} base.x --out plot.png",
@@ -87,6 +86,7 @@ CASES = {
     "voxel-sphere mesh": f"{TERRAIN} --out bowl.stl",
     "voxel-sphere world": f"{TERRAIN} --out {{out}}",
     "voxel-sphere accuracy": "--n 30 --scheme local_plane --no-walls",
+    "parity": "{root}/src/roboaccord/test/data/urdf/TwoDofs.urdf --engines dart,mujoco",
 }
 
 
@@ -125,6 +125,7 @@ def leaves(group: Any, name: str) -> Iterator[tuple[str, Any]]:
 def commands() -> dict[str, Any]:
     """Return all commands by name."""
     found = {name: core_command(name) for name in COMMANDS}
+    found |= {name: added_command(name) for name in entries("commands") if "." not in name}
     for name in robot_names():
         found |= leaves(robot_commands(name), name.replace("_", "-"))
     return found
@@ -190,7 +191,7 @@ def test_every_command_that_takes_a_robots_file_can_be_told_to_trust_it(commands
         given = [p for p in each.params if p.param_type_name == "argument"]
         if any("FILE" in (p.metavar or "") for p in given):
             found[name] = any("--trust" in p.opts for p in each.params)
-    named = {"run", "check", "crosscheck", "parity", "sweep", "view", "teleop"}
+    named = {"run", "check", "crosscheck", "sweep", "view", "teleop"}
     assert named <= {*found}
     assert all(found.values()), found
 

@@ -67,15 +67,6 @@ def test_these_modules_cannot_be_interpreted_and_no_others() -> None:
 
 @interpreted
 @pytest.mark.slow
-def test_engines_read_files_of_few_joints_alike(tmp_path: Path) -> None:
-    for n in range(4):
-        (tmp_path / f"chain{n}.urdf").write_text(chain(n))
-    assert run(["parity", str(tmp_path)]) == 0
-    assert run(["parity", str(tmp_path), "--base", "fixed"]) == 0
-
-
-@interpreted
-@pytest.mark.slow
 @pytest.mark.parametrize("base", ["fixed", "free"])
 @pytest.mark.parametrize("n", range(4))
 def test_engines_move_files_of_few_joints_alike(

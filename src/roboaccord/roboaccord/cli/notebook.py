@@ -11,14 +11,13 @@ from rich.console import Console, RenderableType
 
 from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import visible
+from roboaccord.contract.plugins import entries, load
 
 WIDTH = 100  # characters
 FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
 PRINTERS = {
     "Run": "run:shown_of",
     "Report": "levels:shown_of",
-    "LogReport": "levels:log_lines",
-    "Parity": "parity:shown_of",
     "Study": "sweep:tables_of",
     "Comparison": "bags:shown_of",
 }
@@ -44,6 +43,8 @@ def _printed(result: object) -> Console:
 
 def shown_of(result: Any) -> Sequence[RenderableType]:
     """Return what the command prints of a result."""
+    if (own := f"show.{type(result).__name__}") in entries("functions"):  # of a package beside
+        return list[RenderableType](load("functions", own)(result))
     match type(result).__name__:
         case name if name in PRINTERS:
             module, _, function = PRINTERS[name].partition(":")
