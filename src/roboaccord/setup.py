@@ -23,9 +23,8 @@ EXTRAS = {
     # ROS 2 Jazzy as wheels, where ROS itself is not installed
     "ros": ["ros-jazzy-rclpy[fastrtps]~=7.1", "ros-rosgraph-msgs~=2.0", *ROS],
     "test": ["hypothesis>=6.100", "pytest>=8.4"],
-    "view": ["viser>=1.1"],
 }
-ALL = ("bag", "cluster", "engines", "reference", "report", "ros", "view")
+ALL = ("bag", "cluster", "engines", "reference", "report", "ros")
 
 setup(
     name=NAME,

@@ -19,7 +19,7 @@ SHARED = {
     for folder in glob(pattern)
     if (files := [path for path in glob(f"{folder}/*.*") if Path(path).is_file()])
 }
-NODES = ("simulator", "controller", "recorder", "crosscheck", "browser")
+NODES = ("simulator", "controller", "recorder", "crosscheck")
 
 setup(
     name="roboaccord-ros",

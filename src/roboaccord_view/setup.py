@@ -33,11 +33,25 @@ setup(
     ],
     install_requires=[
         "numpy>=1.26",
-        "roboaccord[reference,report,bag,view]",
+        "pillow>=10",
+        "roboaccord[reference,report,bag]",
         "rich>=14.3",
+        "scipy>=1.11",
         "typer>=0.16",
+        "viser>=1.1",
     ],
-    extras_require={"test": ["hypothesis>=6.100", "pytest>=8.4"]},
-    entry_points={},
+    extras_require={
+        "ros": ["roboaccord-ros"],  # for the node
+        "test": ["hypothesis>=6.100", "pytest>=8.4"],
+    },
+    entry_points={
+        "console_scripts": [f"browser = {NAME}.node:main"],
+        "roboaccord.commands": [f"view = {NAME}.door:view_command"],
+        "roboaccord.displays": [
+            f"browser = {NAME}.live:LiveView",
+            f"browser.node = {NAME}.node:BrowserShell",
+        ],
+        "roboaccord.functions": [f"view = {NAME}.door:view"],
+    },
     zip_safe=True,
 )

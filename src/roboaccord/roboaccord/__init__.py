@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from roboaccord.door.runs import read_bag as read_bag
     from roboaccord.door.runs import run as run
     from roboaccord.door.runs import sweep as sweep
-    from roboaccord.door.views import view as view
     from roboaccord.report.comparison import Comparison as Comparison
     from roboaccord.report.stills import plot_of as plot_of
     from roboaccord.run.inputs import Hold as Hold
@@ -62,7 +61,7 @@ if TYPE_CHECKING:
     from roboaccord.simulators.reference import JointSpaceReference as JointSpaceReference
 
 # Imported when asked for (PEP 562): a command that needs none of them starts in half the time.
-_get, _names, _lazy = lazy_names(__name__, rooms=("crosscheck", "run", "view"))
+_get, _names, _lazy = lazy_names(__name__, rooms=("crosscheck", "run"))
 __all__ = [name for name in _lazy if name not in ("__version__", "html_of", "plot_of", "text_of")]
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from roboaccord.bag.reader import read_run as read_run
     from roboaccord.bag.second import Look as Look
     from roboaccord.bag.second import decode_looks as decode_looks
+    from roboaccord.bag.second import read_pair as read_pair
     from roboaccord.bag.targets import decode_change as decode_change
     from roboaccord.bag.targets import encode_target as encode_target
     from roboaccord.bag.topics import REFERENCE as REFERENCE
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from roboaccord.bag.topics import reference_topics as reference_topics
     from roboaccord.bag.topics import run_topics as run_topics
     from roboaccord.bag.topics import switch_topic as switch_topic
+    from roboaccord.bag.transforms import PERIOD as PERIOD
     from roboaccord.bag.transforms import ContactMarkers as ContactMarkers
     from roboaccord.bag.transforms import RobotTransforms as RobotTransforms
     from roboaccord.bag.transforms import contact_finder as contact_finder

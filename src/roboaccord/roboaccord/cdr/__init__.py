@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from roboaccord.cdr.codecs import OdometryCodec as OdometryCodec
     from roboaccord.cdr.codecs import read_joint_state as read_joint_state
     from roboaccord.cdr.messages import Status as Status
+    from roboaccord.cdr.messages import contact_arrow as contact_arrow
     from roboaccord.cdr.messages import decode_bool as decode_bool
     from roboaccord.cdr.messages import decode_clock as decode_clock
     from roboaccord.cdr.messages import decode_events as decode_events

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names as lazy_names
 
 if TYPE_CHECKING:
+    from roboaccord.contract import plugins as plugins
     from roboaccord.contract.checks import NANOSECONDS as NANOSECONDS
     from roboaccord.contract.checks import check_command as check_command
     from roboaccord.contract.checks import check_positive as check_positive
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.interfaces import LinkMotion as LinkMotion
     from roboaccord.contract.interfaces import Observer as Observer
     from roboaccord.contract.interfaces import Tally as Tally
+    from roboaccord.contract.modes import SETUP as SETUP
     from roboaccord.contract.modes import Modes as Modes
     from roboaccord.contract.modes import by_option as by_option
     from roboaccord.contract.results import BESIDE as BESIDE
@@ -82,6 +84,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.state import IDENTITY as IDENTITY
     from roboaccord.contract.state import NO_SWITCHES as NO_SWITCHES
     from roboaccord.contract.state import ORIGIN as ORIGIN
+    from roboaccord.contract.state import STATE_ARRAYS as STATE_ARRAYS
     from roboaccord.contract.state import Aim as Aim
     from roboaccord.contract.state import Array as Array
     from roboaccord.contract.state import Command as Command

@@ -10,16 +10,27 @@ if TYPE_CHECKING:
     from roboaccord.description.base_kinds import KINDS as KINDS
     from roboaccord.description.base_kinds import FixedBase as FixedBase
     from roboaccord.description.degrees import DEGREES as DEGREES
+    from roboaccord.description.materials import BLUE as BLUE
+    from roboaccord.description.materials import RED as RED
     from roboaccord.description.meshes import FILE as FILE
     from roboaccord.description.meshes import FORMATS as FORMATS
     from roboaccord.description.meshes import mesh_path as mesh_path
     from roboaccord.description.meshes import read_mesh as read_mesh
+    from roboaccord.description.meshes import ships as ships
     from roboaccord.description.parameters import Parameters as Parameters
     from roboaccord.description.parameters import load_parameters as load_parameters
     from roboaccord.description.parameters import parameter_file as parameter_file
     from roboaccord.description.resources import share as share
+    from roboaccord.description.scene import VISUAL as VISUAL
+    from roboaccord.description.scene import Scene as Scene
+    from roboaccord.description.scene import Shape as Shape
+    from roboaccord.description.solids import BACKDROPS as BACKDROPS
+    from roboaccord.description.solids import GROUND as GROUND
+    from roboaccord.description.solids import TERRAIN as TERRAIN
+    from roboaccord.description.solids import WALL as WALL
     from roboaccord.description.solids import Faces as Faces
     from roboaccord.description.solids import Geometry as Geometry
+    from roboaccord.description.solids import Surface as Surface
     from roboaccord.description.solids import box as box
     from roboaccord.description.solids import facets as facets
     from roboaccord.description.solids import read_geometry as read_geometry

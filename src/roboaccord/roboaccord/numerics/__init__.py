@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from roboaccord.numerics.complementarity import solve_by_pivoting as solve_by_pivoting
     from roboaccord.numerics.complementarity import solve_in_box as solve_in_box
     from roboaccord.numerics.jit import COMPILES as COMPILES
+    from roboaccord.numerics.jit import HAS_NUMBA as HAS_NUMBA
     from roboaccord.numerics.jit import kernel as kernel
     from roboaccord.numerics.machine import private_folder as private_folder
     from roboaccord.numerics.machine import python as python

@@ -7,6 +7,13 @@ from typing import TYPE_CHECKING
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from roboaccord.scenario.camera import ABOVE as ABOVE
+    from roboaccord.scenario.camera import ASIDE as ASIDE
+    from roboaccord.scenario.camera import AZIMUTH as AZIMUTH
+    from roboaccord.scenario.camera import ELEVATION as ELEVATION
+    from roboaccord.scenario.camera import Camera as Camera
+    from roboaccord.scenario.camera import View as View
+    from roboaccord.scenario.camera import start_view as start_view
     from roboaccord.scenario.controllers import check_controller as check_controller
     from roboaccord.scenario.controllers import make_controller as make_controller
     from roboaccord.scenario.files import apply_change as apply_change
@@ -23,6 +30,7 @@ if TYPE_CHECKING:
     from roboaccord.scenario.setup import find_robot as find_robot
     from roboaccord.scenario.setup import is_file as is_file
     from roboaccord.scenario.setup import robot_names as robot_names
+    from roboaccord.scenario.surroundings import surfaces_around as surfaces_around
     from roboaccord.scenario.user_code import explain as explain
     from roboaccord.scenario.user_code import shows_tracebacks as shows_tracebacks
     from roboaccord.scenario.user_code import users_code as users_code

@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
-from roboaccord.contract import AccordError, Json
+from roboaccord.contract import AccordError, Json, plugins
 from roboaccord.description import share
 from roboaccord.gazebo import contact_shapes
 from roboaccord.run import make_simulator
@@ -23,7 +23,7 @@ from roboaccord_ros.gazebo.prepare import (
 )
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.launch_data import Meaning, Process, Value
-from roboaccord_ros.plan.request import GAZEBO, Choice, Request, Sight, choose, speed
+from roboaccord_ros.plan.request import GAZEBO, PAGE, Choice, Request, Sight, choose, speed
 
 REAL = 1.0  # simulated seconds a second; 0: as fast as can be
 
@@ -168,7 +168,8 @@ def _viewers(request: Request, sight: Sight) -> list[Process]:
         )
     if sight.view:
         page = {**_run(request), "open_page": sight.screen}
-        viewers.append(_node("browser", sight.view, page))
+        node = _node("browser", sight.view, page)
+        viewers.append(replace(node, module=plugins.entries("displays")[PAGE].module))
     if sight.foxglove:
         bridge = "foxglove_bridge"
         viewers.append(

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from roboaccord.contract import AccordError, count_steps, did_you_mean
+from roboaccord.contract import AccordError, count_steps, did_you_mean, plugins
 from roboaccord.engines import REFERENCE, default_names, engine_names
 from roboaccord.run import RecordedInputs, make_simulator
 from roboaccord.scenario import RELEASED, Setup, is_file
@@ -29,6 +29,7 @@ SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 GAZEBO = "gz"
 SLOW = 0.4  # of real time, below which driving is refused
+PAGE = "browser.node"  # entry point of the node that shows the robot in the browser
 
 
 @dataclass(frozen=True)
@@ -233,11 +234,12 @@ class Sight:
             raise AccordError("foxglove:=true needs the package foxglove_bridge")
         view = request.on("view", not (request.on("headless") or gazebo or rviz))
         asked, lacks = request["view"] == "true", ""
-        if view and find_spec("viser") is None:
-            from roboaccord.view import INSTALL as lacks  # imports more than a plan needs
-
-            if asked:
-                raise AccordError(lacks)
+        if view:
+            what = "the browser view"
+            need = "" if find_spec("viser") else f"{what} needs viser; run: pip install viser"
+            lacks = plugins.lacking("displays", PAGE, what) or need
+        if lacks and asked:
+            raise AccordError(lacks)
         stays: Literal["window", "view"] = "window" if shown or asked else "view"
         return cls(gazebo, rviz, foxglove, shown, stays if view and not lacks else "", lacks)
 

@@ -1,6 +1,6 @@
-"""A robot in its surroundings, served to browsers.
+"""A robot in its surroundings, served to browsers: what is on the page beside its controls.
 
-Needs viser, the extra `view`, which is imported when a stage is opened.
+Colours, light and camera of pages may change here. viser is imported when a stage is opened.
 """
 
 from __future__ import annotations
@@ -14,20 +14,26 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Array
+from roboaccord.description import (
+    BACKDROPS,
+    GROUND,
+    RED,
+    TERRAIN,
+    VISUAL,
+    WALL,
+    Scene,
+    Surface,
+)
+from roboaccord.numerics import matrix_quaternion
+from roboaccord.scenario import Camera
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, ORIGIN, Array
-from roboaccord.description.materials import RED
-from roboaccord.description.solids import BACKDROPS, GROUND, TERRAIN, WALL, Surface
-from roboaccord.numerics.rotations import matrix_quaternion
-from roboaccord.view.annotations import GREEN
-from roboaccord.view.camera import Camera
-from roboaccord.view.ground import GROUND as GROUND_COLOUR
-from roboaccord.view.ground import LINE, TRACE
-from roboaccord.view.raster import Mesh, hidden
-from roboaccord.view.scene import VISUAL, Scene
-from roboaccord.view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame
+from roboaccord_view.annotations import GREEN
+from roboaccord_view.ground import GROUND as GROUND_COLOUR
+from roboaccord_view.ground import LINE, TRACE
+from roboaccord_view.motion import outline
+from roboaccord_view.raster import Mesh, hidden
+from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame
 
 if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi, SceneNodeHandle
@@ -57,8 +63,7 @@ class Figure:
         collision: whether the collision shapes are shown.
 
     Attributes:
-        parsed, tree: the description, and its tree.
-        meshes: of each the index of its link, vertices in the link's frame (v, 3) [m], triangles.
+        parsed: what is drawn of the description.
         frames: viser's node of each link with a mesh, by its index.
 
     Raises:
@@ -67,19 +72,17 @@ class Figure:
 
     def __init__(self, scene: SceneApi, path: str, urdf: str, collision: bool = False) -> None:
         self._scene, self._path, self._collision = scene, path, collision
-        self.parsed = parsed = Scene.parse(urdf, collision=collision)
-        self.tree = parsed.tree
-        self.meshes: list[tuple[int, Array, Index]] = []
-        self._joints = tuple(joint.name for joint in self.tree.moving)
+        self.parsed = Scene.parse(urdf, collision=collision)
+        links = self.parsed.tree.links
+        self._joints = tuple(joint.name for joint in self.parsed.tree.moving)
         self.frames: dict[int, FrameHandle] = {}
         self._handles: list[MeshHandle] = []
-        for number, shape in enumerate(parsed.shapes):
-            name = f"{path}/{self.tree.links[shape.link].name}"
+        for number, shape in enumerate(self.parsed.shapes):
+            name = f"{path}/{links[shape.link].name}"
             if shape.link not in self.frames:
                 self.frames[shape.link] = scene.add_frame(name, show_axes=False)
             surface = Surface(f"{name}/{number}", shape.vertices, shape.faces, shape.colour)
             self._handles.append(add_surface(scene, surface.name, surface, shape.opacity))
-            self.meshes.append((shape.link, shape.vertices, surface.triangles))
 
     def paint(self, urdf: str) -> None:
         """Take the colours of another description of the same shapes."""
@@ -89,7 +92,7 @@ class Figure:
 
     def label(self, link: int, text: str) -> LabelHandle:
         """Write a text, hidden at first, at the origin of a link."""
-        name = f"{self._path}/{self.tree.links[link].name}/{text}"
+        name = f"{self._path}/{self.parsed.tree.links[link].name}/{text}"
         return self._scene.add_label(name, text, anchor="bottom-left", visible=False)
 
     def redden(self, shapes: Collection[int]) -> None:
@@ -102,7 +105,7 @@ class Figure:
     ) -> tuple[Array, Array]:
         """Return origins (k, 3) [m] and rotations (k, 3, 3) of the links in a pose."""
         q = np.array([angles.get(name, 0.0) for name in self._joints])
-        return self.tree.forward(self._joints, q, position, orientation)
+        return self.parsed.tree.forward(self._joints, q, position, orientation)
 
     def pose(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
         """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w."""
@@ -115,7 +118,8 @@ class Figure:
         """Return the outermost vertices (v, 3) [m] in a pose."""
         origins, turns = self.forward(angles, position, orientation)
         shapes = self.parsed.shapes
-        return np.concatenate([s.outline @ turns[s.link].T + origins[s.link] for s in shapes])
+        placed = [outline(s.vertices) @ turns[s.link].T + origins[s.link] for s in shapes]
+        return np.concatenate(placed)
 
 
 def add_surface(scene: SceneApi, path: str, surface: Surface, opacity: float = 1.0) -> MeshHandle:
@@ -148,7 +152,7 @@ class Stage:
         nodes: viser's nodes of the surfaces by name, and of the `grid`.
 
     Raises:
-        AccordError: if the extra `view` is not installed, or it cannot listen on the address.
+        AccordError: if viser is not installed, or it cannot listen on the address.
     """
 
     def __init__(
@@ -161,7 +165,7 @@ class Stage:
     ) -> None:
         _check_host(host)
         try:
-            from roboaccord.view.guard import open_server
+            from roboaccord_view.guard import open_server
 
             self.server = open_server(host, port)
         except ImportError:

@@ -1,4 +1,7 @@
-"""Level ground and terrain behind a robot: a grid, its path, and shadows."""
+"""Level ground and terrain behind a robot: a grid, its path, and shadows.
+
+Colours and widths of what a film draws around the robot may change here.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
+from roboaccord.contract import Array
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Camera
 
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
-from roboaccord.view.camera import Camera
-from roboaccord.view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture
+from roboaccord_view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture, finer
 
 GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
@@ -180,11 +183,11 @@ class Relief:
         self._size = float(np.linalg.norm(high - low))
         self._middle, self._mesh = 0.5 * (low + high), mesh
         self._sun = Canvas(self._above(LIGHT))
-        canvas = Canvas(camera.scaled(OVERSAMPLING))
+        canvas = Canvas(finer(camera))
         canvas.draw(mesh)
         canvas.lay_over(picture)
         self.picture, self.hidden = picture, canvas.depths
-        places = camera.places(canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
+        places = _places(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
         seen = self._sun.camera.local(places)
         self._flat = np.ascontiguousarray(self._sun.camera.project(places))
         self._inverse = np.ascontiguousarray(1.0 / seen[..., 2])
@@ -211,6 +214,15 @@ class Relief:
         distance = FAR * self._size
         view = 2.0 * math.atan(0.55 / FAR)
         return Camera.aim(self._middle, direction, distance, view, (DETAIL, DETAIL))
+
+
+def _places(camera: Camera, inverse: Depths) -> Array:
+    """Return the points (height, width, 3) [m] that have 1 / depth `inverse`; nan where 0."""
+    x = (np.arange(camera.width) + 0.5 - 0.5 * camera.width) / camera.focal
+    y = (np.arange(camera.height) + 0.5 - 0.5 * camera.height) / camera.focal
+    right, down, forward = camera.axes
+    rays = x[:, None] * right + (y[:, None] * down)[:, None] + forward
+    return np.asarray(camera.eye + rays / np.where(inverse > 0.0, inverse, np.nan)[..., None])
 
 
 @kernel
