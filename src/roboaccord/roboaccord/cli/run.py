@@ -49,7 +49,7 @@ WATCHED = ("direct", "ros")  # transports in this process
 DISPLAY = "browser"  # entry point of `roboaccord.displays`, made of a setup and a speed
 
 
-class Display(Observer, Protocol):
+class RunDisplay(Observer, Protocol):
     """What `--view` shows a run on while it goes: a page, from which the robot may be pushed."""
 
     @property
@@ -201,9 +201,9 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
 
 
 @contextmanager
-def watched(setup: Setup, speed: float) -> Iterator[Display]:
+def watched(setup: Setup, speed: float) -> Iterator[RunDisplay]:
     """Show a run on a display, which is closed if the run fails."""
-    display: Display = load("displays", DISPLAY, "run --view")(setup, speed)
+    display: RunDisplay = load("displays", DISPLAY, "run --view")(setup, speed)
     log.print(f"watch at {display.url}")
     try:
         yield display
@@ -212,7 +212,7 @@ def watched(setup: Setup, speed: float) -> Iterator[Display]:
         raise
 
 
-def stay_open(live: Display, trajectory: Trajectory, stay: float) -> None:
+def stay_open(live: RunDisplay, trajectory: Trajectory, stay: float) -> None:
     """Replay a run on its page, for so long [s] or until interrupted."""
     until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
     log.print(f"the page at {live.url} stays until {until}")
