@@ -113,8 +113,8 @@ def view(
         bags = [bag_of(each) for each in (what, *others) if not isinstance(each, Setup)]
         of = setup_of(robot, **options) if robot else None
         if gif or mp4:
-            files = (Path(file) if file else None for file in (gif, mp4))
-            film = FilmOptions(*files, fps=fps, size=size, uncut=uncut)
+            files = Path(gif) if gif else None, Path(mp4) if mp4 else None
+            film = FilmOptions(*files, fps, size, uncut)
             write_films(bags, film, speed, of, note, collision=collision)
         else:
             Recorded.read(bags, of, note).play(page, speed, note, collision=collision)

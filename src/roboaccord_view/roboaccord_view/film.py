@@ -222,7 +222,7 @@ class Film:
                 places.append((self._path[-1], "nearest point", notes.GREEN, True))
         places += [(origins[f.link], f.name, notes.WARNING, False) for f in failed]
         turn = self._stance.turn.T
-        return [(camera.project(place @ turn), *rest) for place, *rest in places]
+        return [(camera.project(at @ turn), text, ink, ring) for at, text, ink, ring in places]
 
     def _legend(self, i: int) -> list[tuple[str, Ink]]:
         """Return what is drawn, each in its colour, with its distance from target or robot."""

@@ -197,6 +197,8 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
     transport = transport or "ros"
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
+    if view:
+        load("displays", DISPLAY, "run --view")  # or there is none
     return transport
 
 

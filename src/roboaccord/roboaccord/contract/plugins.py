@@ -10,7 +10,7 @@ belongs to a robot or a command carries its name, `OWNER.NAME`:
                  in packages.yaml PACKAGE.SCENARIO, each of them
     functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE
     twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
-    displays     NAME = module:function, which makes a `cli.run.RunDisplay` of a setup and a speed, to
+    displays     NAME = module:function, which makes a `cli.run.RunDisplay` of setup and speed, to
                  show a run by `accord run --view`; NAME.node, the node of launches by `view:=`
 
 `packages.yaml` beside this file lists what the repository's packages add. It is read for one
