@@ -19,8 +19,9 @@ from roboaccord.cli import (
     Engine,
     Packages,
     Speed,
-    complete_bag_or_robot,
-    complete_bag_or_scenario,
+    complete_bag,
+    complete_robot,
+    complete_scenario,
     load_setup,
     log,
     one_scenario,
@@ -64,6 +65,17 @@ VIEW = Modes(_modes, {
     "in the browser": "stay port host",
     "as a film": "fps size uncut",
 })  # fmt: skip
+
+
+def complete_first(incomplete: str) -> list[str]:
+    """Return the recorded runs and the robots whose names begin so, for the shell."""
+    return [*complete_bag(incomplete), *complete_robot(incomplete)]
+
+
+def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return what may come second to a recorded run or a robot, whichever was typed."""
+    is_bag = Path(str(ctx.params.get("what", ""))).exists()
+    return complete_bag(incomplete) if is_bag else complete_scenario(ctx, incomplete)
 
 
 @VIEW.guard
@@ -134,7 +146,7 @@ def view_command(
         typer.Argument(
             metavar="BAG|ROBOT|FILE",
             help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
-            autocompletion=complete_bag_or_robot,
+            autocompletion=complete_first,
         ),
     ],
     beside: Annotated[
@@ -143,7 +155,7 @@ def view_command(
             metavar="[BAG...|SCENARIO]",
             help="Further runs, shown translucent; of a FILE, too; or a scenario to simulate and "
             "push.",
-            autocompletion=complete_bag_or_scenario,
+            autocompletion=complete_other,
         ),
     ] = None,
     film: FilmOptions = FilmOptions(),  # noqa: B008 - frozen

@@ -53,7 +53,7 @@ def open_stage(
     stage = Stage(setup.urdf(), port, host, surfaces_around(setup), collision)
     pose = pose_of(setup, setup.initial)
     stage.aim(pose)
-    stage.pose(*pose)
+    stage.pose(pose)
     return stage
 
 
@@ -76,14 +76,14 @@ class StateDisplay:
         if state.time < self._time:
             self._path.clear()
         self._time = state.time
-        links = self._stage.robot.forward(*pose_of(self._setup, state))
+        links = self._stage.robot.forward(pose_of(self._setup, state))
         self._path.append(self._stage.robot.parsed.tree.centres(*links))
         if len(self._path) > PATH_MOST:
             del self._path[1::2]
 
     def show(self, state: RobotState, arrows: Array) -> None:
         """Show the state that was noted last, and contacts by arrows (k, 2, 3) [m]."""
-        self._stage.pose(*pose_of(self._setup, state))
+        self._stage.pose(pose_of(self._setup, state))
         self._stage.touch(arrows)
         self._clock.value = f"{state.time:.4f} s"
         if time.monotonic() > self._drawn + PATH_PERIOD:
@@ -216,7 +216,7 @@ def view_robot(
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
-        stage.pose(angles, position, orientation)
+        stage.pose((angles, position, orientation))
 
     for joint in setup.tree.moving:
         low, high = slider_range(*ranges.get(joint.name, (joint.lower, joint.upper)))
@@ -226,7 +226,7 @@ def view_robot(
             f"{joint.name} [{unit}]", low, high, SLIDER_STEP, first
         )
         slider.on_update(lambda event, name=joint.name: moved(name, float(event.target.value)))
-    stage.pose(angles, position, orientation)
+    stage.pose((angles, position, orientation))
     return stage
 
 

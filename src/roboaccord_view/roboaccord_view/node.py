@@ -64,7 +64,7 @@ class SecondDisplay:
             self._line.content = look.line
         self._look = look
         with self._stage.server.atomic():
-            self.figure.pose(*pose_of(self._setup, state))
+            self.figure.pose(pose_of(self._setup, state))
 
 
 class BrowserShell(Shell):

@@ -74,15 +74,18 @@ class SecondRecording(Recording):
         gui = stage.server.gui
         what = aim.name if aim else "centres of mass"
         self.distance = gui.add_text(f"{second.name}: {what} apart [m]", "", disabled=True)
-        self.cause = gui.add_markdown("")
+        self._cause = gui.add_markdown("")
 
-    def paint(self, moment: float) -> str:
-        """Show the look of a time [s], and return the line that goes with it."""
-        look = self._second.look(moment)
+    def show(self, moment: float) -> Array:
+        """Show what is at a time [s], and return the point of its path (3,) [m]."""
+        i, look = self.index(moment), self._second.look(moment)
+        self.figure.pose(self.pose(i))
         if look.colours != self._look.colours:
             self.figure.paint(self._second.painted(look))
+        if look.line != self._cause.content:
+            self._cause.content = look.line
         self._look = look
-        return look.line
+        return np.asarray(self.path[i])
 
 
 class Player:
@@ -160,21 +163,16 @@ class Player:
         i = self._main.index(moment)
         jump = not 0.0 <= moment - self._shown <= JUMP
         self._shown = moment
-        self.stage.pose(*self._main.pose(i), at_once=jump)
+        self.stage.pose(self._main.pose(i), at_once=jump)
         self.stage.touch(self._arrows(moment))
         self._point_out(moment)
         self._pictures += 1
         telling = self._pictures % 3 == 1 or not self._play.value
         for ghost in self._ghosts:
-            k = ghost.index(moment)
             with self.stage.server.atomic():
-                ghost.figure.pose(*ghost.pose(k))
-                line = ghost.paint(moment)
-            if line != ghost.cause.content:
-                ghost.cause.content = line
+                place = ghost.show(moment)
             if telling:
-                apart = np.linalg.norm(self._main.path[i] - ghost.path[k])
-                ghost.distance.value = f"{apart:.6f}"
+                ghost.distance.value = f"{np.linalg.norm(self._main.path[i] - place):.6f}"
         if telling:
             self._clock.value = f"{self._main.trajectory.time[i]:.4f} s"
 

@@ -96,8 +96,7 @@ def stance_of(
         raise AccordError(f"a robot of {radius:g} m cannot be drawn")
     wall = wall or moves_on_wall(points, radius)
     turn = ON_WALL if wall else ON_GROUND
-    direction = np.array([math.cos(azimuth), math.sin(azimuth), math.tan(ELEVATION)])
-    direction = BEFORE_WALL if wall else direction
+    direction = BEFORE_WALL if wall else towards(azimuth, ELEVATION)
     seen, middle = points @ turn.T, centre @ turn.T
     target, distance = frame(seen.reshape(-1, 3), direction, aspect, bands)
     targets = np.tile(target, (len(points), 1))
@@ -108,6 +107,11 @@ def stance_of(
     lowest = float(seen[..., 2].min())
     floor = lowest if wall else min(lowest, 0.0)
     return Stance(turn, floor, grid_of(distance), targets, direction, distance)
+
+
+def towards(azimuth: float, elevation: float) -> Array:
+    """Return the direction to a camera (3,)."""
+    return np.array([math.cos(azimuth), math.sin(azimuth), math.tan(elevation)])
 
 
 def moves_on_wall(points: Array, radius: float) -> bool:
@@ -132,7 +136,7 @@ def over_terrain(vertices: Array, count: int, aspect: float, bands: Bands = NO_B
         aspect: width of a picture over its height.
         bands: as of `stance_of`.
     """
-    direction = np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])
+    direction = towards(ASIDE, STEEP)
     target, distance = frame(vertices, direction, aspect, bands)
     targets, floor = np.tile(target, (count, 1)), float(vertices[:, 2].min())
     return Stance(ON_GROUND, floor, grid_of(distance), targets, direction, distance)

@@ -556,7 +556,7 @@ def test_a_page_opens_with_all_of_the_robot_in_sight(length: float) -> None:
     try:
         camera = stage.server.initial_camera
         eye, middle = np.array(camera.position), np.array(camera.look_at)
-        points = stage.robot.points({}, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+        points = stage.robot.points(({}, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
     finally:
         stage.close()
     assert np.ptp(points, axis=0).max() > length

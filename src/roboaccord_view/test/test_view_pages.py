@@ -150,8 +150,8 @@ def test_a_robot_of_meshes_stands_where_the_camera_sees_it(tmp_path: Path) -> No
     setup = setup_of("packbot", "shelf")
     stage = open_stage(setup, 18480)
     with page_of(stage, tmp_path) as page:
-        camera, pose = camera_of(stage), (dict(zip(setup.joints, setup.initial.q, strict=True)),)
-        origins, turns = stage.robot.forward(*pose, setup.initial.position, IDENTITY)
+        camera, angles = camera_of(stage), dict(zip(setup.joints, setup.initial.q, strict=True))
+        origins, turns = stage.robot.forward((angles, setup.initial.position, IDENTITY))
         shapes = stage.robot.parsed.shapes
         assert len(shapes) >= 20
         solids = [(s.vertices @ turns[s.link].T + origins[s.link], s.faces) for s in shapes]
@@ -211,7 +211,7 @@ def test_two_motions_are_shown_at_one_time_with_their_distance(tmp_path: Path) -
     assert player._ghosts[0].distance.value == "0.300000"
     with page_of(stage, tmp_path) as page:
         ghost = player._ghosts[0].figure
-        pose = ghost.forward({}, setup.initial.position + 0.3 * ALONG, IDENTITY)
+        pose = ghost.forward(({}, setup.initial.position + 0.3 * ALONG, IDENTITY))
         shapes = ghost.parsed.shapes
         solids = [(s.vertices @ pose[1][s.link].T + pose[0][s.link], s.faces) for s in shapes]
         expected = silhouette(camera_of(stage), solids)

@@ -26,8 +26,9 @@ from .options import Seed as Seed
 from .options import Speed as Speed
 from .options import Stay as Stay
 from .options import choose_engines as choose_engines
-from .options import complete_bag_or_robot as complete_bag_or_robot
-from .options import complete_bag_or_scenario as complete_bag_or_scenario
+from .options import complete_bag as complete_bag
+from .options import complete_robot as complete_robot
+from .options import complete_scenario as complete_scenario
 from .options import gathers as gathers
 from .options import load_setup as load_setup
 from .options import numbers as numbers
