@@ -17,8 +17,8 @@ from std_msgs.msg import String
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.shell import Shell, set_log_level
-from roboaccord_ros.launch_data import Value
 
+Value = bool | int | float | str | Sequence[str]  # of a parameter
 Values = dict[str, Any]
 """Parameters by name, as rclpy gives them."""
 PARAMETERS: dict[str, tuple[Value, str]] = {
