@@ -4,7 +4,7 @@ import xml.etree.ElementTree as ET
 from glob import glob
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import setup
 
 NAME = "roboaccord_ros"
 HERE = Path(__file__).resolve().parent  # where colcon links files, the source
@@ -22,23 +22,13 @@ SHARED = {
 NODES = ("simulator", "controller", "recorder", "crosscheck", "browser")
 
 setup(
-    name="roboaccord-ros",
     version=PACKAGE.findtext("version"),
     description=PACKAGE.findtext("description"),
     long_description=(HERE / "README.md").read_text(encoding="utf-8"),
-    long_description_content_type="text/markdown",
     license=PACKAGE.findtext("license"),
-    license_files=["LICENSE"],
     author=PACKAGE.findtext("maintainer"),
     project_urls={str(url.get("type")): str(url.text) for url in PACKAGE.findall("url")},
-    classifiers=[
-        "Operating System :: POSIX :: Linux",
-        "Programming Language :: Python :: 3",
-        "Topic :: Scientific/Engineering",
-    ],
-    python_requires=">=3.11,<3.14",
-    packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"]},
+    python_requires=">=3.11,<3.14",  # colcon cannot read it in setup.cfg
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
@@ -60,5 +50,4 @@ setup(
         "roboaccord.engines": [f"gz = {NAME}.gazebo.engine:SPEC"],
         "roboaccord.teleop": [f"ros = {NAME}.run.teleop:connect"],
     },
-    zip_safe=True,
 )

@@ -420,7 +420,7 @@ def test_a_robot_may_be_a_file(tmp_path):
     words = ("sim:=reference", "crosscheck:=true", "lockstep:=false")
     plan = plan_of(*words, robot="rod.urdf", scenario="")
     assert (plan["robot"], plan["scenario"], plan["name"]) == (str(path), "released", "rod")
-    assert plan["files"] == json.dumps([f"robot={path}"])
+    assert plan["files"] == json.dumps([f"robot={json.dumps(str(path))}"])
     with pytest.raises(AccordError, match="Gazebo takes robots with a package"):
         plan_of("sim:=gz", robot="rod.urdf", scenario="")
 
