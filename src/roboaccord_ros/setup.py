@@ -40,7 +40,6 @@ setup(
         "console_scripts": [
             *(f"{node} = {NAME}.nodes.{node}:main" for node in NODES),
             f"gz_adapter = {NAME}.gazebo.gz_adapter:main",
-            f"gazebo_table = {NAME}.gazebo.table:main",
         ],
         "roboaccord.runners": [
             f"ros = {NAME}.run.runner:run_ros",
