@@ -45,7 +45,7 @@ setup(
             f"ros = {NAME}.run.runner:run_ros",
             f"ros_processes = {NAME}.run.processes:run_ros_processes",
         ],
-        "roboaccord.displays": ["browser = roboaccord.view.display:BROWSER"],
+        "roboaccord.displays": [f"browser.node = {NAME}.nodes.browser:BrowserShell"],
         "roboaccord.engines": [f"gz = {NAME}.gazebo.engine:SPEC"],
         "roboaccord.teleop": [f"ros = {NAME}.run.teleop:connect"],
     },

@@ -13,9 +13,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from roboaccord.contract import displays
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.plugins import load
+from roboaccord.contract.plugins import entries
 from roboaccord.contract.state import Target
 from roboaccord.run.inputs import Hold
 from roboaccord.run.runner import RunRequest, run_direct
@@ -28,6 +27,7 @@ pytest.importorskip("snake", reason="the snake, by which the planner is tested, 
 from launch_files import RUNS, declared, scenario_of
 from roboaccord_ros.gazebo import transport
 from roboaccord_ros.gazebo.prepare import own_cores
+from roboaccord_ros.plan import request as choosing
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request, Sight, choose
 from roboaccord_ros.run import with_parent
@@ -302,12 +302,12 @@ def test_who_may_look_sees_real_time(monkeypatch):
     plan = plan_of("sim:=reference", "set:=seed=3")
     assert (plan["robot"], plan["scenario"], plan["set"]) == ("snake", "serpenoid", '["seed=3"]')
     assert (plan["view"], plan["view_ends"], plan["open_page"]) == ("true", "window", "true")
-    assert plan["view_node"] == load("displays", "browser").node
+    assert plan["view_node"] == entries("displays")["browser.node"].module
 
 
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
     """It states what to install; a page that was asked for is refused."""
-    monkeypatch.setattr(displays, "find_spec", lambda _: None)
+    monkeypatch.setattr(choosing, "find_spec", lambda _: None)
     plan = plan_of("sim:=reference")
     assert (plan["view"], plan["pace"]) == ("false", "0.0")
     assert "pip install viser" in plan["messages"]

@@ -10,11 +10,11 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 
 from roboaccord.contract import AccordError, count_steps
-from roboaccord.contract.displays import Display
-from roboaccord.contract.plugins import entries, load
+from roboaccord.contract.plugins import entries, lacking
 from roboaccord.engines import REFERENCE, default_names, engine_names
 from roboaccord.run import RecordedInputs, make_simulator
 from roboaccord.scenario import RELEASED, Setup, is_file
@@ -26,7 +26,8 @@ from roboaccord_ros.speed import last_factor
 
 SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
-GAZEBO, BROWSER = "gz", "browser"
+GAZEBO = "gz"
+BROWSER, PAGE = "browser", "the browser view"  # the display of `view:=true`
 SLOW = 0.4  # of real time, below which driving is refused
 
 
@@ -45,7 +46,8 @@ class Request:
                 known beforehand are checked by the launch file.
         """
         given = dict(word.split(":=", 1) for word in words)
-        displays = ("auto", "true", "false", *entries("displays"))
+        given["view"] = given["view"].replace("True", "true").replace("False", "false")
+        displays = ("auto", "true", "false", *displays_of_launches())
         for name, choices in (("sim", SIMULATORS), ("view", displays)):
             if given[name] not in choices:
                 raise AccordError(f"{name}:={given[name]}: available: {', '.join(choices)}")
@@ -130,6 +132,12 @@ class Request:
         return seconds or (self.recorded.duration if self.recorded else 0.0)
 
 
+def displays_of_launches() -> dict[str, str]:
+    """Return the displays that are installed for launches: the module of each node, by name."""
+    nodes = [entry for name, entry in entries("displays").items() if name.endswith(".node")]
+    return {entry.name.removesuffix(".node"): entry.module for entry in nodes}
+
+
 @dataclass(frozen=True)
 class Choice:
     """Hold what runs a scenario, why not what comes before it, and Gazebo's world."""
@@ -196,15 +204,16 @@ def _refuse_slow(request: Request) -> None:
 class Sight:
     """Hold which windows are shown, and whether somebody looks at all.
 
-    `screen` is that windows can be shown; `view` is what shows the run beside, `stays` that it does
-    so after the run, too; `lacks` is why there is none where one was due, or "".
+    `screen` is that windows can be shown; `view` is the module of the node that shows the run
+    beside, or "", `stays` that it does so after the run, too; `lacks` is why there is none where
+    one was due, or "".
     """
 
     gazebo: bool
     rviz: bool
     foxglove: bool
     screen: bool = False
-    view: Display | None = None
+    view: str = ""
     stays: bool = False
     lacks: str = ""
 
@@ -229,17 +238,16 @@ class Sight:
         sight = cls(gazebo, rviz, foxglove, shown)
         if not request.on("view", not (request.on("headless") or gazebo or rviz)):
             return sight
-        asked = request["view"] != "auto"
-        name = request["view"] if request["view"] in entries("displays") else BROWSER
-        try:
-            view: Display = load("displays", name)
-            if view.missing:
-                raise AccordError(view.missing)
-        except AccordError as error:
-            if asked:
-                raise
-            return replace(sight, lacks=str(error))
-        return replace(sight, view=view, stays=shown or asked)
+        asked, displays = request["view"] != "auto", displays_of_launches()
+        name = request["view"] if request["view"] in displays else BROWSER
+        lacks = lacking("displays", f"{name}.node", PAGE)
+        if name == BROWSER and not find_spec("viser"):
+            lacks = lacks or f"{PAGE} needs viser; run: pip install viser"
+        if lacks and asked:
+            raise AccordError(lacks)
+        if lacks or name not in displays:
+            return replace(sight, lacks=lacks)
+        return replace(sight, view=displays[name], stays=shown or asked)
 
     @property
     def anybody(self) -> bool:
