@@ -158,7 +158,7 @@ READERS: Mapping[str, Sequence[Spoilt]] = {
     "trajectory to follow (CSV, YAML)": [
         Spoilt(f"a{end}", read_trajectory_file) for end in (".csv", ".yaml")
     ],
-    "results of a study (`--resume`)": [Spoilt("a.jsonl", results)],
+    "results of a study": [Spoilt("a.jsonl", results)],
     "identified arm (JSON)": [Spoilt("a.json", KnownArm.read)],
     "slice of a volume (PNG)": [
         Spoilt("s_0.png", in_folder(lambda folder: read_volume(folder, 1)))

@@ -267,19 +267,10 @@ def world(rng: Random, seeds: Path) -> Case:
 
 
 def json_file(rng: Random, seeds: Path) -> Case:
-    """JSON, or lines of it, that an earlier call is to have left."""
+    """JSON that an earlier call is to have left."""
     Path("o").mkdir()
     good = b'{"command": "run", "version": "1", "files": ["bag/metadata.yaml", "x.csv"]}'
-    rows = b'{"study": "accord sweep", "parameters": {"seeds": 2}, "software": {}}\n'
-    rows += b'{"piece": "0123456789abcdef", "result": {"tuple": [1.5, null]}}\n'
     bombs = (b"[" * 100000, b'{"a":' * 100000, b"1" * 100000, b"\xff\xfe{}")
-    choice = rng.random()
-    if choice < 0.3:
-        Path("s.jsonl").write_bytes(
-            rng.choice(bombs) if choice < 0.1 else mutated(rows, rng, text=True)
-        )
-        words = "sweep snake serpenoid --resume s.jsonl --json"
-        return _case("JSON lines", words, refused=Path("s.jsonl").stat().st_size > 0)
     data = rng.choice(bombs) if rng.random() < 0.2 else mutated(good, rng, text=True)
     Path("o/.roboaccord.json").write_bytes(data)
     return _case("JSON", RUN.format("snake serpenoid --out o --force"))

@@ -22,8 +22,6 @@ from monkeybot.stability.pictures import write_design, write_stability
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
 from roboaccord.run import pieces
-from roboaccord.run.pieces import kept_in
-from roboaccord.run.results_file import ResultsFile
 from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough
@@ -76,13 +74,11 @@ def test_where_the_drop_changes_sign_there_is_the_horizontal_gait(near):
     assert (near.drop[i, ~below] < 0.0).all()
 
 
-def test_threads_and_a_file_of_pieces_change_no_bit(near, tmp_path, monkeypatch):
+def test_threads_change_no_bit(near, monkeypatch):
     monkeypatch.setattr(pieces, "cores", lambda: 1)
-    for _ in range(2):  # the second time all is in the file
-        with kept_in(ResultsFile(tmp_path / "map.jsonl", "map", {})):
-            again = stability_map(REPORT, *NEAR)
-        assert again.start.tobytes() == near.start.tobytes()
-        assert again.radius.tobytes() == near.radius.tobytes()
+    again = stability_map(REPORT, *NEAR)
+    assert again.start.tobytes() == near.start.tobytes()
+    assert again.radius.tobytes() == near.radius.tobytes()
 
 
 def test_horizontal_gaits_are_stable_over_the_known_range():

@@ -20,9 +20,9 @@ from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.nodes import crosscheck
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
-from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from std_msgs.msg import String
@@ -45,7 +45,7 @@ class Checked:
         args = robot, 0.0, graph.run
         self.check = CrosscheckShell(graph.node("crosscheck"), *args, reference=True)
         self.recorder = RecorderShell(graph.node("recorder"), robot, self.bag, graph.run)
-        options, made = SimulatorOptions(engine=engine, peers=PEERS), made or make_simulator(setup)
+        options, made = Options(engine=engine, peers=PEERS), made or make_simulator(setup)
         node = graph.node("simulator")
         self.shell = SimulatorShell(node, setup, made, graph.run, options)
         graph.controller(setup)

@@ -36,7 +36,7 @@ from roboaccord.contract import (
     Ratio,
     Seconds,
 )
-from roboaccord.run import held, made_with, write_text
+from roboaccord.run import made_with, write_text
 
 from monkeybot.cli.options import (
     Changes,
@@ -150,10 +150,8 @@ class Mapped:
 
 def measured(
     gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, tolerance: float
-) -> tuple[Landscape, float | None]:
+) -> tuple[Landscape, float]:
     """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
-
-    There is no speed where a file held part of it.
 
     Raises:
         AccordError: if no start gets to the end.
@@ -163,7 +161,7 @@ def measured(
         start = time.perf_counter()
         field = landscape(gait, parameters, w1, w2, tolerance=tolerance, done=done)
         elapsed = time.perf_counter() - start
-    return field, None if held() else field.error.size / elapsed
+    return field, field.error.size / elapsed
 
 
 def write_all(

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
 
 import typer
@@ -31,7 +30,8 @@ from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
 from roboaccord.contract.modes import AddedMode, Modes, with_added
 from roboaccord.contract.plugins import added, load
-from roboaccord.contract.results import Json, Quantity, quantities, to_json
+from roboaccord.contract.results import Json, plain_type, quantities, to_json
+from roboaccord.contract.results import unit_in as unit_of
 from roboaccord.description.xacro_file import TRUST
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
@@ -310,19 +310,6 @@ def units_of(signature: inspect.Signature) -> dict[str, str]:
         flag = _flag(name, info)
         found[flag] = unit_of(signature.parameters[name].annotation)
     return {n: unit for n, unit in found.items() if unit != "1" and not n.endswith("_deg")}
-
-
-def plain_type(kind: type) -> type:
-    """Return a type without what is annotated of it or its parts."""
-    found: type = get_type_hints(SimpleNamespace(__annotations__={"kind": kind}))["kind"]
-    return found
-
-
-def unit_of(kind: type | Quantity) -> str:
-    """Return the unit that a type carries, or one of its parts; "" for none."""
-    if isinstance(kind, Quantity):
-        return kind.unit
-    return next(filter(None, map(unit_of, get_args(kind))), "")
 
 
 def words_of(options: Used, units: Mapping[str, str]) -> list[str]:

@@ -1,5 +1,6 @@
 from ..numerics.lazy import lazy_names as lazy_names
 from . import plugins as plugins
+from . import results as results
 from .checks import NANOSECONDS as NANOSECONDS
 from .checks import check_command as check_command
 from .checks import check_positive as check_positive

@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias, get_args, get_type_hints
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
@@ -94,6 +95,18 @@ def inline(result: type[DataclassInstance]) -> set[str]:
 def unit_of(result: type, name: str) -> str:
     """Return the unit of a field of a dataclass."""
     return quantities(result)[name].unit
+
+
+def plain_type(kind: Any) -> Any:
+    """Return a type without what is annotated of it or its parts."""
+    return get_type_hints(SimpleNamespace(__annotations__={"kind": kind}))["kind"]
+
+
+def unit_in(kind: Any) -> str:
+    """Return the unit that a type carries, or one of its parts; "" for none."""
+    if isinstance(kind, Quantity):
+        return kind.unit
+    return next(filter(None, map(unit_in, get_args(kind))), "")
 
 
 def to_json(value: object) -> Json:

@@ -33,7 +33,7 @@ def _modes(given: Mapping[str, Any]) -> list[str]:
 
 
 PARITY = Modes(_modes, {
-    "": "engines settings base repair page junit sarif seed cluster resume",
+    "": "engines settings base repair page junit sarif seed cluster",
     **dict.fromkeys(("FILE", "FOLDER"), "package trust :="),
 })  # fmt: skip
 

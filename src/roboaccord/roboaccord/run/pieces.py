@@ -129,19 +129,12 @@ def _isolate(
     return found
 
 
-def held() -> int:
-    """Return how many pieces the file held from which the work goes on."""
-    file = _file.get()
-    return file.held if file else 0
-
-
 @contextmanager
 def kept_in(file: ResultsFile) -> Iterator[None]:
     """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
     token = _file.set(file)
     try:
         yield
-        file.sort()
     finally:
         _file.reset(token)
         file.close()
@@ -209,13 +202,12 @@ def _on_dask(
     from cloudpickle import dumps
     from distributed import as_completed
 
-    from roboaccord.run.versions import needed, version_of
+    from roboaccord.run.versions import software
 
     def submit(call: tuple[*Ts]) -> Future[object]:
         # Pickled here, for Dask looks for its own in arguments.
         piece = dumps((function, call))
-        asked = {name: version_of(name) for name in needed(piece)}
-        return client.submit(_remote, piece, asked, threads, pure=False)
+        return client.submit(_remote, piece, software(), threads, pure=False)
 
     futures = {submit(call): i for i, call in calls.items()}
     try:
@@ -237,14 +229,15 @@ def _on_dask(
         client.cancel([*futures])
 
 
-def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> object:
-    """Do a piece on a worker, if it has the same of what the piece needs."""
+def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
+    """Do a piece on a worker, if it has the same software."""
     from cloudpickle import loads
 
-    from roboaccord.run.versions import version_of
+    from roboaccord.run.versions import software
 
+    have = software()
     for name, there in asked.items():
-        if there != (here := version_of(name)):
+        if there != (here := have.get(name)):
             found = f"{name} {here}" if here else f"no {name}"
             raise AccordError(f"worker {os.uname().nodename} has {found}: {there} is needed")
     with users_code(), nullcontext() if threads else _one:

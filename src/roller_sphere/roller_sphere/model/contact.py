@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract import Array, Contact, Fixture, LinkMotion, check_positive
+from roboaccord.contract import results as si
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Setup
 
@@ -135,23 +137,25 @@ GROUND = Fixture(
 )
 
 
-def viscous(setup: Setup, coefficient: float = 20.0) -> RollerFriction:
+def viscous(
+    setup: Setup, coefficient: Annotated[float, si.Quantity("N s/m")] = 20.0
+) -> RollerFriction:
     """Make viscous friction, by which the ball turns as in the paper's model.
 
     Args:
         setup: robot and scenario.
-        coefficient: force over slip [N s/m].
+        coefficient: force over slip.
     """
     return RollerFriction(setup.parameters.radius, Friction(viscous=coefficient))
 
 
-def coulomb(setup: Setup, mu: float = 0.5, slip_speed: float = 0.05) -> RollerFriction:
+def coulomb(setup: Setup, mu: float = 0.5, slip_speed: si.MetresPerSecond = 0.05) -> RollerFriction:
     """Make dry friction of the pressed rollers, smoothed below a slip speed.
 
     Args:
         setup: robot and scenario.
         mu: coefficient.
-        slip_speed: [m/s].
+        slip_speed: at which friction is whole.
     """
     p: RollerSphereParameters = setup.parameters
     return RollerFriction(p.radius, Friction(dry=mu * p.press_force, slip_speed=slip_speed))

@@ -21,6 +21,7 @@ from typing import Annotated
 
 import numpy as np
 from roboaccord.contract import BESIDE, Array, Command, Quantity, RobotState, Target
+from roboaccord.contract import results as si
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Setup
 
@@ -229,16 +230,16 @@ class AdaptiveController:
         setup: robot and scenario.
         amplitude, frequency, waves: of the gait to start with [rad, Hz, 1].
         mu_along, mu_across: what to believe of the ground at the start.
-        slip_speed: smoothing speed of the friction law [m/s].
+        slip_speed: smoothing speed of the friction law.
         objective: `speed`, or `cost` of transport.
-        max_effort: of a joint in the steady state [N m].
-        max_frequency: [Hz].
-        min_speed: of a cheap gait [m/s].
+        max_effort: of a joint in the steady state.
+        max_frequency: of the wave.
+        min_speed: of a cheap gait.
         threshold: relative departure of a coefficient from the belief that counts as a change.
-        patience: time for which it must last [s].
+        patience: time for which it must last.
         adapt: whether to look for a better gait; False only watches.
-        time_constant: of changes of the gait [s].
-        bandwidth: of the tracking [rad/s].
+        time_constant: of changes of the gait.
+        bandwidth: of the tracking.
     """
 
     setup: Setup
@@ -247,16 +248,16 @@ class AdaptiveController:
     waves: float = 1.5
     mu_along: float = 0.1
     mu_across: float = 1.0
-    slip_speed: float = 0.01
+    slip_speed: si.MetresPerSecond = 0.01
     objective: str = "speed"
-    max_effort: float = 3.0
-    max_frequency: float = 3.0
-    min_speed: float = 0.1
+    max_effort: si.NewtonMetres = 3.0
+    max_frequency: si.Hertz = 3.0
+    min_speed: si.MetresPerSecond = 0.1
     threshold: float = 0.25
-    patience: float = 0.1
+    patience: si.Seconds = 0.1
     adapt: bool = True
-    time_constant: float = 0.25
-    bandwidth: float = BANDWIDTH
+    time_constant: si.Seconds = 0.25
+    bandwidth: si.RadiansPerSecond = BANDWIDTH
 
     def __post_init__(self) -> None:
         p = self.setup.parameters

@@ -1,4 +1,4 @@
-"""Command `gazebo_table`: the reference against Gazebo, run by run, as a table.
+"""Campaign: the reference against Gazebo, run by run, as a table.
 
 What is compared is in `config/gazebo_table.yaml` of each robot: a list of entries with the keys
 `scenario`; `within`, the largest difference that passes, with `unit` and `scale`; `figure` of a
