@@ -15,17 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
-from roboaccord.contract import (
-    FOUND,
-    IDENTITY,
-    ORIGIN,
-    REFUSED,
-    Array,
-    Event,
-    Index,
-    Trajectory,
-    fault_of,
-)
+from roboaccord.contract import FOUND, IDENTITY, REFUSED, Array, Event, Index, Trajectory, fault_of
 from roboaccord.description import Scene
 
 from roboaccord_view.ground import GROUND
@@ -94,7 +84,7 @@ def casing(scene: Scene, joint: str) -> int:
     names = [link.name for link in tree.links]
     ends = names.index(moving.parent), names.index(moving.child)
     q = np.zeros(len(tree.moving))
-    origins, turns = tree.forward(tuple(j.name for j in tree.moving), q, ORIGIN, IDENTITY)
+    origins, turns = tree.forward(tuple(j.name for j in tree.moving), q, np.zeros(3), IDENTITY)
 
     def rank(index: int) -> tuple[bool, float, float]:
         shape = scene.shapes[index]

@@ -29,15 +29,7 @@ from roboaccord.cli import (
     read_packages,
 )
 from roboaccord.contract import SETUP, AccordError, Modes
-from roboaccord.door import (
-    Options,
-    Recording,
-    Settings,
-    Subject,
-    bag_of,
-    setup_of,
-    subject_mode,
-)
+from roboaccord.door import Options, Recording, Settings, Subject, bag_of, setup_of, subject_mode
 from roboaccord.run import Run
 from roboaccord.scenario import Setup, find_robot, make_scenario, scenario_names
 

@@ -8,21 +8,12 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from roboaccord.bag import PERIOD, contact_finder
+from roboaccord.bag import PERIOD, Find, contact_finder
 from roboaccord.cdr import contact_arrow
-from roboaccord.contract import (
-    AccordError,
-    Array,
-    ContactPoint,
-    Event,
-    Observer,
-    RobotState,
-    Trajectory,
-)
+from roboaccord.contract import AccordError, Array, Event, Observer, RobotState, Trajectory
 from roboaccord.run import Pace
 from roboaccord.scenario import Setup, surfaces_around
 from roboaccord.simulators import Simulator
@@ -106,7 +97,7 @@ class LiveView(Observer):
     def __init__(self, setup: Setup, speed: float = 1.0, stage: Stage | None = None) -> None:
         self.stage, self._setup = stage or open_stage(setup), setup
         self._latest = setup.initial
-        self._find: Callable[[RobotState], Sequence[ContactPoint]] | None = None
+        self._find: Find | None = None
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
         self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
         gui = self.stage.server.gui

@@ -15,16 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Array
-from roboaccord.description import (
-    BACKDROPS,
-    GROUND,
-    RED,
-    TERRAIN,
-    VISUAL,
-    WALL,
-    Scene,
-    Surface,
-)
+from roboaccord.description import BACKDROPS, GROUND, RED, TERRAIN, VISUAL, WALL, Scene, Surface
 from roboaccord.numerics import matrix_quaternion
 from roboaccord.scenario import Camera
 

@@ -21,6 +21,7 @@ from .topics import run_topics as run_topics
 from .topics import switch_topic as switch_topic
 from .transforms import PERIOD as PERIOD
 from .transforms import ContactMarkers as ContactMarkers
+from .transforms import Find as Find
 from .transforms import RobotTransforms as RobotTransforms
 from .transforms import contact_finder as contact_finder
 from .transforms import read_arrows as read_arrows
