@@ -39,12 +39,11 @@ class Recording:
     Args:
         figure: the robot.
         trajectory: the motion.
-        aim: the point whose path it has; by default the centre of mass.
+        path: of a point of it (t, 3) [m].
     """
 
-    def __init__(self, figure: Figure, trajectory: Trajectory, aim: Aim | None = None) -> None:
-        self.figure, self.trajectory = figure, trajectory
-        self.path = Moved(figure.parsed, trajectory).path(aim)
+    def __init__(self, figure: Figure, trajectory: Trajectory, path: Array) -> None:
+        self.figure, self.trajectory, self.path = figure, trajectory, path
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""
@@ -64,13 +63,14 @@ class SecondRecording(Recording):
         stage: to which the figure is added.
         second: the motion, and how it looks.
         key: of the figure on the page.
-        aim: as of the first.
+        aim: the point whose path it has; by default the centre of mass.
     """
 
     def __init__(self, stage: Stage, second: SecondRun, key: str, aim: Aim | None = None) -> None:
         self._second, self._look = second, second.look(-math.inf)
         figure = stage.add_robot(second.painted(self._look), key)
-        super().__init__(figure, second.trajectory, aim)
+        motion = second.trajectory
+        super().__init__(figure, motion, Moved(figure.parsed, motion).path(aim))
         gui = stage.server.gui
         what = aim.name if aim else "centres of mass"
         self.distance = gui.add_text(f"{second.name}: {what} apart [m]", "", disabled=True)
@@ -113,8 +113,9 @@ class Player:
         findings: Sequence[Event] = (),
     ) -> None:
         self.stage, self._findings = stage, findings
-        aim = aim or Moved(stage.robot.parsed, trajectory).tip()
-        self._main = Recording(stage.robot, trajectory, aim)
+        moved = Moved(stage.robot.parsed, trajectory)
+        aim = aim or moved.tip()
+        self._main = Recording(stage.robot, trajectory, moved.path(aim))
         self._contacts = contacts
         self._failures = failures(stage.robot.parsed, trajectory.events)
         self._labels = [stage.robot.label(each.link, each.name) for each in self._failures]
