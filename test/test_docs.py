@@ -120,9 +120,11 @@ def test_launch_arguments_and_node_parameters_are_documented() -> None:
     """docs/ros.md has a row for each."""
     page = (ROOT / "docs" / "ros.md").read_text(encoding="utf-8")
     package = ROOT / "src/roboaccord_ros/roboaccord_ros"
-    launch = (package / "launch_data.py").read_text(encoding="utf-8")
+    launch = (ROOT / "launch/simulate.launch.py").read_text(encoding="utf-8")
     nodes = (package / "graph/parameters.py").read_text(encoding="utf-8")
-    names = re.findall(r'^    "(\w+)": \(', launch + nodes, re.MULTILINE)
+    names = re.findall(r'^ +argument\("(\w+)"', launch, re.MULTILINE)
     assert len(names) > 20
+    names += re.findall(r'^    "(\w+)": \(', nodes, re.MULTILINE)
+    assert len(names) > 40
     for name in names:
         assert f"`{name}`" in page, f"{name} is missing in docs/ros.md"

@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import pytest
 import roboaccord as ra
 import typer
-from roboaccord import door
 from roboaccord.cli import main
 from roboaccord.cli.command import Result, add_command, taken_by
 from roboaccord.contract.errors import AccordError
@@ -155,7 +154,7 @@ def test_every_option_is_declared() -> None:
             'to "" if all do'
             for option in command.options.keys() - declared
         ]
-        function = door_of(command.words[-1]) if len(command.words) == 1 else None
+        function = getattr(ra, command.words[-1], None) if len(command.words) == 1 else None
         known = {ARGUMENTS, *command.flags}
         known |= (
             {FLAGS.get(n, n) for n in inspect.signature(function).parameters} if function else set()
@@ -220,11 +219,6 @@ def test_no_example_is_refused(files: Path) -> None:
             assert set(taken) <= set(ctx.params)
 
 
-def door_of(name: str) -> Any:
-    """Return a function of the door, of the core or of a package; None for neither."""
-    return getattr(door, name, None) or getattr(ra, name, None)
-
-
 DOORS = [n for n in ("crosscheck", "parity", "run", "sweep", "view") if n in dir(ra)]
 
 
@@ -248,7 +242,7 @@ def subjects(folder: Path) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("name", DOORS)
 def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> None:
     """In each mode of a function each argument of its other modes is refused."""
-    function = door_of(name)
+    function = getattr(ra, name)
     modes = with_added(function.modes, added_modes("functions", name))
     first, *names = inspect.signature(function).parameters
     flags = {each: FLAGS.get(each, each) for each in (*names, *OPTIONS) if each != "options"}
@@ -277,7 +271,7 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
 def test_no_subject_is_one_line(name: str, nothing: object) -> None:
     """It is refused before a mode is sought by it."""
     with pytest.raises(AccordError, match=f"^{name}: .* is empty$"):
-        door_of(name)(nothing)
+        getattr(ra, name)(nothing)
 
 
 def test_zero_is_an_argument(tmp_path: Path) -> None:

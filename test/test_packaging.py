@@ -44,7 +44,7 @@ INTERPRETED = clean_environment(NUMBA_DISABLE_JIT="1")
 
 SOME = ["roboaccord", "roboaccord_ros", "snake"]  # of all kinds of package, built with links
 
-LAUNCHING = ("launch/*.launch.py", "*/bringup.py", "*/view_robot.py")
+LAUNCHING = ("launch/*.launch.py", "*/launch/*.py")
 
 Shell = Callable[[str], str]
 

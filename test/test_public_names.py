@@ -13,7 +13,6 @@ from workspace import PACKAGES, ROOT
 
 GUIDE = (ROOT / "docs" / "new_robot.md").read_text(encoding="utf-8")
 PUBLIC = [name for name in PACKAGES if not name.startswith("roboaccord_")]
-LAUNCHING = ("roboaccord_ros.bringup", "roboaccord_ros.view_robot")
 
 
 def sources() -> dict[str, str]:
@@ -49,8 +48,6 @@ def test_newcomers_read_public_imports_alone(name: str) -> None:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         assert not {each.split(".")[0] for each in names} & {*PACKAGES}, names
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
-            if node.module in LAUNCHING:
-                continue
             public = importlib.import_module(str(node.module)).__all__
             assert {alias.name for alias in node.names} <= {*public}, node.module
 

@@ -176,7 +176,7 @@ POOLS = {"get_context", "Pool", "ProcessPoolExecutor", "Parallel", "LocalCluster
 PROGRAMS = {"execv", "execve", "execvp", "execvpe", "posix_spawn", "spawnv", "spawnvp"}
 WORDS = ('"-m"', '"-c"', "executable", *(f"{name}(" for name in POOLS | PROGRAMS))
 BY_COMMAND = {"with_parent.py", "start.py"}  # executes the command that it is given
-ASKED = {"machine.py", "bringup.py"}  # how Python is called; launch files have the core not
+ASKED = {"machine.py", "planner.py"}  # how Python is called; launch files have the core not
 
 
 def sources() -> Iterator[Path]:

@@ -5,10 +5,13 @@ ros2 launch packbot collapse_real.launch.py sim:=gz headless:=true
 ros2 topic echo /packbot/contacts
 """
 
+from ament_index_python import get_package_share_path
 from launch import LaunchDescription
-from roboaccord_ros.bringup import simulate_scenario
+from launch.actions import IncludeLaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Include the bring-up that all robots share; its arguments are this file's."""
-    return simulate_scenario("packbot", "collapse_real")
+    """Include the launch file of all robots; its other arguments are this file's."""
+    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "simulate.launch.py")
+    given = {"robot": "packbot", "scenario": "collapse_real"}.items()
+    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])

@@ -3,10 +3,13 @@
 ros2 launch packbot view_robot.launch.py
 """
 
+from ament_index_python import get_package_share_path
 from launch import LaunchDescription
-from roboaccord_ros.view_robot import view_robot
+from launch.actions import IncludeLaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Start robot_state_publisher, joint_state_publisher_gui and RViz."""
-    return view_robot("packbot")
+    """Include the launch file of all robots; its other arguments are this file's."""
+    shared = str(get_package_share_path("roboaccord_ros") / "launch" / "view_robot.launch.py")
+    given = {"robot": "packbot"}.items()
+    return LaunchDescription([IncludeLaunchDescription(shared, launch_arguments=given)])

@@ -119,9 +119,10 @@ def test_a_package_that_is_installed_is_trusted_and_no_other(tmp_path: Path, mon
 
 def test_launch_files_that_take_a_robots_file_have_the_argument() -> None:
     ros = SOURCES / "roboaccord_ros" / "roboaccord_ros"
-    assert f'TRUST = "{TRUST}"' in (ros / "bringup.py").read_text(encoding="utf-8")
-    for module in ("launch_data.py", "view_robot.py"):
-        assert '"trust"' in (ros / module).read_text(encoding="utf-8")
+    assert f'TRUST = "{TRUST}"' in (ros / "launch/planner.py").read_text(encoding="utf-8")
+    for file in ("simulate", "view_robot"):
+        text = (SOURCES.parent / f"launch/{file}.launch.py").read_text(encoding="utf-8")
+        assert 'argument("trust"' in text
 
 
 @pytest.mark.parametrize(

@@ -46,10 +46,10 @@ class Graph:
 
     def simulator(self, setup: Setup, **options: Any) -> Any:
         """Make the simulator node."""
-        from roboaccord_ros.nodes.pacing import SimulatorOptions
+        from roboaccord_ros.graph.parameters import Options
         from roboaccord_ros.nodes.simulator import SimulatorShell
 
-        given = SimulatorOptions(engine="reference", **options)
+        given = Options(**{"peers": ("controller",), **options})
         simulator = make_simulator(setup)
         self.motion = KeptMotion(setup.joints)
         node, seen = self.node("simulator"), (self.motion,)
@@ -57,15 +57,12 @@ class Graph:
 
     def controller(self, setup: Setup, custom: str = "") -> Any:
         """Make the controller node."""
-        from roboaccord_ros.nodes.controller import (
-            ControllerOptions,
-            ControllerShell,
-            subscribed_inputs,
-        )
+        from roboaccord_ros.graph.parameters import Options
+        from roboaccord_ros.nodes.controller import ControllerShell, subscribed_inputs
 
         self.run.expect()
         inputs = subscribed_inputs(self.node("input"), setup, self.run)
-        options = ControllerOptions(controller=custom)
+        options = Options(controller=custom, peers=("simulator",))
         return ControllerShell(self.node("controller"), setup, self.run, options, inputs)
 
     def spin(self) -> None:

@@ -1,4 +1,4 @@
-"""How a launch ends: processes of a plan under the real launch service, where that is installed."""
+"""How a launch ends: processes of a run under the real launch service, where that is installed."""
 
 from __future__ import annotations
 
@@ -7,30 +7,36 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("launch_ros", reason="launch_ros is not on PyPI")
 
-from roboaccord_ros.launch_data import Process
 from sessions import in_time, processes_of
 
 DRIVER = """
-import json, socket, sys
+import json, shlex, signal, sys
 from launch import LaunchDescription, LaunchService
-from roboaccord_ros.bringup import BringUp
+from launch.actions import SetLaunchConfiguration
+from roboaccord_ros.launch import Run
+from roboaccord_ros.launch.planner import WITH_PARENT
 
-plan = {"namespace": "", "messages": [], "processes": json.load(sys.stdin)}
+run, started = Run(), []
+for words, options in json.load(sys.stdin)[::-1]:
+    if "then" in options:
+        options["then"] = [started.pop(0)]
+    started.insert(0, getattr(run, options.pop("make"))(*words, **options))
+tie = ["env", "--block-signal=INT", sys.executable, "-S", str(WITH_PARENT)]
+decided = {"python": sys.executable, "with_parent": shlex.join(tie)}
+signal.signal(signal.SIGINT, lambda *_: None)
 service = LaunchService(noninteractive=True)
-started = BringUp(sys.executable, plan, socket.socket()).start()
-service.include_launch_description(LaunchDescription(started))
+settings = [SetLaunchConfiguration(*each) for each in decided.items()]
+service.include_launch_description(LaunchDescription([*settings, *started]))
 sys.exit(service.run())
 """
 IN_VAIN = 0.5  # s
 LASTS = ["sleep", "600"]
-SERVER = Process(name="gazebo", meaning="helper", command=LASTS)
 pytestmark = pytest.mark.thorough
 
 
@@ -38,8 +44,19 @@ def shell(text):
     return ["sh", "-c", text]
 
 
+def process(name, ends, command, **options):
+    return [name, ends, command], {"make": "process", **options}
+
+
+def node(name, ends, module):
+    return [name, ends, module], {"make": "node"}
+
+
+SERVER = process("gazebo", "helper", LASTS)
+
+
 def bring_up(*processes, ready=None):
-    """Run a plan to its end; return status and last line, and see that nothing is left.
+    """Run processes to their end; return status and last line, and see that nothing is left.
 
     It is interrupted once a file is there, if one is given.
     """
@@ -49,7 +66,7 @@ def bring_up(*processes, ready=None):
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
         env={**os.environ, "PYTHONPATH": path}, start_new_session=True,
     )  # fmt: skip
-    driver.stdin.write(json.dumps([asdict(process) for process in processes]))
+    driver.stdin.write(json.dumps(processes))
     driver.stdin.close()
     if ready:
         assert in_time(ready.exists)
@@ -62,47 +79,58 @@ def bring_up(*processes, ready=None):
     return status, output.splitlines()[-1].partition("[launch.user]: ")[2]
 
 
-def test_a_process_that_waits_too_long_is_named():
+def create(command, limit):
+    """Return what waits for a server, and is followed by the next one."""
     late = "Gazebo's server does not answer"
-    create = Process(name="create", meaning="once", command=LASTS, within=IN_VAIN, late=late)
-    after = Process(name="gz_adapter", meaning="ends", command=LASTS, after="create")
-    status, last = bring_up(SERVER, create, after)
+    return process("create", "once", command, within=limit, late=late, then=True)
+
+
+def test_a_process_that_waits_too_long_is_named():
+    after = process("gz_adapter", "ends", LASTS)
+    status, last = bring_up(SERVER, create(LASTS, IN_VAIN), after)
+    late = "Gazebo's server does not answer"
     assert (status, last) == (1, f"the launch failed: create is not done within 0.5 s: {late}")
 
 
 def test_a_process_that_is_in_time_has_its_followers_run():
-    create = Process(name="create", meaning="once", command=["true"], within=60.0, late="late")
-    after = Process(name="gz_adapter", meaning="ends", command=["sleep", "2"], after="create")
-    status, last = bring_up(SERVER, create, after)
+    after = process("gz_adapter", "ends", ["sleep", "2"])
+    status, last = bring_up(SERVER, create(["true"], 60.0), after)
     assert (status, last) == (0, "the run is over")
 
 
+def test_a_process_that_fails_has_no_followers(tmp_path):
+    after = process("gz_adapter", "ends", ["touch", str(tmp_path / "started")])
+    status, last = bring_up(SERVER, create(["false"], 60.0), after)
+    assert (status, last) == (1, "the launch failed: create ended early, with status 1")
+    assert not (tmp_path / "started").exists()
+
+
 def test_a_server_that_is_killed_is_the_last_line():
-    server = Process(name="gazebo", meaning="helper", command=shell("sleep 0.5; kill -9 $$"))
-    ends = Process(name="gz_adapter", meaning="ends", command=LASTS)
-    status, last = bring_up(server, ends)
+    server = process("gazebo", "helper", shell("sleep 0.5; kill -9 $$"))
+    status, last = bring_up(server, process("gz_adapter", "ends", LASTS))
     assert (status, last) == (1, "the launch failed: gazebo ended early, with status 137")
 
 
 def test_a_server_that_sleeps_is_killed_after_what_it_keeps_waiting():
     """The line is that of the node which noticed, as it wrote it."""
-    server = Process(name="gazebo", meaning="helper", command=shell("kill -STOP $$"))
-    ends = Process(name="gz_adapter", meaning="ends", module="failing_module")
-    status, last = bring_up(server, ends)
+    server = process("gazebo", "helper", shell("kill -STOP $$"))
+    status, last = bring_up(server, node("gz_adapter", "ends", "failing_module"))
     assert (status, last) == (1, "the launch failed: gz_adapter: no answer from Gazebo")
 
 
 def test_a_closed_window_ends_the_run_well():
-    window = Process(name="gazebo_window", meaning="window_ends", command=["sleep", "0.5"])
-    status, last = bring_up(SERVER, window, Process(name="run", meaning="part", command=LASTS))
+    window = process("gazebo_window", "window_ends", ["sleep", "0.5"])
+    status, last = bring_up(SERVER, window, process("run", "part", LASTS))
     assert (status, last) == (0, "gazebo_window was closed")
 
 
-def test_an_interrupted_launch_ends_its_nodes_first_and_nothing_dies(tmp_path):
+def test_an_interrupted_launch_ends_its_nodes_first_and_nothing_dies(tmp_path, monkeypatch):
     ready, order = tmp_path / "ready", tmp_path / "order"
-    server = shell(f"trap 'echo gazebo >> {order}; exit' TERM; sleep 600 & wait")
-    env = {"READY": str(ready), "ORDER": str(order)}
-    node = Process(name="gz_adapter", meaning="ends", module="slow_module", env=env)
-    status, last = bring_up(replace(SERVER, command=server), node, ready=ready)
+    server = process(
+        "gazebo", "helper", shell(f"trap 'echo gazebo >> {order}; exit' TERM; sleep 600 & wait")
+    )
+    monkeypatch.setenv("READY", str(ready))
+    monkeypatch.setenv("ORDER", str(order))
+    status, last = bring_up(server, node("gz_adapter", "ends", "slow_module"), ready=ready)
     assert (status, last) == (0, "the launch was interrupted")
     assert order.read_text().split() == ["node", "gazebo"]

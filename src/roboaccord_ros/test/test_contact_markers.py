@@ -16,10 +16,10 @@ from roboaccord.run import runner
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.surroundings import surroundings
+from roboaccord.scenario.surroundings import surfaces_around
 from roboaccord.simulators.base import Proxy
 from roboaccord_ros.graph import names
-from roboaccord_ros.nodes.pacing import SimulatorOptions
+from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.runner import run_nodes
 
@@ -62,7 +62,7 @@ def test_they_are_the_same_in_the_direct_loop_and_over_ros(request_for, monkeypa
 def test_nobody_asks_for_them_where_nobody_listens_or_nothing_touches(graph, request_for):
     setup = setup_of("friction={law: contact}")
     alone, without = (Touched(make_simulator(s, "dart")) for s in (setup, setup_of()))
-    options = SimulatorOptions(engine="dart")
+    options = Options(engine="dart", peers=("controller",))
     SimulatorShell(graph.node("simulator"), setup, alone, graph.run, options)
     at_start = alone.asked  # whether it knows its contacts
     graph.controller(setup)
@@ -86,4 +86,4 @@ def test_surroundings_reach_who_subscribes_late(graph, setup_for):
     names.subscribe(late, "snake", names.SURROUNDINGS, take)
     late.create_timer(20.0, graph.run.stop)
     graph.spin()
-    assert found == [encode_surfaces(surroundings(setup))]
+    assert found == [encode_surfaces(surfaces_around(setup))]

@@ -11,7 +11,7 @@ from roboaccord.scenario.controllers import make_controller
 
 pytest.importorskip("snake", reason="the snake, whose table has laws, is not installed")
 
-from roboaccord_ros.gazebo.table import figure_of, reference_run, tables
+from benchmarks.campaigns.gazebo_table import figure_of, reference_run, tables
 
 pytestmark = pytest.mark.thorough
 

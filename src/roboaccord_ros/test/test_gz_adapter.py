@@ -26,15 +26,17 @@ from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo import gz_adapter, link
 from roboaccord_ros.gazebo import switches as gz_switches
 from roboaccord_ros.gazebo.bridge import LevelBase, World, body_twist, moved, refuse_start
-from roboaccord_ros.gazebo.gz_adapter import GazeboOptions, GazeboShell
+from roboaccord_ros.gazebo.gz_adapter import GazeboShell
 from roboaccord_ros.gazebo.link import FreeLink, LockstepLink
 from roboaccord_ros.gazebo.switches import GazeboSwitches
 from roboaccord_ros.graph.names import EFFORTS, GZ_ODOMETRY, GZ_STATES, advertise
+from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.reading import MOST
 from roboaccord_ros.graph.shell import Shell
 from std_msgs.msg import String
 
 IN_VAIN = 0.1  # s
+PEERS = ("controller",)
 
 three = st.tuples(*[st.floats(-3.0, 3.0)] * 3).map(np.array)
 
@@ -115,9 +117,7 @@ def test_a_control_period_that_is_no_multiple_of_the_step_is_refused():
 def test_without_a_bridge_it_says_so(graph, setup_for):
     node, world, setup = graph.node("gz_adapter"), World.find("flat"), setup_for()
     link = FreeLink(node, setup, world)
-    shell = GazeboShell(
-        node, setup, world, link, graph.run, GazeboOptions(peers=(), start_timeout=IN_VAIN)
-    )
+    shell = GazeboShell(node, setup, world, link, graph.run, Options(start_timeout=IN_VAIN))
     graph.controller(setup_for())
     with pytest.raises(LockstepError, match="no bridge publishes /snake/gz/joint_states"):
         graph.spin()
@@ -201,7 +201,7 @@ def test_angles_are_those_of_the_robot_though_gazebo_counts_from_the_start(graph
     setup = setup_for("initial.q={joint_03: 0.3, joint_07: -0.2}", duration=0.02)
     node, world = graph.node("simulator"), World.find("flat")  # as the controller knows it
     link = StandIn(graph.node("gazebo"), setup)
-    shell = GazeboShell(node, setup, world, link, graph.run, GazeboOptions())
+    shell = GazeboShell(node, setup, world, link, graph.run, Options(peers=PEERS))
     motion = KeptMotion(setup.joints)
     shell._markers.append(motion)
     graph.controller(setup)
@@ -239,7 +239,7 @@ def test_a_strangers_command_does_not_end_a_run_in_gazebo(graph, setup_for, capl
     setup = setup_for(duration=0.02)
     node, world = graph.node("simulator"), World.find("flat")
     link = Haunted(graph.node("gazebo"), setup)
-    shell = GazeboShell(node, setup, world, link, graph.run, GazeboOptions())
+    shell = GazeboShell(node, setup, world, link, graph.run, Options(peers=PEERS))
     graph.controller(setup)
     graph.spin()
     assert (link.tick, shell.result["steps"]) == (20, 20)
@@ -279,7 +279,9 @@ def test_a_run_that_came_to_its_end_leaves_its_real_time_factor(graph, setup_for
     setup, kept = setup_for(duration=0.02), []
     node, world = graph.node("simulator"), World.find("flat")
     stand_in = StandIn(graph.node("gazebo"), setup)
-    shell = GazeboShell(node, setup, world, stand_in, graph.run, GazeboOptions(keep=kept.append))
+    shell = GazeboShell(
+        node, setup, world, stand_in, graph.run, Options(peers=PEERS, keep=kept.append)
+    )
     shell.finish("interrupted")
     shell.result = {}
     graph.controller(setup)
@@ -314,7 +316,7 @@ def test_a_step_of_a_slow_free_base_waits_until_the_world_has_paused(graph, setu
     setup = setup_for(duration=0.02)
     link = Repeating(graph.node("gazebo"), setup)
     node, world = graph.node("simulator"), World.find("flat")
-    GazeboShell(node, setup, world, link, graph.run, GazeboOptions(contacts="boxes"))
+    GazeboShell(node, setup, world, link, graph.run, Options(peers=PEERS, contacts="boxes"))
     graph.controller(setup)
     graph.spin()
     # The stand-in's base comes from the start's height to 0 in the second step.

@@ -18,8 +18,8 @@ from roboaccord.scenario.setup import Setup
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake is not installed")
 
+from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.nodes.crosscheck import STATUS_OUTSIDE, CrosscheckShell
-from roboaccord_ros.nodes.pacing import SimulatorOptions
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 
@@ -66,7 +66,7 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     check = CrosscheckShell(graph.node("crosscheck"), robot, 0.0, graph.run)
     recorder = RecorderShell(graph.node("recorder"), robot, tmp_path / "bag", graph.run)
     peers = ("controller", "crosscheck", "recorder")
-    options = SimulatorOptions(engine=engine, peers=peers)
+    options = Options(engine=engine, peers=peers)
     SimulatorShell(graph.node("simulator"), setup, simulator, graph.run, options)
     graph.controller(setup)
     graph.spin()
@@ -95,7 +95,7 @@ def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_fo
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         setup = setup_for(duration=0.3)
         made = make_simulator(setup, falsified("mujoco", perturbed))
-        options = SimulatorOptions(engine="mujoco", peers=("controller", "crosscheck"))
+        options = Options(engine="mujoco", peers=("controller", "crosscheck"))
         SimulatorShell(graph.node("simulator"), setup, made, graph.run, options)
         graph.controller(setup)
         graph.spin()

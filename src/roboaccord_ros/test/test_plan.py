@@ -1,11 +1,10 @@
-"""The planner of a launch: what it chooses, what it refuses, and what it starts."""
+"""The planner of a launch: what it chooses, and what it refuses."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.plugins import entries
 from roboaccord.contract.state import Target
 from roboaccord.run.inputs import Hold
 from roboaccord.run.runner import RunRequest, run_direct
@@ -24,9 +24,9 @@ from roboaccord.scenario.setup import Setup
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the planner is tested, is not installed")
 
+from launch_files import RUNS, declared, scenario_of
 from roboaccord_ros.gazebo import transport
-from roboaccord_ros.gazebo.prepare import ANSWERING, SERVER, on_own_cores
-from roboaccord_ros.launch_data import Process
+from roboaccord_ros.gazebo.prepare import own_cores
 from roboaccord_ros.plan import request as choosing
 from roboaccord_ros.plan.plan import make_plan
 from roboaccord_ros.plan.request import Request, Sight, choose
@@ -34,9 +34,7 @@ from roboaccord_ros.run import with_parent
 from roboaccord_ros.speed import keep_factor, last_factor
 
 GAZEBO = ("ros_gz_sim", "ros_gz_bridge")
-SCENARIO = re.compile(r'simulate_scenario\("(\w+)", "(\w+)"\)')
-FILES = Path(__file__).resolve().parents[2].glob("*/launch/*.launch.py")
-LAUNCHES = sorted(found.groups() for f in FILES if (found := SCENARIO.search(f.read_text("utf-8"))))
+LAUNCHES = sorted(map(scenario_of, RUNS))
 KINEMATIC = [("voxel_sphere", name) for name in ("arena", "incline", "sinusoid")]
 """What has no forces, so that neither Gazebo nor an engine runs it."""
 QUICK = [
@@ -46,10 +44,19 @@ QUICK = [
 DRIVEN = [name for name in LAUNCHES if name[1] == "teleop"]
 
 
-def plan_of(*words, robot="snake", scenario="serpenoid"):
-    made = make_plan(Request.parse([f"robot:={robot}", f"scenario:={scenario}", *words]))
-    made["by_name"] = {process["name"]: process for process in made["processes"]}
-    return made
+def asked(*words, robot="snake", scenario="serpenoid"):
+    """Return the words of a launch: those that are given, and defaults."""
+    given = {**declared(), "robot": robot, "scenario": scenario}
+    given |= dict(word.split(":=", 1) for word in words)
+    return [f"{name}:={value}" for name, value in given.items()]
+
+
+def request_of(*words, **of):
+    return Request.parse(asked(*words, **of))
+
+
+def plan_of(*words, **of):
+    return make_plan(request_of(*words, **of))
 
 
 @pytest.fixture(autouse=True)
@@ -87,15 +94,17 @@ def install(monkeypatch, tmp_path):
 def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
     pytest.importorskip("dartpy", reason="DART is not installed")
     plan = plan_of("headless:=true")
-    assert plan["by_name"]["simulator"]["parameters"]["engine"] == "dart"
-    assert "not gz: Gazebo Sim (package ros_gz_sim) is not installed" in plan["messages"][0]
-    assert set(plan["by_name"]) == {"simulator", "recorder"}
+    assert plan["sim"] == "dart"
+    assert "not gz: Gazebo Sim (package ros_gz_sim) is not installed" in plan["messages"]
+    others = ("gazebo", "gazebo_window", "separate", "crosscheck", "rviz", "view")
+    assert {plan[name] for name in others} == {"false"}
+    assert plan["record"] == plan["composed"] == "true"
 
 
 def test_what_no_engine_runs_goes_to_the_reference():
     pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
     plan = plan_of(robot="voxel_sphere", scenario="arena")
-    assert plan["by_name"]["simulator"]["parameters"]["engine"] == "reference"
+    assert plan["sim"] == "reference"
 
 
 def expected(launch, gazebo, factor):
@@ -121,7 +130,7 @@ def test_auto_takes_gazebo_wherever_that_runs_the_scenario(launch, install, monk
     """
     pytest.importorskip("dartpy", reason="DART is not installed")
     pytest.importorskip(launch[0], reason="the robot is not installed")
-    request = Request.parse([f"robot:={launch[0]}", f"scenario:={launch[1]}"])
+    request = request_of(robot=launch[0], scenario=launch[1])
     setup, how = request.setup, {"contacts": "", "lockstep": True}
     assert request.driven == (launch in DRIVEN)
     assert choose(request).sim == expected(launch, gazebo=False, factor=None)
@@ -146,22 +155,22 @@ def test_the_launches_are_those_of_five_robots():
 
 def test_a_launch_in_gazebo_says_how_fast_the_last_one_was(install, monkeypatch):
     install(*GAZEBO)
-    first = plan_of()["messages"][0]
+    first = plan_of()["messages"]
     assert "in sim:=gz; without a window: there is no display" in first
     assert "real-time factor on this machine: not known yet" in first
-    setup = Request.parse(["robot:=snake", "scenario:=serpenoid"]).setup
+    setup = request_of().setup
     keep_factor(setup, 0.217, contacts="", lockstep=True)
     monkeypatch.setenv("DISPLAY", ":0")
-    second = plan_of("headless:=true")["messages"][0]
+    second = plan_of("headless:=true")["messages"]
     assert "without a window: headless:=true" in second
     assert "real-time factor on this machine: 0.22 in the last run" in second
-    assert "not known yet" in plan_of("contacts:=boxes")["messages"][0]
-    assert "without a window" not in plan_of()["messages"][0]
+    assert "not known yet" in plan_of("contacts:=boxes")["messages"]
+    assert "without a window" not in plan_of()["messages"]
 
 
 @pytest.mark.parametrize("damage", ["", "[]", "{", '{"snake serpenoid spheres lockstep": NaN}'])
 def test_a_damaged_or_locked_cache_is_no_error(damage, tmp_path):
-    setup = Request.parse(["robot:=snake", "scenario:=serpenoid"]).setup
+    setup = request_of().setup
     how = {"contacts": "", "lockstep": True}
     keep_factor(setup, 0.5, **how)
     assert last_factor(setup, **how) == 0.5
@@ -181,30 +190,24 @@ def test_gazebo_and_its_window_are_two_processes(install, monkeypatch):
     install(*GAZEBO)
     monkeypatch.setenv("DISPLAY", ":0")
     plan = plan_of(robot="packbot", scenario="teleop")
-    names = plan["by_name"]
-    assert {"gazebo", "clock_bridge", "bridge", "create", "gz_adapter", "crosscheck"} < set(names)
-    assert names["gz_adapter"]["after"] == "create"
-    assert names["create"]["within"] == 60.0
-    ends = {
-        name: (names[name]["meaning"], names[name]["command"][2])
-        for name in names
-        if "gazebo" in name
-    }
-    assert ends == {"gazebo": ("helper", "-s"), "gazebo_window": ("window_ends", "-g")}
-    partitions = {p["env"].get("GZ_PARTITION") for n, p in names.items() if p["env"]}
-    assert len(partitions) == 1
-    assert partitions.pop() in plan["messages"][1]
-    headless = plan_of("headless:=true", robot="packbot", scenario="teleop")["by_name"]
-    assert "gazebo" in headless
-    assert "gazebo_window" not in headless
+    for name in ("gazebo", "gazebo_window", "separate", "crosscheck"):
+        assert plan[name] == "true"
+    assert json.loads(plan["peers"]) == ["controller", "recorder", "crosscheck"]
+    assert json.loads(plan["controller_peers"]) == ["gz_adapter", "recorder"]
+    assert plan["gz_partition"].startswith("roboaccord_")
+    assert plan["messages"].endswith(f"export GZ_PARTITION={plan['gz_partition']}")
+    assert Path(plan["world"]).is_file()
+    assert "packbot/gz/joint_states" in plan["bridge_topics"].split()
+    headless = plan_of("headless:=true", robot="packbot", scenario="teleop")
+    assert (headless["gazebo"], headless["gazebo_window"]) == ("true", "false")
 
 
 def test_the_users_partition_is_kept(install, monkeypatch):
     install("ros_gz_sim", "ros_gz_bridge")
     monkeypatch.setenv("GZ_PARTITION", "mine")
     plan = plan_of("sim:=gz", "lockstep:=false")
-    assert "GZ_PARTITION" not in plan["by_name"]["create"]["env"]
-    assert plan["messages"][1].endswith("GZ_PARTITION=mine")
+    assert plan["gz_partition"] == "mine"
+    assert plan["messages"].endswith("GZ_PARTITION=mine")
 
 
 def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
@@ -212,31 +215,30 @@ def test_the_first_line_says_where_the_reference_is_seen(install, monkeypatch):
     install("rviz2", *GAZEBO)
     words = ("controller:=monkeybot:Own", "sim:=reference", "crosscheck:=true")
     monkeypatch.setattr("roboaccord_ros.plan.plan.check_controller", lambda *_: None)
-    parameters = plan_of(*words)["by_name"]["crosscheck"]["parameters"]
-    assert (parameters["reference"], parameters["controller"]) == (True, "monkeybot:Own")
+    plan = plan_of(*words)
+    assert (plan["reference"], plan["second_controller"]) == ("true", "monkeybot:Own")
     for word in ("reference:=false", "controller:=none"):
         plan = plan_of("sim:=reference", "crosscheck:=true", word)
-        assert plan["by_name"]["crosscheck"]["parameters"]["reference"] is False
-        assert "reference:" not in plan["messages"][0]
-    assert "; reference: there, too;" in plan_of("headless:=true")["messages"][0]
-    assert "reference:" not in plan_of("sim:=reference")["messages"][0]
+        assert plan["reference"] == "false"
+        assert "reference:" not in plan["messages"]
+    assert "; reference: there, too;" in plan_of("headless:=true")["messages"]
+    assert "reference:" not in plan_of("sim:=reference")["messages"]
     nowhere = ("headless:=true", "record:=false")
-    assert "; reference: by view:=true;" in plan_of(*nowhere)["messages"][0]
+    assert "; reference: by view:=true;" in plan_of(*nowhere)["messages"]
     monkeypatch.setenv("DISPLAY", ":0")
     printed = "; reference: not in Gazebo's window, but accord view runs/"
-    assert printed in plan_of()["messages"][0]
+    assert printed in plan_of()["messages"]
 
 
 def test_a_window_paces_the_run_and_outlives_it(install, monkeypatch):
     install("rviz2")
-    headless = plan_of("sim:=reference", "headless:=true")["by_name"]
-    assert headless["simulator"]["parameters"]["pace"] == 0.0
+    headless = plan_of("sim:=reference", "headless:=true")
+    assert (headless["pace"], headless["rviz"]) == ("0.0", "false")
     monkeypatch.setenv("DISPLAY", ":0")
-    shown = plan_of("sim:=reference", "namespace:=left")["by_name"]
-    assert shown["simulator"]["parameters"]["pace"] == 1.0
-    assert shown["rviz2"]["meaning"] == "window"
-    assert ("/snake/odom", "snake/odom") in shown["rviz2"]["remappings"]
-    assert "rviz2" not in plan_of("sim:=reference", "headless:=true")["by_name"]
+    shown = plan_of("sim:=reference", "namespace:=left")
+    assert (shown["pace"], shown["rviz"]) == ("1.0", "true")
+    assert "snake/odom" in shown["rviz_topics"].split()
+    assert Path(shown["rviz_layout"]).is_file()
 
 
 @pytest.mark.parametrize(
@@ -255,16 +257,12 @@ def test_gazebos_server_runs_inside_the_node_that_steps_it(install, monkeypatch,
     monkeypatch.setenv("DISPLAY", ":7")
     for name in ("gz.sim8", "gz.math7"):
         monkeypatch.setitem(sys.modules, name, SimpleNamespace())
-    names = plan_of("sim:=gz", *words)["by_name"]
-    assert ("simulator" in names, "gazebo" in names) == (inside, not inside)
-    if inside:
-        parameters = names["simulator"]["parameters"]
-        shape = "boxes" if "contacts:=boxes" in words else "spheres"
-        assert parameters["engine"] == "gz"
-        assert parameters["transport"] == f"in_process, {shape}"
-        assert names["simulator"]["env"]["GZ_PARTITION"]
-        changes = parameters.get("set", [])
-        assert ("engine_options.gz.contacts=boxes" in changes) is (shape == "boxes")
+    plan = plan_of("sim:=gz", *words)
+    assert plan["gazebo"] == str(not inside).lower()
+    assert plan["gz_partition"]
+    shape = "boxes" if "contacts:=boxes" in words else "spheres"
+    assert plan["transport"] == f"in_process, {shape}"
+    assert ("engine_options.gz.contacts=boxes" in plan["set"]) is (shape == "boxes")
 
 
 @pytest.mark.parametrize("has_display", [False, True])
@@ -281,14 +279,16 @@ def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, insta
         monkeypatch.setenv("DISPLAY", ":0")
 
     def found(*words):
-        sight = Sight.of(Request.parse(["robot:=snake", "scenario:=serpenoid", *words]), sim)
+        sight = Sight.of(request_of(*words), sim)
         assert ("the browser, at the address below" in sight.where("")) == bool(sight.view)
-        return sight.gazebo or sight.rviz, sight.view, sight.screen
+        ends = ("window" if sight.stays else "view") if sight.view else ""
+        return sight.gazebo or sight.rviz, ends, sight.screen
 
     window = has_display and (has_rviz or sim == "gz")
     default = "" if window else "window" if has_display else "view"
     assert found() == (window, default, has_display)
-    assert found("view:=true") == (window, "window", has_display)
+    for asked_for in ("true", "browser"):
+        assert found(f"view:={asked_for}") == (window, "window", has_display)
     assert found("view:=false") == (window, "", has_display)
     assert found("headless:=true") == (False, "", False)
     assert found("headless:=true", "view:=true") == (False, "window", False)
@@ -297,23 +297,21 @@ def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, insta
 def test_who_may_look_sees_real_time(monkeypatch):
     pytest.importorskip("viser", reason="viser is not installed")
     for words, pace in ((), 1.0), (("view:=false",), 0.0), (("pace:=fast",), 0.0):
-        nodes = plan_of("sim:=reference", *words)["by_name"]
-        assert nodes["simulator"]["parameters"]["pace"] == pace
+        assert float(plan_of("sim:=reference", *words)["pace"]) == pace
     monkeypatch.setenv("DISPLAY", ":0")
-    nodes = plan_of("sim:=reference", "set:=seed=3")["by_name"]
-    given = {"robot": "snake", "scenario": "serpenoid", "set": ["seed=3"], "log": "warning"}
-    assert nodes["browser"]["parameters"] == {**given, "open_page": True}
-    assert nodes["browser"]["meaning"] == "window"
+    plan = plan_of("sim:=reference", "set:=seed=3")
+    assert (plan["robot"], plan["scenario"], plan["set"]) == ("snake", "serpenoid", '["seed=3"]')
+    assert (plan["view"], plan["view_ends"], plan["open_page"]) == ("true", "window", "true")
+    assert plan["view_node"] == entries("displays")["browser.node"].module
 
 
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
     """It states what to install; a page that was asked for is refused."""
     monkeypatch.setattr(choosing, "find_spec", lambda _: None)
     plan = plan_of("sim:=reference")
-    assert "browser" not in plan["by_name"]
-    assert plan["by_name"]["simulator"]["parameters"]["pace"] == 0.0
-    assert "pip install viser" in plan["messages"][0]
-    assert "viser" not in plan_of("sim:=reference", "headless:=true")["messages"][0]
+    assert (plan["view"], plan["pace"]) == ("false", "0.0")
+    assert "pip install viser" in plan["messages"]
+    assert "viser" not in plan_of("sim:=reference", "headless:=true")["messages"]
     with pytest.raises(AccordError, match="pip install viser"):
         plan_of("sim:=reference", "view:=true")
 
@@ -322,9 +320,8 @@ def test_a_person_who_drives_has_time_that_is_real_and_has_no_end():
     pytest.importorskip("packbot", reason="the Packbot is not installed")
     for sent, duration in ((), math.inf), (("duration:=2",), 2.0):
         plan = plan_of("sim:=reference", *sent, robot="packbot", scenario="teleop")
-        parameters = plan["by_name"]["simulator"]["parameters"]
-        assert (parameters["pace"], parameters["duration"]) == (1.0, duration)
-        assert ("until Ctrl-C" in plan["messages"][0]) == (duration == math.inf)
+        assert (float(plan["pace"]), float(plan["duration"])) == (1.0, duration)
+        assert ("until Ctrl-C" in plan["messages"]) == (duration == math.inf)
 
 
 def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
@@ -333,10 +330,8 @@ def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
     bag = tmp_path / "driven"
     run_direct(RunRequest(setup=Setup.of(given), engine="reference", bag=bag, inputs=Hold(target)))
     words = ("sim:=reference", "headless:=true", "inputs:=driven")
-    nodes = plan_of(*words, scenario="teleop")["by_name"]
-    assert nodes["simulator"]["parameters"]["inputs"] == str(bag)
-    assert nodes["simulator"]["parameters"]["duration"] == 0.01
-    assert nodes["simulator"]["parameters"]["pace"] == 0.0
+    plan = plan_of(*words, scenario="teleop")
+    assert (plan["inputs"], plan["duration"], plan["pace"]) == (str(bag), "0.01", "0.0")
     refused = {
         ("set:=seed=3",): "driven was recorded with seed 0, not 3",
         ("lockstep:=false",): "inputs:=BAG needs a controller of this launch, and lockstep:=true",
@@ -349,31 +344,28 @@ def test_a_driven_run_is_repeated_from_its_bag_as_fast_as_can_be(tmp_path):
 
 
 def test_launches_at_the_same_time_write_bags_of_their_own():
-    plans = [plan_of("sim:=reference")["by_name"] for _ in range(2)]
-    assert len({plan["recorder"]["parameters"]["bag"] for plan in plans}) == 2
+    assert len({plan_of("sim:=reference")["bag"] for _ in range(2)}) == 2
 
 
 def test_changes_reach_simulator_and_controller_as_they_are():
     text = "set:=seed=3 'controller={name: none}'"
     changes = ["seed=3", "controller={name: none}"]
-    names = plan_of("sim:=reference", "lockstep:=false", text)["by_name"]
-    for name in ("simulator", "controller"):
-        assert names[name]["parameters"]["set"] == changes
-    together = plan_of("sim:=reference", text)["by_name"]["simulator"]["parameters"]
-    assert (together["set"], together["composed"]) == (changes, True)
-    assert together["peers"] == names["simulator"]["parameters"]["peers"]
-    assert together["peers"] == ["controller", "recorder"]
+    for words, composed in (("lockstep:=false",), "false"), ((), "true"):
+        plan = plan_of("sim:=reference", text, *words)
+        assert json.loads(plan["set"]) == changes
+        assert plan["composed"] == composed != plan["separate"]
+        assert json.loads(plan["peers"]) == ["controller", "recorder"]
 
 
 def test_a_launch_records_and_says_where():
     for sent in (), ("record:=True",):
         plan = plan_of("sim:=reference", *sent)
-        bag = plan["by_name"]["recorder"]["parameters"]["bag"]
+        bag = plan["bag"]
         assert bag.startswith("runs/snake_serpenoid_reference_")
-        assert f"bag: {bag}" in plan["messages"][0]
+        assert f"bag: {bag}" in plan["messages"]
     plan = plan_of("sim:=reference", "record:=false")
-    assert "recorder" not in plan["by_name"]
-    assert "no bag" in plan["messages"][0]
+    assert (plan["record"], plan["bag"]) == ("false", "")
+    assert "no bag" in plan["messages"]
 
 
 @pytest.mark.parametrize(
@@ -397,7 +389,8 @@ def test_a_launch_records_and_says_where():
         (("namespace:=2nd",), "namespace:=2nd is not a name of ROS"),
         (("namespace:=säge",), "namespace:=säge is not a name of ROS"),
         (("record:=/dev/null/bag",), "no bag can be written into /dev/null"),
-        (("simm:=dart",), "unknown argument simm:=dart; did you mean sim?"),
+        (("robot:=",), "robot:=NAME is missing"),
+        (("view:=page",), "view:=page: available: auto, true, false, browser"),
     ],
 )
 def test_what_cannot_run_is_refused_in_one_line(words, reason):
@@ -425,41 +418,32 @@ def test_a_robot_may_be_a_file(tmp_path):
     path = tmp_path / "rod.urdf"
     path.write_text(ROD)
     words = ("sim:=reference", "crosscheck:=true", "lockstep:=false")
-    nodes = plan_of(*words, robot="rod.urdf", scenario="")["by_name"]
-    for name in ("simulator", "controller"):
-        given = nodes[name]["parameters"]
-        assert (given["robot"], given["scenario"]) == (str(path), "released")
-    assert nodes["recorder"]["parameters"]["robot"] == "rod"
+    plan = plan_of(*words, robot="rod.urdf", scenario="")
+    assert (plan["robot"], plan["scenario"], plan["name"]) == (str(path), "released", "rod")
+    assert plan["files"] == json.dumps([f"robot={json.dumps(str(path))}"])
     with pytest.raises(AccordError, match="Gazebo takes robots with a package"):
         plan_of("sim:=gz", robot="rod.urdf", scenario="")
 
 
 @pytest.mark.thorough
 def test_the_command_prints_json_or_one_line():
-    command = [sys.executable, "-m", "roboaccord_ros.plan", "robot:=snake", "scenario:=serpenoid"]
+    command = [sys.executable, "-m", "roboaccord_ros.plan"]
     from roboaccord_ros.run.domain import private_domain
 
     with private_domain():
-        words = ("sim:=reference", "view:=false")
+        words = asked("sim:=reference", "view:=false")
         done = subprocess.run([*command, *words], capture_output=True, text=True)
-        failed = subprocess.run([*command, "sim:=gz"], capture_output=True, text=True)
-    names = [process["name"] for process in json.loads(done.stdout)["processes"]]
-    assert names == ["simulator", "recorder"]
+        failed = subprocess.run([*command, *asked("sim:=gz")], capture_output=True, text=True)
+    assert all(isinstance(value, str) for value in json.loads(done.stdout).values())
     assert (done.returncode, failed.returncode, failed.stdout) == (0, 2, "")
     assert failed.stderr.count("\n") == 1
 
 
 def test_the_server_and_what_answers_it_have_cores_of_their_own(monkeypatch):
-    """Together they have all; what else runs is free; with one core nobody is kept off it."""
-    processes = [Process(name=n, meaning="part") for n in (SERVER, *ANSWERING, "recorder")]
-    for cores in ({0}, {1, 3}, {0, 1, 2}):
+    """Together they have all; with one core nobody is kept off it."""
+    for cores, expected in ({0}, ("", "")), ({1, 3}, ("1", "3")), ({0, 1, 2}, ("0", "1,2")):
         monkeypatch.setattr("os.sched_getaffinity", lambda _, cores=cores: cores)
-        own = {process.name: {*process.cores} for process in on_own_cores(processes)}
-        assert not own["recorder"]
-        answering = [own[name] for name in ANSWERING]
-        assert all(each == answering[0] for each in answering)
-        assert not own[SERVER] & answering[0]
-        assert own[SERVER] | answering[0] == (cores if len(cores) > 1 else set())
+        assert own_cores() == expected
 
 
 def test_a_process_runs_on_the_cores_that_it_is_given():

@@ -115,69 +115,30 @@ def test_a_last_message_that_never_comes_is_told(request_for, setup_for, monkeyp
     assert f"messages in transit to {request.bag.name}: 1 lost" in caplog.messages
 
 
-@pytest.fixture
-def place(tmp_path, monkeypatch):
-    """Return an empty folder in which the runtime folder belongs."""
-    place = tmp_path / "run"
-    place.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(place))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    return place
+def test_a_domain_is_kept_until_its_run_is_over(monkeypatch):
+    with private_domain() as one:
+        monkeypatch.setattr(os, "getpid", lambda: one - 1 + 101)  # where the search starts
+        with private_domain() as other:
+            assert other == 1 + one % 101
+    with private_domain() as again:
+        assert again == one
 
 
-def test_domains_are_locked_in_a_folder_of_the_users_own(place):
-    with private_domain() as one, private_domain() as other:
-        assert one != other
-    folder = place / "roboaccord"
-    assert folder.stat().st_mode & 0o777 == 0o700
-    assert {f"domain_{one}.lock", f"domain_{other}.lock"} == {f.name for f in folder.iterdir()}
-
-
-def test_without_a_home_locks_and_logs_are_in_a_temporary_folder(place, tmp_path, monkeypatch):
-    """Not even root makes a folder where a file is."""
-    place.rmdir()
-    (tmp_path / "cache").touch()
-    monkeypatch.setenv("HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("ROS_LOG_DIR", "")
-    with private_domain() as domain:
-        own = tmp_path / f"roboaccord-{os.getuid()}"
-        assert (own / "roboaccord" / f"domain_{domain}.lock").exists()
-        assert os.environ["ROS_LOG_DIR"] == str(own / "log")
-
-
-def test_planted_links_are_not_followed(place, tmp_path):
-    victim = tmp_path / "victim"
-    victim.write_text("precious")
-    folder = place / "roboaccord"
-    folder.mkdir(mode=0o700)
-    for domain in range(1, 102):
-        (folder / f"domain_{domain}.lock").symlink_to(victim)
+def test_where_all_domains_are_taken_a_run_is_refused(monkeypatch):
+    monkeypatch.setattr("roboaccord_ros.run.domain.claim", lambda _: None)
     with pytest.raises(AccordError, match="all 101 ROS domains"), private_domain():
         pass
-    assert victim.read_text() == "precious"
 
 
-@pytest.mark.parametrize("kind", ["link", "writable", "outer"])
-def test_a_folder_that_others_prepared_is_not_used(kind, place, tmp_path):
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir(mode=0o700)
-    if kind == "link":
-        (place / "roboaccord").symlink_to(elsewhere)
-    elif kind == "writable":
-        (place / "roboaccord").mkdir()
-        (place / "roboaccord").chmod(0o777)
-    else:
-        place.chmod(0o777)
-    with private_domain() as domain:
-        assert (tmp_path / "cache" / "roboaccord" / f"domain_{domain}.lock").exists()
-    assert not list(elsewhere.iterdir())
-
-
-def test_a_folder_of_another_user_is_not_used(place, monkeypatch):
-    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
-    with pytest.raises(AccordError, match="set XDG_RUNTIME_DIR"), private_domain():
-        pass
+def test_without_a_home_logs_are_in_a_temporary_folder(tmp_path, monkeypatch):
+    """Not even root makes a folder where a file is."""
+    (tmp_path / "file").touch()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path / "file"))
+    monkeypatch.setenv("ROS_LOG_DIR", "")
+    with private_domain():
+        logs = tmp_path / f"roboaccord-{os.getuid()}" / "log"
+        assert os.environ["ROS_LOG_DIR"] == str(logs)
 
 
 class Listener:

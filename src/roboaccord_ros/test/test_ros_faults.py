@@ -17,6 +17,7 @@ from roboaccord.scenario.setup import Setup
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("packbot", reason="the Packbot is not installed")
 
+from launch_files import declared
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.faults import GazeboFaults
@@ -81,8 +82,9 @@ def test_what_fails_before_the_start_fails_at_the_first_tick(setup):
 
 
 def test_the_launch_argument_is_the_scenario_s_key():
-    words = ["robot:=packbot", "scenario:=reach", "fault:=elbow1=frozen@1.5 turret=loose"]
-    setup = Request.parse(words).setup
+    given = {**declared(), "robot": "packbot", "scenario": "reach"}
+    given["fault"] = "elbow1=frozen@1.5 turret=loose"
+    setup = Request.parse([f"{name}:={value}" for name, value in given.items()]).setup
     assert setup.faults == (Fault("turret", "loose"), Fault("elbow1", "frozen", 1.5))
 
 

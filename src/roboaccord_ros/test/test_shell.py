@@ -11,7 +11,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from roboaccord.contract.errors import AccordError
 from roboaccord_ros.graph.shell import STATUS_ERROR, Run, Shell, _run_node, ends_between_callbacks
-from roboaccord_ros.launch_data import claim_names
+from roboaccord_ros.run.claim import claim_names
 from roboaccord_ros.run.domain import DOMAIN, private_domain
 
 ENDING = (signal.SIGINT, signal.SIGTERM)

@@ -25,7 +25,7 @@ needs_launch = pytest.mark.skipif(
 def test_every_robot_package_has_one(name):
     text = (ROOT / "src" / name / "launch/view_robot.launch.py").read_text(encoding="utf-8")
     assert f"ros2 launch {name} view_robot.launch.py" in text
-    assert f'view_robot("{name}")' in text
+    assert f'{{"robot": "{name}"}}' in text
 
 
 def test_the_displays_are_those_of_a_description_package():
@@ -40,6 +40,7 @@ def test_the_displays_are_those_of_a_description_package():
 def started(file, **words):
     """Return command and parameters of each process that a launch file would start, by package."""
     from launch import LaunchContext
+    from launch.actions import IncludeLaunchDescription
     from launch.launch_description_sources import get_launch_description_from_python_launch_file
     from launch.utilities import perform_substitutions
     from launch_ros.actions import Node
@@ -48,8 +49,13 @@ def started(file, **words):
     context = LaunchContext()
     context.launch_configurations.update(words)
     found = {}
-    for entity in get_launch_description_from_python_launch_file(str(file)).entities:
-        if not isinstance(entity, Node):
+    left = list(get_launch_description_from_python_launch_file(str(file)).entities)
+    while left:
+        entity = left.pop(0)
+        if isinstance(entity, IncludeLaunchDescription):
+            *settings, included = entity.execute(context)
+            left += [*settings, *included.entities]
+        elif not isinstance(entity, Node):
             entity.execute(context)
         elif entity.condition is None or entity.condition.evaluate(context):
             command = [perform_substitutions(context, word) for word in entity.cmd[1:-1]]

@@ -51,7 +51,6 @@ COMMANDS = {
     "compare": "bags:compare_command",
     "plot": "bags:plot_command",
     "export": "bags:export_command",
-    "view": "view:view_command",
     "recover": "bags:recover_command",
 }
 NEEDS = {
@@ -62,7 +61,6 @@ NEEDS = {
     "compare": ("bag",),
     "plot": ("report", "bag"),
     "export": ("bag",),
-    "view": ("report", "bag"),
     "recover": ("bag",),
 }
 """Extras without which a command of the core does nothing."""

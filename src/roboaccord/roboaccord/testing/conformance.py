@@ -248,7 +248,7 @@ class RobotConformance:
         """Each scenario has a launch file that names it, and the package asks for the bring-up."""
         folder = share(self._found.package)
         text = (folder / "launch" / f"{scenario}.launch.py").read_text(encoding="utf-8")
-        assert f'simulate_scenario("{self.robot}", "{scenario}")' in text
+        assert f'"robot": "{self.robot}", "scenario": "{scenario}"' in text
         assert f"ros2 launch {self._found.package} {scenario}.launch.py" in text
         needed = ET.parse(folder / "package.xml").getroot().findall("exec_depend")
         assert "roboaccord_ros" in [each.text for each in needed]

@@ -24,6 +24,7 @@ from roboaccord.scenario import Setup, make_controller
 
 SLOW = 1e-5  # m, or of an entry of a quaternion, in a step; Gazebo leaves out 1e-6
 PARTITION = "GZ_PARTITION"  # environment variable by which servers of a machine stay apart
+RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable: where included models are
 GZ_TIMEOUT = 30.0  # s of wall time that the command line tool may take
 
 

@@ -11,8 +11,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Self
 
@@ -32,7 +30,7 @@ from roboaccord.contract import (
 )
 from roboaccord.gazebo import LEVEL, base_in_gazebo, contact_shapes, is_level
 from roboaccord.run import Motion
-from roboaccord.scenario import START_TIMEOUT, Setup
+from roboaccord.scenario import Setup
 from roboaccord.simulators import StopWatch
 
 from roboaccord_ros.gazebo.bridge import (
@@ -51,38 +49,20 @@ from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import SwitchServices
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.outlet import Outlet, ResultShell, contact_markers
-from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
+from roboaccord_ros.graph.parameters import (
+    FaultInlet,
+    Options,
+    declare,
+    declare_faults,
+    setup_of,
+)
 from roboaccord_ros.graph.reading import command_reader, finite
 from roboaccord_ros.graph.shell import POLL, Run
 from roboaccord_ros.nodes.pacing import Pace
 from roboaccord_ros.speed import keep_factor
 
+SILENCE = 30.0  # s of wall time that Gazebo may send nothing
 MEASURED = 1.0  # s of wall time from which on a run shows how fast it is
-
-
-@dataclass(frozen=True, kw_only=True)
-class GazeboOptions:
-    """Hold how a run in Gazebo goes; see the parameters of the node.
-
-    Args:
-        peers: nodes that must receive the states before the world runs.
-        timeout: how long Gazebo may be silent [s of wall time].
-        start_timeout: how long the peers may take to be there [s of wall time].
-        pace: of the commands in lockstep, as the simulator's.
-        endless: whether it runs until it is interrupted.
-        max_delay: how late a command may act [control periods]; 0 for no bound.
-        contacts: with what the robot touches the ground, of the description that Gazebo has.
-        keep: takes the real-time factor of a run that came to its end.
-    """
-
-    peers: Sequence[str] = ("controller",)
-    timeout: float = 30.0
-    start_timeout: float = START_TIMEOUT
-    pace: float = 0.0
-    endless: bool = False
-    max_delay: int = 0
-    contacts: str = ""
-    keep: Callable[[float], None] = lambda _: None
 
 
 class GazeboShell(ResultShell):
@@ -105,15 +85,16 @@ class GazeboShell(ResultShell):
         world: World,
         link: Link,
         run: Run,
-        options: GazeboOptions,
+        options: Options,
     ) -> None:
         super().__init__(node, setup.robot.name, run)
         self._setup, self._world, self._link, self._options = setup, world, link, options
         refuse_start(setup)
         period, self._joints = setup.scenario.control_period, setup.joints
         world.check_period(period)
-        endless = options.endless
-        self._ticks = 0 if endless else count_steps(setup.scenario.duration, period, "duration")
+        self._endless = math.isinf(options.duration)
+        steps = partial(count_steps, setup.scenario.duration, period, "duration")
+        self._ticks = 0 if self._endless else steps()
         self._period_ns = round(period * NANOSECONDS)
         how = "ros_gz" if isinstance(link, LockstepLink) else f"ros_gz{graph.FREE}"
         transport = ", ".join([how, *contact_shapes(setup, options.contacts).values()])
@@ -182,13 +163,10 @@ class GazeboShell(ResultShell):
         named = name.endswith(".sdf")
         world = World.find(name) if named else World.of(setup, name, lockstep=lockstep)
         link: Link = LockstepLink(setup, world) if lockstep else FreeLink(node, setup, world)
-        options = GazeboOptions(
-            peers=values["peers"],
-            pace=values["pace"] if lockstep else 0.0,  # free, the world's own rate counts
-            start_timeout=values["start_timeout"],
-            endless=math.isinf(values["duration"]),
-            max_delay=0 if lockstep else values["max_delay"],
-            contacts=contacts,
+        options = Options.of(
+            # Free, the world's own rate counts; in lockstep it waits for its commands.
+            values | ({"max_delay": 0} if lockstep else {"pace": 0.0}),
+            timeout=SILENCE,
             keep=partial(keep_factor, setup, contacts=contacts, lockstep=lockstep),
         )
         return cls(node, setup, world, link, run, options)
@@ -201,7 +179,7 @@ class GazeboShell(ResultShell):
 
     def may_end(self) -> bool:
         """Return whether states came of a run that ends when it is interrupted."""
-        return (self._options.endless or self._setup.scenario.driven) and self._seen > 0.0
+        return (self._endless or self._setup.scenario.driven) and self._seen > 0.0
 
     def _look(self) -> None:
         """Start when everybody listens, and notice silence."""

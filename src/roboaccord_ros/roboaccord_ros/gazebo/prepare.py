@@ -1,12 +1,10 @@
-"""Processes by which Gazebo runs a robot in a world: server, bridges, creation, adapter."""
+"""What a launch needs to know before Gazebo runs a robot: whether it can, and by what."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import uuid
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import yaml
@@ -16,16 +14,15 @@ from roboaccord.gazebo import base_in_gazebo, contact_shapes, expand_for_gazebo
 from roboaccord.numerics import quaternion_rpy
 from roboaccord.scenario import Setup
 
-from roboaccord_ros.gazebo.bridge import PARTITION, World, first_command, refuse_start
+from roboaccord_ros.gazebo.bridge import (
+    PARTITION,
+    RESOURCES,
+    World,
+    first_command,
+    refuse_start,
+)
 from roboaccord_ros.gazebo.faults import refuse_hold
 from roboaccord_ros.gazebo.transport import load, message
-from roboaccord_ros.graph import names as graph
-from roboaccord_ros.launch_data import Process, Value
-
-CLOCK = "/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"
-SERVER, WINDOW = "gazebo", "gazebo_window"  # names of the processes
-UP = 60.0  # s that the server may take to come up and take the robot
-ANSWERING = ("clock_bridge", "bridge", "gz_adapter", "controller")
 
 
 def is_installed(package: str) -> bool:
@@ -70,86 +67,46 @@ def runs_in_process(setup: Setup) -> bool:
     return True
 
 
-def partition() -> dict[str, str]:
-    """Return the environment that keeps this launch's Gazebo apart, unless the user has set it."""
-    return {} if os.environ.get(PARTITION) else {PARTITION: f"roboaccord_{uuid.uuid4().hex[:8]}"}
+def partition() -> str:
+    """Return what keeps this launch's Gazebo apart: a new name, unless the user has set one."""
+    return os.environ.get(PARTITION) or f"roboaccord_{uuid.uuid4().hex[:8]}"
 
 
-def on_own_cores(processes: list[Process]) -> list[Process]:
-    """Return processes of a run in lockstep, Gazebo's server on other cores than what answers it.
+def own_cores() -> tuple[str, str]:
+    """Return cores for Gazebo's server, and others for what answers it in lockstep; "" means all.
 
     They take turns, and threads of both on one core would keep each other waiting.
     """
-    cores = sorted(os.sched_getaffinity(0))
+    cores = [str(core) for core in sorted(os.sched_getaffinity(0))]
     half = len(cores) // 2
-    if not half:
-        return processes
-    own = {SERVER: cores[:half], **dict.fromkeys(ANSWERING, cores[half:])}
-    return [replace(p, cores=own.get(p.name, ())) for p in processes]
+    return (",".join(cores[:half]), ",".join(cores[half:])) if half else ("", "")
 
 
-def gazebo_processes(
-    setup: Setup, world: World, adapter: dict[str, Value], env: dict[str, str], *, window: bool
-) -> list[Process]:
-    """Return the processes; the adapter waits for the robot, and lets the paused world run.
+def in_gazebo(
+    setup: Setup, world: World, contacts: str, *, taking_turns: bool
+) -> dict[str, str | float]:
+    """Return decisions about a run whose server is a process: world, bridge, place of the robot.
 
     Args:
         setup: robot and scenario.
         world: where it is put.
-        adapter: parameters of the adapter.
-        env: environment of all of them.
-        window: whether Gazebo shows one.
+        contacts: with what it touches the ground; see `contact_shapes`.
+        taking_turns: whether the server only ever waits for, or is waited for.
     """
-    # Not by gz_sim.launch.py: its shell would take the signals, and leave the server running.
-    models = [*map(str, world.models), os.environ.get("GZ_SIM_RESOURCE_PATH", "")]
-    bridge = partial(
-        Process,
-        meaning="helper",
-        package="ros_gz_bridge",
-        executable="parameter_bridge",
-        env=env,
-    )
+    models = [*map(str, world.models), os.environ.get(RESOURCES, "")]
     topics = share(setup.robot.package) / "config" / "bridge.yaml"
     bridged = [entry["ros_topic_name"] for entry in yaml.safe_load(topics.read_text("utf-8"))]
-    x, y, z = (float(value) for value in setup.initial.position)
-    roll, pitch, yaw = (float(value) for value in quaternion_rpy(setup.initial.orientation))
-    place = {"x": x, "y": y, "z": z, "R": roll, "P": pitch, "Y": yaw}
-    urdf = expand_for_gazebo(setup, str(adapter.get("contacts", "")))
-    model = {"world": world.name, "name": setup.robot.name, "string": urdf}
-    found = {**env, "GZ_SIM_RESOURCE_PATH": os.pathsep.join(models)}
-    # `gz sim` without -s and -g forks into both, and leaves them behind where it is killed; and its
-    # server can wait for ever for a message of its window.
-    shown = Process(name=WINDOW, meaning="window_ends", command=["gz", "sim", "-g"], env=found)
-    return [
-        Process(
-            name=SERVER,
-            meaning="helper",
-            command=["gz", "sim", "-s", str(world.path)],
-            env=found,
-        ),
-        *([shown] if window else []),
-        bridge(name="clock_bridge", arguments=[CLOCK], remappings=[("/clock", graph.CLOCK)]),
-        bridge(
-            name="bridge",
-            parameters={"config_file": str(topics)},
-            remappings=[(name, name.strip("/")) for name in bridged],
-        ),
-        Process(
-            name="create",
-            meaning="once",
-            package="ros_gz_sim",
-            executable="create",
-            parameters={**model, **place},
-            env=env,
-            within=UP,
-            late="Gazebo's server does not answer",
-        ),
-        Process(
-            name="gz_adapter",
-            meaning="ends",
-            module="roboaccord_ros.gazebo.gz_adapter",
-            parameters={**adapter, "world": str(world.path)},
-            env=env,
-            after="create",
-        ),
-    ]
+    angles = quaternion_rpy(setup.initial.orientation)
+    place = (float(value) for value in (*setup.initial.position, *angles))
+    server, answering = own_cores() if taking_turns else ("", "")
+    return {
+        "world": str(world.path),
+        "world_name": world.name,
+        "urdf": expand_for_gazebo(setup, contacts),
+        **dict(zip("xyzRPY", place, strict=True)),
+        "bridge": str(topics),
+        "bridge_topics": " ".join(name.strip("/") for name in bridged),
+        "gz_models": os.pathsep.join(models),
+        "server_cores": server,
+        "answering_cores": answering,
+    }

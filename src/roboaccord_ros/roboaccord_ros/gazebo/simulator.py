@@ -34,12 +34,11 @@ from roboaccord.run import make_folder, write_text
 from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator, StopWatch
 
-from roboaccord_ros.gazebo.bridge import PARTITION, LevelBase, World, refuse_start
+from roboaccord_ros.gazebo.bridge import PARTITION, RESOURCES, LevelBase, World, refuse_start
 from roboaccord_ros.gazebo.faults import GazeboFaults
 from roboaccord_ros.gazebo.transport import load
 
 POLICIES = "gz:policies"
-RESOURCES = "GZ_SIM_RESOURCE_PATH"  # environment variable
 
 
 class GazeboSimulator(Simulator):

@@ -5,20 +5,29 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
-from roboaccord.contract import FORM, AccordError, Fault, check_joint, check_known, parse_fault
+from roboaccord.contract import (
+    FORM,
+    AccordError,
+    Fault,
+    Tally,
+    check_joint,
+    check_known,
+    parse_fault,
+)
 from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, find_robot, load_scenario
 from std_msgs.msg import String
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.shell import Shell, set_log_level
-from roboaccord_ros.launch_data import Value
 
+Value = bool | int | float | str | Sequence[str]  # of a parameter
 Values = dict[str, Any]
 """Parameters by name, as rclpy gives them."""
 PARAMETERS: dict[str, tuple[Value, str]] = {
@@ -48,6 +57,37 @@ PARAMETERS: dict[str, tuple[Value, str]] = {
     "open_page": (False, "open the page in the desktop's browser"),
     "log": ("warning", "least level of the log lines on stderr"),
 }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Hold how a simulator or a controller is run, by the parameters of the same names.
+
+    `settle` is how long no other simulator must be seen before the first step [s of wall time];
+    `make_tally` makes what measures the figures of the motion, where they are wanted; `keep` keeps
+    the real-time factor.
+    """
+
+    engine: str = "reference"
+    controller: str = ""
+    lockstep: bool = True
+    duration: float = 0.0
+    pace: float = 0.0
+    timeout: float = TIMEOUT
+    start_timeout: float = START_TIMEOUT
+    peers: Sequence[str] = ()
+    transport: str = "ros"
+    contacts: str = ""
+    max_delay: int = 0
+    settle: float = 0.0
+    make_tally: Callable[[], Tally] | None = None
+    keep: Callable[[float], None] = lambda _: None
+
+    @classmethod
+    def of(cls, values: Values, **more: Any) -> Options:
+        """Take those of the values of a node that are options, and more."""
+        known = {each.name for each in fields(cls)}
+        return cls(**{name: each for name, each in values.items() if name in known}, **more)
 
 
 PREFIX = "fault."

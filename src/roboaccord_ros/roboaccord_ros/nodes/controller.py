@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
@@ -34,12 +34,12 @@ from roboaccord.run import (
     ask_controller,
     reset_controller,
 )
-from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup, Watch, make_controller
+from roboaccord.scenario import Setup, Watch, make_controller
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
-from roboaccord_ros.graph.parameters import declare, setup_of
+from roboaccord_ros.graph.parameters import Options, declare, setup_of
 from roboaccord_ros.graph.reading import itself, read_facts, read_result, readable
 from roboaccord_ros.graph.shell import POLL, Run, Shell
 
@@ -118,21 +118,8 @@ def _check(names: list[str], values: list[float], joints: Sequence[str], word: s
         raise AccordError(f"{last}: {len(names)} names have {len(values)} {word} values")
 
 
+OPTIONS = ("controller", "lockstep", "timeout", "start_timeout", "peers")
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ControllerOptions:
-    """Hold how a controller is run; see the parameters of the node.
-
-    `controller` replaces the scenario's; without `lockstep` zero efforts are sent at the end.
-    """
-
-    controller: str = ""
-    lockstep: bool = True
-    timeout: float = TIMEOUT
-    start_timeout: float = START_TIMEOUT
-    peers: Sequence[str] = ("simulator",)
 
 
 class ControllerShell(Shell):
@@ -152,7 +139,7 @@ class ControllerShell(Shell):
         node: Node,
         setup: Setup,
         run: Run,
-        options: ControllerOptions,
+        options: Options,
         inputs: PublishedInputs,
     ) -> None:
         robot, joints = setup.robot.name, setup.joints
@@ -186,9 +173,8 @@ class ControllerShell(Shell):
     @classmethod
     def build(cls, node: Node, run: Run, peers: Sequence[str] = ()) -> Self:
         """Make the controller that the parameters of a node specify; `peers` replaces theirs."""
-        names = [each.name for each in fields(ControllerOptions)]
-        values = declare(node, "robot", "scenario", "set", "duration", "inputs", *names)
-        setup, options = setup_of(values), ControllerOptions(**{n: values[n] for n in names})
+        values = declare(node, "robot", "scenario", "set", "duration", "inputs", *OPTIONS)
+        setup, options = setup_of(values), Options.of(values)
         if peers:
             options = replace(options, peers=peers)
         if values["inputs"]:

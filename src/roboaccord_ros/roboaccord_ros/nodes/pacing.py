@@ -4,47 +4,24 @@ from __future__ import annotations
 
 import logging
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
-from roboaccord.contract import Array, Command, LockstepError, Tally
+from roboaccord.contract import Array, Command, LockstepError
 from roboaccord.run import Pace as Pace
 from roboaccord.run import Stepper, no_command
-from roboaccord.scenario import START_TIMEOUT, TIMEOUT, Setup
+from roboaccord.scenario import Setup
 from std_srvs.srv import SetBool, Trigger
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import ExtraInputs
 from roboaccord_ros.graph.outlet import ResultShell
+from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.reading import command_reader
 from roboaccord_ros.graph.shell import POLL, Shell
 
 _log = logging.getLogger(__name__)
 REMINDER = 5.0  # s between lines about what a start waits for
 MAX_CATCH_UP = 20  # control periods in one go, where real time cannot be kept
-
-
-@dataclass(frozen=True, kw_only=True)
-class SimulatorOptions:
-    """Hold how a simulator is run; see the parameters of the node.
-
-    `settle` is how long no other simulator must be seen before the first step [s of wall time];
-    `make_tally` makes what measures the figures of the motion, where they are wanted; `keep` keeps
-    the real-time factor.
-    """
-
-    engine: str
-    lockstep: bool = True
-    duration: float = 0.0
-    pace: float = 0.0
-    timeout: float = TIMEOUT
-    start_timeout: float = START_TIMEOUT
-    peers: Sequence[str] = ("controller",)
-    transport: str = "ros"
-    settle: float = 0.0
-    make_tally: Callable[[], Tally] | None = None
-    keep: Callable[[float], None] | None = None
 
 
 class Simulation(ResultShell):
@@ -64,7 +41,7 @@ class Simulation(ResultShell):
 class Pacing:
     """Start when the peers are there, step on commands or by the clock, watch for silence."""
 
-    def __init__(self, setup: Setup, simulation: Simulation, options: SimulatorOptions) -> None:
+    def __init__(self, setup: Setup, simulation: Simulation, options: Options) -> None:
         self.started = False
         self.held = False
         self._answered = False  # whether the controller has, since the start or a reset

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar, Self
 
@@ -16,10 +17,16 @@ from roboaccord.simulators import Simulator
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.outlet import Outlet, contact_markers
-from roboaccord_ros.graph.parameters import FaultInlet, declare, declare_faults, setup_of
+from roboaccord_ros.graph.parameters import (
+    FaultInlet,
+    Options,
+    declare,
+    declare_faults,
+    setup_of,
+)
 from roboaccord_ros.graph.shell import Run
 from roboaccord_ros.nodes.controller import ControllerShell
-from roboaccord_ros.nodes.pacing import Pacing, Simulation, SimulatorOptions, add_services
+from roboaccord_ros.nodes.pacing import Pacing, Simulation, add_services
 from roboaccord_ros.speed import keep_factor
 
 SETTLE = 0.3  # s of wall time in which another simulator would be discovered
@@ -47,7 +54,7 @@ class SimulatorShell(Simulation):
         setup: Setup,
         simulator: Simulator,
         run: Run,
-        options: SimulatorOptions,
+        options: Options,
         observers: Sequence[Observer] = (),
     ) -> None:
         super().__init__(node, setup.robot.name, run)
@@ -75,12 +82,11 @@ class SimulatorShell(Simulation):
         """Make the simulator that the parameters of a node specify."""
         values = declare(node, "robot", "scenario", "set", "composed", *OPTIONS)
         setup = declare_faults(node, setup_of(values))
-        keep = None
-        if values["engine"] == "gz":
-            shapes = values["transport"].partition(", ")[2]
-            keep = partial(keep_factor, setup, contacts=shapes, lockstep=values["lockstep"])
-        given = {name: values[name] for name in OPTIONS}
-        options = SimulatorOptions(**given, settle=SETTLE, keep=keep)
+        options = Options.of(values, settle=SETTLE)
+        if options.engine == "gz":
+            shapes = options.transport.partition(", ")[2]
+            keep = partial(keep_factor, setup, contacts=shapes, lockstep=options.lockstep)
+            options = replace(options, keep=keep)
         shell = cls(node, setup, cls.make(setup, options.engine), run, options)
         if values["composed"]:
             shell._compose(options.peers)
@@ -123,7 +129,7 @@ class SimulatorShell(Simulation):
             "wall_time": self.wall_time,
             "real_time_factor": simulated / self.wall_time if self.wall_time else 0.0,
         }
-        if self._keep and self.wall_time and not error:
+        if self.wall_time and not error:
             self._keep(simulated / self.wall_time)
         self.conclude(result, error)
 

@@ -1,4 +1,4 @@
-"""The request of a launch: typed arguments, robot and scenario, and the choice of a simulator."""
+"""The request of a launch: its arguments, robot and scenario, and the choice of a simulator."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import os
 import re
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 
-from roboaccord.contract import AccordError, count_steps, did_you_mean
+from roboaccord.contract import AccordError, count_steps, plugins
 from roboaccord.engines import REFERENCE, default_names, engine_names
 from roboaccord.run import RecordedInputs, make_simulator
 from roboaccord.scenario import RELEASED, Setup, is_file
@@ -22,12 +21,12 @@ from roboaccord.scenario import RELEASED, Setup, is_file
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.prepare import check_gazebo, is_installed
 from roboaccord_ros.graph.parameters import setup_of
-from roboaccord_ros.launch_data import ARGUMENTS, CHOICES, Value
 from roboaccord_ros.speed import last_factor
 
 SIMULATORS = tuple(dict.fromkeys(["auto", "gz", *engine_names(), REFERENCE]))
 NAMESPACE = re.compile(r"/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*", re.ASCII)
 GAZEBO = "gz"
+BROWSER, PAGE = "browser", "the browser view"  # the display of `view:=true`
 SLOW = 0.4  # of real time, below which driving is refused
 
 
@@ -39,32 +38,30 @@ class Request:
 
     @classmethod
     def parse(cls, words: Sequence[str]) -> Request:
-        """Read arguments of the form NAME:=VALUE.
+        """Read arguments of the form NAME:=VALUE, all of them.
 
         Raises:
-            AccordError: for an unknown name, or a value that an argument does not take.
+            AccordError: for a value that an argument does not take; those of which every value is
+                known beforehand are checked by the launch file.
         """
-        given = {name: default for name, (default, _) in ARGUMENTS.items() if default is not None}
-        for word in words:
-            name, sign, value = word.partition(":=")
-            if not sign or name not in ARGUMENTS:
-                raise AccordError(f"unknown argument {word}{did_you_mean(name, list(ARGUMENTS))}")
-            if value in ("True", "False"):  # as Python writes them
-                value = value.lower()
-            choices = CHOICES.get(name, SIMULATORS if name == "sim" else (value,))
-            if value not in choices:
-                raise AccordError(f"{name}:={value}: available: {', '.join(choices)}")
-            given[name] = value
+        given = dict(word.split(":=", 1) for word in words)
+        given["view"] = given["view"].replace("True", "true").replace("False", "false")
+        displays = ("auto", "true", "false", *displays_of_launches())
+        for name, choices in (("sim", SIMULATORS), ("view", displays)):
+            if given[name] not in choices:
+                raise AccordError(f"{name}:={given[name]}: available: {', '.join(choices)}")
+        if not given["robot"]:
+            raise AccordError("robot:=NAME is missing; accord list shows what there is")
         if given["namespace"] and not NAMESPACE.fullmatch(given["namespace"]):
             raise AccordError(f"namespace:={given['namespace']} is not a name of ROS")
         return cls(given)
 
     def __getitem__(self, name: str) -> str:
-        return self.given.get(name, "")
+        return self.given[name]
 
     def on(self, name: str, auto: bool = False) -> bool:
         """Return whether an argument is true, or `auto` where it is "auto"."""
-        return auto if self[name] == "auto" else self[name] == "true"
+        return auto if self[name] == "auto" else self[name].lower() not in ("", "false")
 
     @cached_property
     def changes(self) -> list[str]:
@@ -111,8 +108,8 @@ class Request:
         return self.setup.scenario.driven and not self.recorded
 
     @cached_property
-    def run(self) -> dict[str, Value]:
-        """The parameters that simulator and controller share."""
+    def run(self) -> dict[str, str]:
+        """The parameters by which nodes find robot and scenario."""
         robot, scenario = self["robot"], self["scenario"]
         if is_file(robot):
             return {"robot": str(Path(robot).absolute()), "scenario": scenario or RELEASED}
@@ -132,6 +129,12 @@ class Request:
         if not seconds >= 0:
             raise AccordError(f"duration:={self['duration']} is not a length of a run in seconds")
         return seconds or (self.recorded.duration if self.recorded else 0.0)
+
+
+def displays_of_launches() -> dict[str, str]:
+    """Return the displays that are installed for launches: the module of each node, by name."""
+    nodes = [entry for name, entry in plugins.entries("displays").items() if name.endswith(".node")]
+    return {entry.name.removesuffix(".node"): entry.module for entry in nodes}
 
 
 @dataclass(frozen=True)
@@ -200,15 +203,17 @@ def _refuse_slow(request: Request) -> None:
 class Sight:
     """Hold which windows are shown, and whether somebody looks at all.
 
-    `screen` is that windows can be shown; `view` what the end of the view in the browser means, or
-    "" without one; `lacks` why there is none where one was due, or "".
+    `screen` is that windows can be shown; `view` is the module of the node that shows the run
+    beside, or "", `stays` that it does so after the run, too; `lacks` is why there is none where
+    one was due, or "".
     """
 
     gazebo: bool
     rviz: bool
     foxglove: bool
     screen: bool = False
-    view: Literal["window", "view", ""] = ""
+    view: str = ""
+    stays: bool = False
     lacks: str = ""
 
     @classmethod
@@ -222,24 +227,26 @@ class Sight:
         shown = display and not request.on("headless")
         gazebo = sim == GAZEBO and shown
         has_rviz = is_installed("rviz2")
-        rviz, foxglove = (
-            request.on("rviz", shown and has_rviz and not gazebo),
-            request.on("foxglove"),
-        )
+        rviz = request.on("rviz", shown and has_rviz and not gazebo)
+        foxglove = request.on("foxglove")
         if rviz and not (has_rviz and display):
             what = "a display: DISPLAY is not set" if has_rviz else "the package rviz2"
             raise AccordError(f"rviz:=true needs {what}")
         if foxglove and not is_installed("foxglove_bridge"):
             raise AccordError("foxglove:=true needs the package foxglove_bridge")
-        view = request.on("view", not (request.on("headless") or gazebo or rviz))
-        asked, lacks = request["view"] == "true", ""
-        if view and find_spec("viser") is None:
-            from roboaccord.view import INSTALL as lacks  # imports more than a plan needs
-
-            if asked:
-                raise AccordError(lacks)
-        stays: Literal["window", "view"] = "window" if shown or asked else "view"
-        return cls(gazebo, rviz, foxglove, shown, stays if view and not lacks else "", lacks)
+        sight = cls(gazebo, rviz, foxglove, shown)
+        if not request.on("view", not (request.on("headless") or gazebo or rviz)):
+            return sight
+        asked, displays = request["view"] != "auto", displays_of_launches()
+        name = request["view"] if request["view"] in displays else BROWSER
+        lacks = plugins.lacking("displays", f"{name}.node", PAGE)
+        if name == BROWSER and not find_spec("viser"):
+            lacks = lacks or f"{PAGE} needs viser; run: pip install viser"
+        if lacks and asked:
+            raise AccordError(lacks)
+        if lacks or name not in displays:
+            return replace(sight, lacks=lacks)
+        return replace(sight, view=displays[name], stays=shown or asked)
 
     @property
     def anybody(self) -> bool:

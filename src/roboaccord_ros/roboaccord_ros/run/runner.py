@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from dataclasses import replace
 from functools import partial
 
 from rclpy.context import Context
@@ -12,9 +13,9 @@ from roboaccord.run import Run as RunResult
 from roboaccord.scenario import path_changes
 from roboaccord.simulators import Simulator
 
+from roboaccord_ros.graph.parameters import Options
 from roboaccord_ros.graph.shell import Run, ends_between_callbacks, session, spin
-from roboaccord_ros.nodes.controller import ControllerOptions, ControllerShell, PublishedInputs
-from roboaccord_ros.nodes.pacing import SimulatorOptions
+from roboaccord_ros.nodes.controller import ControllerShell, PublishedInputs
 from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 from roboaccord_ros.run.domain import announce, private_domain
@@ -34,8 +35,9 @@ def run_ros(request: RunRequest) -> RunResult:
 def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
     """Run over ROS in this process with a simulator that is made already."""
     setup, run, context = request.setup, Run(parts=len(NAMES)), Context()
-    options = SimulatorOptions(
+    options = Options(
         engine=request.engine,
+        controller=request.controller,
         timeout=request.timeout,
         start_timeout=request.start_timeout,
         peers=("controller", "recorder"),
@@ -49,12 +51,7 @@ def run_nodes(request: RunRequest, simulator: Simulator) -> RunResult:
             recorder = RecorderShell(nodes[2], setup.robot.name, request.bag, run, given)
             stack.callback(recorder.close)
             shell = SimulatorShell(nodes[0], setup, simulator, run, options, request.observers)
-            asked = ControllerOptions(
-                controller=request.controller,
-                timeout=request.timeout,
-                start_timeout=request.start_timeout,
-                peers=("simulator", "recorder"),
-            )
+            asked = replace(options, peers=("simulator", "recorder"))
             inputs = PublishedInputs(nodes[1], setup, request.inputs)
             controller = ControllerShell(nodes[1], setup, run, asked, inputs)
             stack.callback(controller.watch.stop)

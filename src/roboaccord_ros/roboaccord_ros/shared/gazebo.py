@@ -5,6 +5,7 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from functools import partial
+from importlib.resources import files
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -20,26 +21,12 @@ from roboaccord.gazebo import (
     numbers_text,
 )
 from roboaccord.numerics import quaternion_rpy
-from roboaccord.scenario import Setup
-from roboaccord.view import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
+from roboaccord.scenario import ABOVE, ASIDE, AZIMUTH, ELEVATION, Setup, View, start_view
 
 CONFIG = partial(MODEL_CONFIG.format, author="The roboaccord authors")
 ROBOT = "{summary}, where its scenario {scenario} starts: joint positions are 0 there."
 AROUND = "What stands around the robot {name} in its scenario {scenario}."
-HEAD = """<!-- {summary}; at the start of its scenario {scenario}. Made by `make shared`.
-
-     export GZ_SIM_RESOURCE_PATH=$PWD/models    # done by: source install/setup.bash
-     gz sim -r worlds/{name}.sdf
-     gz sim -s -r worlds/{name}.sdf
-
-     The second is without a window. In another terminal this moves the robot; it is sent five
-     times, as a busy machine can lose a message before Gazebo is connected to its sender:
-     for i in 1 2 3 4 5; do {move}; done
-
-     To try besides:
-{commands}
-     With ROS:     ros2 launch {package} {scenario}.launch.py sim:=gz -->
-"""
+HEAD = files("roboaccord_ros.shared").joinpath("robot.sdf.head").read_text(encoding="utf-8")
 # Content of a command for a topic of the robot, by its type: text that protobuf reads.
 CONTENT = {
     "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',

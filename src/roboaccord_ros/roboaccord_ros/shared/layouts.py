@@ -6,13 +6,12 @@ import json
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
+from importlib.resources import files
 
 import numpy as np
 import yaml
-from roboaccord.bag import REFERENCE
 from roboaccord.contract import Json
-from roboaccord.scenario import Setup
-from roboaccord.view import View, start_view
+from roboaccord.scenario import Setup, View, start_view
 
 from roboaccord_ros.graph import names
 
@@ -21,53 +20,16 @@ WIDE = math.atan(math.tan(HALF) * 16 / 9)  # half of the horizontal one, in a wi
 BASE = "base_link"  # the frame that both follow
 QUANTITIES = ("position", "velocity", "effort")
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#17becf", "#bcbd22", "#8c564b")
-POLICIES = "History Policy: Keep Last, Reliability Policy: Reliable"
-RVIZ = f"""
-Panels:
-- {{Class: rviz_common/Displays, Name: Displays}}
-Visualization Manager:
-  Class: ""
-  Displays:
-  - {{Class: rviz_default_plugins/Grid, Name: Grid, Enabled: true, Value: true,
-     Reference Frame: <Fixed Frame>, Cell Size: 0.5, Plane Cell Count: 20}}
-  - {{Class: rviz_default_plugins/RobotModel, Name: RobotModel, Enabled: true, Value: true,
-     Description Source: Topic, TF Prefix: "", Visual Enabled: true, Collision Enabled: false,
-     Description Topic: {{Value: /ROBOT/{names.DESCRIPTION}, Depth: 1,
-                         Durability Policy: Transient Local, {POLICIES}}}}}
-  - {{Class: rviz_default_plugins/RobotModel, Name: Reference, Enabled: true, Value: true,
-     Description Source: Topic, TF Prefix: {REFERENCE}, Visual Enabled: true,
-     Collision Enabled: false,
-     Description Topic: {{Value: /ROBOT/{names.REFERENCE_DESCRIPTION}, Depth: 1,
-                         Durability Policy: Transient Local, {POLICIES}}}}}
-  - {{Class: rviz_default_plugins/Odometry, Name: Path, Enabled: true, Value: true, Keep: 1000,
-     Position Tolerance: 0.02, Angle Tolerance: 0.1, Covariance: {{Value: false}},
-     Shape: {{Value: Arrow, Color: 214; 106; 60, Alpha: 1, Shaft Length: 0.02, Shaft Radius: 0.004,
-             Head Length: 0.01, Head Radius: 0.008}},
-     Topic: {{Value: /ROBOT/{names.ODOMETRY}, Depth: 5, Durability Policy: Volatile, {POLICIES}}}}}
-  - {{Class: rviz_default_plugins/MarkerArray, Name: Contacts, Enabled: true, Value: true,
-     Topic: {{Value: /ROBOT/{names.CONTACTS}, Depth: 5, Durability Policy: Volatile, {POLICIES}}}}}
-  - {{Class: rviz_default_plugins/MarkerArray, Name: Surroundings, Enabled: true, Value: true,
-     Topic: {{Value: /ROBOT/{names.SURROUNDINGS}, Depth: 1,
-             Durability Policy: Transient Local, {POLICIES}}}}}
-  - {{Class: rviz_default_plugins/TF, Name: TF, Enabled: false, Value: false}}
-  Enabled: true
-  Global Options: {{Background Color: 48; 48; 48, Fixed Frame: odom, Frame Rate: 30}}
-  Name: root
-  Tools:
-  - {{Class: rviz_default_plugins/Interact}}
-  - {{Class: rviz_default_plugins/MoveCamera}}
-  - {{Class: rviz_default_plugins/Select}}
-  - {{Class: rviz_default_plugins/FocusCamera}}
-  - {{Class: rviz_default_plugins/Measure}}
-  Value: true
-  Views: {{}}
-Window Geometry: {{Width: 1400, Height: 900, Hide Left Dock: false, Hide Right Dock: false}}
-"""  # in the YAML that RViz writes; a second panel would leave little of the 3D view
+TEMPLATES = files("roboaccord_ros.shared")
+
+
+def _template(name: str, setup: Setup) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8").replace("ROBOT", setup.robot.name)
 
 
 def rviz(setup: Setup) -> str:
     """Return the configuration of RViz: robot, path, contacts and surroundings, in odom."""
-    data, view = yaml.safe_load(RVIZ.replace("ROBOT", setup.robot.name)), start_view(setup, WIDE)
+    data, view = yaml.safe_load(_template("robot.rviz", setup)), start_view(setup, WIDE)
     data["Visualization Manager"]["Views"]["Current"] = {
         "Class": "rviz_default_plugins/Orbit",
         "Name": "Current View",
@@ -92,7 +54,6 @@ def _from_base(setup: Setup, view: View) -> list[float]:
 def foxglove(setup: Setup) -> str:
     """Return the layout of Foxglove: 3D, joints, efforts, cross-check, diagnostics, driving."""
     view = start_view(setup, WIDE)
-    robot = f"/{setup.robot.name}"
     turn = math.atan2(-math.cos(view.azimuth), -math.sin(view.azimuth))
     camera: dict[str, Json] = {
         "distance": view.distance,
@@ -104,30 +65,13 @@ def foxglove(setup: Setup) -> str:
         "near": 0.01,
         "far": 500,
     }
-    urdf: dict[str, Json] = {"layerId": "foxglove.Urdf", "sourceType": "topic", "visible": True}
-    layers: dict[str, dict[str, Json]] = {
-        "grid": {"layerId": "foxglove.Grid", "frameId": "odom", "size": 10, "visible": True},
-        "robot": {**urdf, "topic": f"{robot}/{names.DESCRIPTION}"},
-        REFERENCE: {
-            **urdf,
-            "topic": f"{robot}/{names.REFERENCE_DESCRIPTION}",
-            "framePrefix": f"{REFERENCE}/",
-        },
-    }
-    shown = (names.CONTACTS, names.SURROUNDINGS, names.ODOMETRY)
-    panels: dict[str, Json] = {
-        "3D!scene": {
-            "followMode": "follow-position",
-            "followTf": BASE,
-            "cameraState": camera,
-            "layers": {key: {"instanceId": key, **layer} for key, layer in layers.items()},
-            "topics": {f"{robot}/{name}": {"visible": True} for name in shown},
-        }
-    }
+    panels: dict[str, Json] = json.loads(_template("robot.foxglove.json", setup))
+    panels["3D!scene"]["cameraState"] = camera
+    diagnostics = panels.pop("RawMessages!diagnostics")
     if setup.joints:
         plots = ((names.STATES, "position"), (names.STATES, "effort"), (names.ERROR, "velocity"))
         panels |= {f"Plot!{topic}.{name}": _plot(setup, topic, name) for topic, name in plots}
-    panels["RawMessages!diagnostics"] = {"topicPath": "/diagnostics"}
+    panels["RawMessages!diagnostics"] = diagnostics
     panels |= _driving(setup)
     first, *others = panels
     layout = {"direction": "row", "first": first, "second": _column(others), "splitPercentage": 60}

@@ -1,0 +1,130 @@
+"""A pinhole camera, and the one that sees a robot at the start of its scenario."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from roboaccord.contract.state import Array
+from roboaccord.description.scene import Scene
+from roboaccord.scenario.setup import Setup
+
+PART = 0.52  # of a picture's width that the robot spans: Gazebo's panels leave 0.65 of its window
+AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
+STEEP = math.radians(40.0)  # over terrain, into whose hollows it looks
+ASIDE, ABOVE = math.radians(-10.0), math.radians(5.0)  # in front of a wall, which is the y-z plane
+CENTRINGS, HALVINGS = 4, 40
+
+
+@dataclass(frozen=True)
+class Camera:
+    """Hold a pinhole camera.
+
+    Args:
+        eye: its place in the world (3,) [m].
+        axes: rows right, down and forward in the world (3, 3).
+        focal: focal length [pixels].
+        width, height: of the picture [pixels].
+    """
+
+    eye: Array
+    axes: Array
+    focal: float
+    width: int
+    height: int
+
+    @classmethod
+    def aim(
+        cls, target: Array, direction: Array, distance: float, view: float, size: tuple[int, int]
+    ) -> Camera:
+        """Aim a camera.
+
+        Args:
+            target: point in the middle of the picture (3,) [m].
+            direction: from the target to the camera, not vertical (3,).
+            distance: from the target to the camera [m].
+            view: horizontal field of view [rad].
+            size: width and height [pixels].
+        """
+        forward = -direction / np.linalg.norm(direction)
+        right = np.cross(forward, (0.0, 0.0, 1.0))
+        right /= np.linalg.norm(right)
+        axes = np.stack([right, np.cross(forward, right), forward])
+        focal = 0.5 * size[0] / math.tan(0.5 * view)
+        return cls(target - distance * forward, axes, focal, *size)
+
+    def local(self, points: Array) -> Array:
+        """Return points (..., 3) in the camera's axes: right, down, forward [m]."""
+        return np.asarray((points - self.eye) @ self.axes.T)
+
+    def project(self, points: Array) -> Array:
+        """Return pixel coordinates (..., 2) of points (..., 3) in front of the camera."""
+        seen = self.local(points)
+        middle = np.array([0.5 * self.width, 0.5 * self.height])
+        return np.asarray(middle + self.focal * seen[..., :2] / seen[..., 2:])
+
+
+@dataclass(frozen=True)
+class View:
+    """Hold a camera: what it looks at (3,) [m], and from where [m, rad]."""
+
+    target: Array
+    distance: float
+    azimuth: float
+    elevation: float
+
+    @property
+    def eye(self) -> Array:
+        """Place of the camera (3,) [m]."""
+        return self.target + self.distance * self.direction
+
+    @property
+    def direction(self) -> Array:
+        """Unit vector from the target to the camera (3,)."""
+        level = math.cos(self.elevation)
+        turn = self.azimuth
+        return np.array([level * math.cos(turn), level * math.sin(turn), math.sin(self.elevation)])
+
+
+def start_view(setup: Setup, half: float) -> View:
+    """Return the camera that sees a robot at its start, in the middle, at the size `PART`.
+
+    Args:
+        setup: robot and scenario.
+        half: half of its horizontal field of view [rad].
+    """
+    points = start_points(setup)
+    target = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    angles = AZIMUTH, ELEVATION if setup.robot.relief(setup) is None else STEEP
+    if setup.robot.wall(setup) is not None:
+        angles = ASIDE, ABOVE
+    direction = View(target, 1.0, *angles).direction
+    distance = math.inf
+    for _ in range(CENTRINGS):
+        distance = _distance(points, target, direction, half)
+        camera = Camera.aim(target, direction, distance, 2 * half, (1, 1))
+        seen = camera.project(points)
+        aside = 0.5 * (seen.min(axis=0) + seen.max(axis=0)) - 0.5
+        target = target + distance / camera.focal * (aside @ camera.axes[:2])
+    return View(np.round(target, 4), round(distance, 4), *angles)
+
+
+def _distance(points: Array, target: Array, direction: Array, half: float) -> float:
+    """Return the distance from which points (m, 3) span `PART` of the picture [m]."""
+    size = float(np.linalg.norm(points - target, axis=1).max())
+    near, far = size, size / (PART * math.tan(half)) + size
+    for _ in range(HALVINGS):
+        distance = 0.5 * (near + far)
+        seen = Camera.aim(target, direction, distance, 2 * half, (1, 1)).project(points)
+        near, far = (distance, far) if np.ptp(seen, axis=0).max() > PART else (near, distance)
+    return far
+
+
+def start_points(setup: Setup) -> Array:
+    """Return the vertices of a robot's shapes where its scenario starts (m, 3) [m]."""
+    scene, state = Scene.parse(setup.urdf()), setup.initial
+    pose = (setup.joints, state.q, state.position, state.orientation)
+    origins, turns = scene.tree.forward(*pose)
+    return np.concatenate([origins[s.link] + s.vertices @ turns[s.link].T for s in scene.shapes])

@@ -1,0 +1,46 @@
+"""The description of a robot without a simulator: its URDF, and the link that stands still."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+from launch import LaunchContext, Substitution
+from launch.substitutions import Command, LaunchConfiguration
+from launch_ros.substitutions import FindPackageShare
+
+from roboaccord_ros.launch.planner import find_python
+
+
+def robot_description() -> Command:
+    """Return the URDF of the robot of a launch."""
+    return Command(Expansion(), on_stderr="warn")
+
+
+class Expansion(Substitution):  # type: ignore[misc]
+    """Command that prints the URDF of the robot of the launch."""
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return xacro for the package NAME or by `trust:=true`, else the workspace's, fenced."""
+        robot, trust = (LaunchConfiguration(n).perform(context) for n in ("robot", "trust"))
+        if not robot.endswith((".urdf", ".xacro")):
+            name = robot.replace("-", "_")
+            share = Path(FindPackageShare(name).perform(context))
+            return f"xacro '{share / 'urdf' / name}.urdf.xacro'"
+        own = f"'{find_python()}' -P -m roboaccord.description"
+        return f"{'xacro' if trust == 'true' else own} '{robot}'"
+
+
+class RootLink(Substitution):  # type: ignore[misc]
+    """Root link of a URDF, the frame in which nothing of the robot's base moves."""
+
+    def __init__(self, urdf: Substitution) -> None:
+        super().__init__()
+        self._urdf = urdf
+
+    def perform(self, context: LaunchContext) -> str:
+        """Return the first link that is not a joint's child."""
+        robot = ET.fromstring(self._urdf.perform(context))
+        children = {child.get("link") for child in robot.findall("joint/child")}
+        links = [str(link.get("name")) for link in robot.findall("link")]
+        return next((link for link in links if link not in children), "")

@@ -1,0 +1,243 @@
+"""The processes of a run under `ros2 launch`, and what the end of each means for the launch.
+
+Each ends with `ros2 launch`, however that ends. `ends` is one of
+
+    ends         the run is over
+    part         it ends by itself after the run
+    helper       it must last as long as the run
+    window       it may be closed, and the launch waits for that after the run
+    window_ends  and closing it ends the run
+    view         it may end early, and ends with the launch
+    once         what comes after it may start
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from launch import Action, Condition, LaunchContext
+from launch.actions import EmitEvent, ExecuteProcess, GroupAction, LogInfo, OpaqueFunction
+from launch.actions import TimerAction as Timer
+from launch.events import Shutdown
+from launch.events.process import ProcessExited
+from launch.some_substitutions_type import SomeSubstitutionsType
+from launch.substitutions import LaunchConfiguration
+from launch.utilities import normalize_to_list_of_substitutions, perform_substitutions
+from launch_ros.actions import Node
+
+MODULE = ("-P", "-m", "roboaccord_ros.run.module")
+"""Runs a module that Ctrl-C ends as libraries load; -P: it imports nothing from this folder."""
+GAZEBO = {
+    "GZ_PARTITION": LaunchConfiguration("gz_partition", default=""),
+    "GZ_SIM_RESOURCE_PATH": LaunchConfiguration("gz_models", default=""),
+}
+ENDING = 90.0  # s that recorder, controller and cross-check may take after the run
+GRACE = 5.0  # s between SIGTERM and SIGKILL of the others
+DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as ROS ended
+INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)  # 255: asyncio lost the status
+
+
+class Tied:
+    """Process of a run; a base of what launch starts.
+
+    Args:
+        run: that it is of.
+        label: its name.
+        ends: what its end means.
+        number: signal that it gets when `ros2 launch` ends.
+        cores: launch configuration with those on which it may run; on all if empty.
+        then: what starts after its good end, by the launch configurations of now.
+        within: how long it may take [s]; without limit if 0.
+        late: what it then waits for.
+        **options: of the action.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        label: str,
+        ends: SomeSubstitutionsType,
+        *,
+        number: int = signal.SIGKILL,  # Gazebo's server can hang at SIGTERM
+        cores: str = "",
+        then: Sequence[Action] = (),
+        within: float = 0.0,
+        late: str = "",
+        **options: Any,
+    ) -> None:
+        self.label, self.then, self.late = label, then, late
+        self._run, self._ends, self._within = run, normalize_to_list_of_substitutions(ends), within
+        kept = [LaunchConfiguration(cores)] if cores else []
+        with_parent = LaunchConfiguration("with_parent")
+        super().__init__(
+            prefix=[with_parent, f" {int(number)} {os.getpid()} '", *kept, "'"],
+            on_exit=self._on_exit,
+            cached_output=True,
+            sigkill_timeout=str(ENDING if ends == "part" else GRACE),
+            additional_env=GAZEBO,
+            **options,
+        )
+
+    def execute(self, context: LaunchContext) -> list[Action]:
+        """Start it, and keep an eye on it."""
+        if not context.is_shutdown:
+            self._run.left[self] = perform_substitutions(context, self._ends)
+        now = {n: v for n, v in context.launch_configurations.items() if isinstance(v, str)}
+        self.then = [GroupAction(self.then, launch_configurations=now)] if self.then else []
+        refuse = OpaqueFunction(function=self._run.refuse, args=[self, self._within])
+        limit = [Timer(period=self._within, actions=[refuse])] if self._within else []
+        return [*(super().execute(context) or []), *limit]  # type: ignore[misc]
+
+    def reason(self, code: int) -> str:
+        """Return why it ended badly: what it wrote about it, or its status."""
+        lines: list[str] = self.get_stderr().splitlines()  # type: ignore[attr-defined]
+        errors = [line for line in lines if line.startswith("error: ")]
+        if errors:
+            return f"{self.label}: {errors[-1].removeprefix('error: ')}"
+        return f"{self.label} ended early, with status {code}"
+
+    def _on_exit(self, event: ProcessExited, context: LaunchContext) -> list[Action]:
+        return self._run.ended(self, event.returncode, ending=context.is_shutdown)
+
+
+class TiedNode(Tied, Node):  # type: ignore[misc]
+    """A node."""
+
+
+class TiedProcess(Tied, ExecuteProcess):  # type: ignore[misc]
+    """A program that is no node."""
+
+
+class Run:
+    """Make the processes of a run, and end the launch when it is over.
+
+    Attributes:
+        left: processes that run, and what their end means.
+    """
+
+    def __init__(self) -> None:
+        self.left: dict[Tied, str] = {}
+        self._over, self._differs, self._failed = False, False, False
+        self._outcome = "the launch was interrupted"
+
+    def process(self, label: str, ends: str, command: Iterable[Any], **options: Any) -> Tied:
+        """Make a program that is no node; see `Tied`."""
+        return TiedProcess(self, label, ends, cmd=command, name=label, **options)
+
+    def tool(self, label: str, ends: str, **options: Any) -> Tied:
+        """Make a node of a package of ROS; see `Tied`."""
+        return self._node(label, ends, name=label, output="log", **options)
+
+    def node(self, label: str, ends: Any, module: SomeSubstitutionsType, **options: Any) -> Tied:
+        """Make a node of the workspace, which runs in its Python; see `Tied`."""
+        return self._node(
+            label,
+            ends,
+            executable=LaunchConfiguration("python"),
+            arguments=[*MODULE, module],
+            output="screen",
+            number=signal.SIGTERM,  # it ends its bag
+            **options,
+        )
+
+    def _node(self, label: str, ends: Any, **options: Any) -> Tied:
+        namespace = LaunchConfiguration("namespace", default="")
+        return TiedNode(self, label, ends, exec_name=label, namespace=namespace, **options)
+
+    def ended(self, process: Tied, code: int, *, ending: bool) -> list[Action]:
+        """Go on after the end of a process; after the last one report how the launch ended.
+
+        Args:
+            process: that has ended.
+            code: its status.
+            ending: whether the launch shuts down.
+
+        Raises:
+            RuntimeError: if it ended badly; then the launch shuts down, and fails.
+        """
+        ends = self.left.pop(process)
+        good = code in DONE or ends in ("window", "view") or (ending and self._failed)
+        if process.label == "crosscheck" and code == 1:
+            good = self._differs = True
+        if ending and (code in INTERRUPTED or ends not in ("ends", "part")):
+            good = True
+        if ends == "helper" and not ending:
+            good = self._over
+        if not good:
+            self._fail(process.reason(code))
+        if ending:
+            self._check_verdict()
+            return [] if self.left else [LogInfo(msg=self._outcome)]
+        if ends == "once":
+            return list(process.then)
+        if ends == "window_ends":
+            return self._finish(f"{process.label} was closed")
+        return self._go_on(begin=ends == "ends")
+
+    def refuse(self, _: LaunchContext, process: Tied, limit: float) -> None:
+        """Fail where a process is not done within a time [s]."""
+        if process in self.left:
+            self._fail(f"{process.label} is not done within {limit:g} s: {process.late}")
+
+    def _fail(self, reason: str) -> None:
+        self._failed, self._outcome = True, f"the launch failed: {reason}"
+        raise RuntimeError(reason)
+
+    def _labels(self, *ends: str) -> list[str]:
+        return [process.label for process, each in self.left.items() if each in ends]
+
+    def _go_on(self, *, begin: bool) -> list[Action]:
+        """End the launch when the run is over, its nodes have ended and windows are closed."""
+        self._over = self._over or begin
+        if not self._over:
+            return []
+        if self._labels("part"):
+            late = OpaqueFunction(function=self._refuse_late)
+            return [Timer(period=ENDING, actions=[late])] if begin else []
+        self._outcome = "the run is over"
+        if windows := self._labels("window", "window_ends"):
+            close = f"close {' and '.join(windows)}, or press Ctrl-C, to end"
+            how = "Ctrl-C ends the view in the browser" if "view" in windows else close
+            return [LogInfo(msg=f"the run is over; {how}")]
+        return self._finish("the run is over")
+
+    def _finish(self, reason: str) -> list[Action]:
+        """Return the end of the launch.
+
+        Raises:
+            RuntimeError: if the live cross-check fails; it ends the launch as well.
+        """
+        self._check_verdict()
+        self._outcome = reason
+        return [EmitEvent(event=Shutdown(reason=reason))]
+
+    def _check_verdict(self) -> None:
+        differs, self._differs = self._differs, False
+        if differs:
+            self._fail("the live cross-check is outside its tolerance")
+
+    def _refuse_late(self, _: LaunchContext) -> None:
+        late = ", ".join(self._labels("part"))
+        self._fail(f"{late} did not end within {ENDING:g} s after the run")
+
+
+def in_namespace(
+    topics: str, make: Callable[..., Tied], *words: str, condition: Condition, **options: Any
+) -> OpaqueFunction:
+    """Make a node whose topics, which files of its own name from the root, are of the namespace.
+
+    Args:
+        topics: launch configuration with their names.
+        make: makes it; with
+        words, options: what it takes.
+        condition: under which it is started.
+    """
+
+    def start(context: LaunchContext) -> list[Action]:
+        names = LaunchConfiguration(topics).perform(context).split()
+        return [make(*words, remappings=[(f"/{name}", name) for name in names], **options)]
+
+    return OpaqueFunction(function=start, condition=condition)

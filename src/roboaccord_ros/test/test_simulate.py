@@ -1,0 +1,131 @@
+"""simulate.launch.py: the processes that the real `launch` makes of decisions of the planner."""
+
+from __future__ import annotations
+
+import json
+from collections import ChainMap
+
+import pytest
+from launch_files import SIMULATE, declared
+
+pytest.importorskip("launch_ros", reason="launch and launch_ros are not on PyPI")
+
+from launch import LaunchContext
+from launch.actions import OpaqueFunction
+from launch.launch_description_sources import get_launch_description_from_python_launch_file
+from launch.utilities import perform_substitutions
+from launch_ros.utilities import evaluate_parameters
+from roboaccord_ros.launch.processes import Tied
+
+NO = dict.fromkeys(
+    ("gazebo", "gazebo_window", "separate", "record", "crosscheck", "rviz", "view"), "false"
+)
+DECIDED = {
+    **declared(), **NO, "robot": "snake", "scenario": "serpenoid", "name": "snake", "sim": "dart",
+    "set": '["seed=3", "controller={name: none}"]', "files": '[""]', "duration": "inf",
+    "pace": "0.0", "composed": "true", "transport": "ros", "peers": '["controller", "recorder"]',
+    "controller_peers": '["simulator"]', "second_controller": "", "bag": "1e3",
+}  # fmt: skip
+IN_GAZEBO = {
+    "gazebo": "true", "separate": "true", "world": "w.sdf", "world_name": "w", "urdf": "<robot/>",
+    **dict.fromkeys("xyzRPY", "1e-05"), "bridge": "b.yaml", "bridge_topics": "snake/odom snake/gz",
+    "server_cores": "0", "answering_cores": "1", "sim": "gz",
+}  # fmt: skip
+
+
+def started(**decided):
+    """Return the processes that would start, by name, and those that follow them."""
+    context, found = LaunchContext(), {}
+    context.launch_configurations.update({**DECIDED, **decided})
+    left = get_launch_description_from_python_launch_file(str(SIMULATE)).entities
+    while left:
+        entity, *left = left
+        if entity.condition is not None and not entity.condition.evaluate(context):
+            continue
+        if isinstance(entity, OpaqueFunction) and entity.condition:  # the other one plans
+            left = [*entity.execute(context), *left]
+        elif isinstance(entity, Tied):
+            found[entity.label] = (entity, context)
+            left = [*entity.then, *left]
+    return found
+
+
+def ends(found):
+    return {
+        name: perform_substitutions(context, each._ends) for name, (each, context) in found.items()
+    }
+
+
+def parameters(found, name):
+    node, context = found[name]
+    given = evaluate_parameters(context, node._Node__parameters)
+    return dict(ChainMap(*map(dict, given[::-1])))
+
+
+def test_a_plain_run_is_a_simulator_with_its_controller():
+    """Texts stay texts, whatever YAML makes of them; numbers are numbers."""
+    found = started(record="true")
+    assert ends(found) == {"simulator": "ends", "recorder": "part"}
+    assert parameters(found, "simulator") == {
+        "robot": "snake", "scenario": "serpenoid", "set": ["seed=3", "controller={name: none}"],
+        "duration": float("inf"), "lockstep": True, "log": "warning", "controller": "",
+        "inputs": "", "pace": 0.0, "peers": ["controller", "recorder"], "transport": "ros",
+        "composed": True, "engine": "dart",
+    }  # fmt: skip
+    given = {"robot": "snake", "set": [""], "log": "warning", "bag": "1e3"}
+    assert parameters(found, "recorder") == given
+
+
+def test_parameters_are_those_that_nodes_declare():
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    from roboaccord_ros.graph.parameters import PARAMETERS
+
+    found = started(**IN_GAZEBO, record="true", crosscheck="true", view="true",
+                    view_ends="window", view_node="m", open_page="true")  # fmt: skip
+    ours = ("gz_adapter", "controller", "recorder", "crosscheck", "view")
+    for values in (parameters(found, name) for name in ours):
+        for name, value in values.items():
+            default = PARAMETERS[name][0]
+            assert isinstance(value, type(default)), name
+
+
+def test_gazebo_has_a_server_bridges_and_an_adapter_that_waits():
+    """Each with the cores that the planner chose, in lockstep; topics are the namespace's."""
+    found = started(**IN_GAZEBO, namespace="left")
+    assert ends(found) == {
+        "gazebo": "helper", "clock_bridge": "helper", "bridge": "helper", "create": "once",
+        "gz_adapter": "ends", "controller": "part",
+    }  # fmt: skip
+    rules = found["bridge"][0]._Node__remappings
+    context = found["bridge"][1]
+    texts = [tuple(perform_substitutions(context, list(t)) for t in rule) for rule in rules]
+    assert texts == [("/snake/odom", "snake/odom"), ("/snake/gz", "snake/gz")]
+    assert parameters(found, "create")["x"] == 1e-05
+    assert parameters(found, "controller")["peers"] == ["simulator"]
+    for name, core in (("gazebo", "0"), ("bridge", "1"), ("gz_adapter", "1"), ("controller", "1")):
+        process, context = found[name]
+        context.launch_configurations["with_parent"] = ""
+        prefix = process.process_description.prefix
+        assert perform_substitutions(context, prefix).endswith(f"'{core}'"), name
+
+
+@pytest.mark.parametrize("choice", ["gazebo_window", "rviz", "view", "foxglove"])
+def test_who_looks_has_a_process_more(choice):
+    meaning = {"gazebo_window": "window_ends", "rviz": "window", "view": "view"}
+    name = {"rviz": "rviz2", "foxglove": "foxglove_bridge"}.get(choice, choice)
+    decided = {choice: "true", "rviz_layout": "", "rviz_topics": "snake/odom clock"}
+    found = ends(started(**decided, view_ends="view", view_node="m", open_page="false"))
+    assert found == {"simulator": "ends", name: meaning.get(choice, "helper")}
+
+
+def test_every_decision_of_the_planner_is_of_use():
+    """Each name is in the launch file, or in what it imports."""
+    pytest.importorskip("snake", reason="the snake is not installed")
+    from roboaccord_ros.plan.plan import make_plan
+    from roboaccord_ros.plan.request import Request
+
+    given = {**declared(), "robot": "snake", "scenario": "serpenoid", "sim": "reference"}
+    plan = make_plan(Request.parse([f"{name}:={value}" for name, value in given.items()]))
+    folder = SIMULATE.parents[1] / "src/roboaccord_ros/roboaccord_ros/launch"
+    text = "".join(path.read_text("utf-8") for path in [SIMULATE, *folder.glob("*.py")])
+    assert not [name for name in plan if json.dumps(name) not in text]

@@ -1,0 +1,249 @@
+"""Who may steer a view: its own page, and by values of its controls within their limits.
+
+Any page of the web can open a WebSocket to this machine, and viser takes whatever it sends. So
+each handshake and each frame passes here first. Nothing may change here without test_view_guard.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import ipaddress
+import logging
+import re
+import socket
+import threading
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import msgspec
+import numpy as np
+from roboaccord.contract import AccordError
+from websockets.asyncio import server as websocket_server
+from websockets.asyncio.server import ServerConnection
+from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
+
+if TYPE_CHECKING:
+    from viser import GuiInputHandle, ViserServer
+
+Value: TypeAlias = bool | float | str | tuple[float, ...]
+Controls: TypeAlias = "Mapping[str, GuiInputHandle[Value]]"
+"""Viser's handles by identifier."""
+Handler: TypeAlias = Callable[[ServerConnection], Awaitable[None]]
+Answer: TypeAlias = Callable[[ServerConnection, Request], Response | None]
+
+LARGEST = 1 << 14  # bytes of a frame; the page's have less than 500
+MOST = 64  # connections at a time, with those that are not yet identified
+QUIET = 10.0  # s between lines on what was refused: a flood does not fill the terminal
+REPLACED = threading.Lock()
+
+_log = logging.getLogger(__name__)
+
+
+class _Value(msgspec.Struct):
+    value: Value
+
+
+class GuiUpdateMessage(msgspec.Struct, tag=True):
+    """Hold a new value of a control; what else a message would change is left out."""
+
+    uuid: str
+    updates: _Value
+
+
+class ViewerCameraMessage(msgspec.Struct, tag=True):
+    """Hold the camera of a page."""
+
+    wxyz: tuple[float, float, float, float]
+    position: tuple[float, float, float]
+    fov: float
+    near: float
+    far: float
+    image_height: int
+    image_width: int
+    look_at: tuple[float, float, float]
+    up_direction: tuple[float, float, float]
+
+
+_DECODER = msgspec.msgpack.Decoder(GuiUpdateMessage | ViewerCameraMessage)
+
+
+def clean(frame: bytes, controls: Controls) -> bytes | None:
+    """Return a frame with its value within the limits of its control; None to leave it out.
+
+    Args:
+        frame: as it came.
+        controls: viser's handles by identifier.
+
+    Raises:
+        ValueError, TypeError, RecursionError: if it is not a message of the page.
+    """
+    message = _DECODER.decode(frame)
+    if isinstance(message, ViewerCameraMessage):
+        if not np.isfinite(np.hstack(msgspec.structs.astuple(message))).all():
+            raise ValueError("a camera is not finite")
+    else:
+        value = allowed(controls.get(message.uuid), message.updates.value)
+        if value is None:
+            return None
+        message.updates.value = value
+    return msgspec.msgpack.encode(message)
+
+
+def allowed(control: GuiInputHandle[Value] | None, value: Value) -> Value | None:
+    """Return a value within the limits of its control; None if the control takes none such."""
+    if control is None or control.disabled:
+        return None
+    if isinstance(control.value, bool):
+        return value if isinstance(value, bool) else None
+    if isinstance(control.value, str):
+        return value if value in getattr(control, "options", ()) else None
+    low, high = getattr(control, "min", None), getattr(control, "max", None)
+    if low is None or high is None or isinstance(value, bool | str):
+        return None
+    if np.shape(value) != np.shape(control.value) or not np.isfinite(value).all():
+        return None
+    found: Value = np.clip(value, low, high).tolist()
+    return found
+
+
+def open_server(host: str, port: int) -> ViserServer:
+    """Return a server of viser on an address, guarded.
+
+    Raises:
+        AccordError: if this viser does not let itself be guarded.
+        ImportError: if it is not installed.
+    """
+    import viser
+
+    guard = Guard(host, f"viser-v{viser.__version__}")
+    with REPLACED, contextlib.redirect_stdout(io.StringIO()):  # viser prints a banner
+        serve = websocket_server.serve
+        websocket_server.serve = partial(guard.serve, serve)  # type: ignore[assignment,misc]
+        try:
+            server = viser.ViserServer(host=host, port=port, verbose=False)
+        finally:
+            websocket_server.serve = serve  # type: ignore[misc]
+        controls = getattr(server.gui, "_gui_input_handle_from_uuid", None)
+        if controls is None or not guard.is_used:
+            server.stop()
+            raise AccordError(
+                f"viser {viser.__version__} cannot be guarded: use that of requirements/demo.txt"
+            )
+    guard.controls = controls
+    server.gui.configure_theme(show_share_button=False)  # it would publish the view
+    return server
+
+
+class Guard:
+    """Check handshakes and frames before viser sees them.
+
+    Args:
+        host: address that is listened on.
+        protocol: that a page of this viser speaks.
+    """
+
+    def __init__(self, host: str, protocol: str) -> None:
+        machine = socket.gethostname().lower()
+        first = machine.partition(".")[0]
+        self._names = {"localhost", host.lower(), machine, first, f"{first}.local"}
+        self._protocol = protocol
+        self.controls: Controls = {}
+        self.is_used = False  # whether viser serves through it
+        self._silent_until, self._untold = 0.0, 0
+
+    def serve(
+        self,
+        serve: Callable[..., websocket_server.serve],
+        handler: Handler,
+        *where: Any,
+        process_request: Answer = lambda *_: None,
+        **options: Any,
+    ) -> websocket_server.serve:
+        """Serve as websockets does, with checks before viser's functions."""
+        self.is_used = True
+        options |= {
+            "max_size": LARGEST,
+            "logger": logging.Logger("silent", logging.CRITICAL),  # or tracebacks of handshakes
+            "create_connection": partial(_Connection, self),
+            "process_request": partial(self._answer, process_request),
+        }
+        return serve(partial(self._handle, handler), *where, **options)
+
+    def refusal(self, headers: Headers, *, is_socket: bool) -> str:
+        """Return why a request is refused, "" if it is not.
+
+        Host must be an address or a name of this machine: another name can be made to point here by
+        who owns it. A WebSocket must come from the page of that host: browsers send its Origin.
+        """
+        hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
+        host = hosts[0].lower() if len(hosts) == 1 else ""
+        name = re.sub(r":\d+$", "", host)
+        if not (name in self._names or _is_address(name.strip("[]"))):
+            return f"{_shown(hosts)} is not this machine's name; use an address, or that of --host"
+        if is_socket and origins not in ([f"http://{host}"], [f"https://{host}"]):
+            return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
+        return ""
+
+    def tell(self, what: str) -> None:
+        """Log a line, unless there was one a short while ago."""
+        if time.monotonic() < self._silent_until:
+            self._untold += 1
+            return
+        more = f" ({self._untold} refused before)" if self._untold else ""
+        _log.warning("the view refuses: %s%s", what, more)
+        self._silent_until, self._untold = time.monotonic() + QUIET, 0
+
+    def _answer(
+        self, answer: Answer, connection: ServerConnection, request: Request
+    ) -> Response | None:
+        response = answer(connection, request)
+        if reason := self.refusal(request.headers, is_socket=response is None):
+            self.tell(reason)
+            return connection.respond(403, f"{reason}\n")
+        if response:  # no other page shows it in a frame, to be clicked unseen
+            response.headers["Content-Security-Policy"] = "frame-ancestors 'self'"
+        return response
+
+    async def _handle(self, handler: Handler, connection: ServerConnection) -> None:
+        if connection.subprotocol != self._protocol:  # viser would print a line for each
+            self.tell("a page of another version of viser; load it anew")
+            await connection.close(1002, f"this is {self._protocol}: load the page anew")
+            return
+        try:
+            await handler(connection)
+        except (ValueError, TypeError, RecursionError) as error:  # of `clean`
+            self.tell(f"a frame that no page sends ({str(error)[:80]!r})")
+            await connection.close(1007)
+
+
+class _Connection(ServerConnection):
+    """Let viser see only what a guard has checked."""
+
+    def __init__(self, guard: Guard, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._guard = guard
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        if len(self.server.handlers) > MOST:
+            self.transport.abort()
+
+    async def recv(self, decode: bool | None = None) -> bytes:  # type: ignore[override]
+        while (frame := clean(await super().recv(decode=False), self._guard.controls)) is None:
+            pass
+        return frame
+
+
+def _is_address(name: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
+
+
+def _shown(values: list[str]) -> str:
+    return repr(", ".join(values)[:80])

@@ -1,0 +1,257 @@
+"""Playback of a recorded motion in the browser, beside others where there are any.
+
+Controls and lines of a page that plays a recording may change here.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.bag import PERIOD
+from roboaccord.contract import REFUSED, Aim, Array, Event, Trajectory
+
+from roboaccord_view.annotations import Failure, failure_lines, failures
+from roboaccord_view.motion import Moved
+from roboaccord_view.second import SecondRun
+from roboaccord_view.stage import Figure, Pose, Stage
+
+if TYPE_CHECKING:
+    from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
+
+RATE = 30.0  # pictures a second
+SLOWEST, FASTEST = 0.05, 20.0  # of real time
+MOST_EVENTS, MOST_MARKS = 400, 40  # in the list, and on the time line
+PATH = 2000  # points of it
+AIMED = 100  # poses that the camera has in view
+STEPS = {"◀◀": -1.0 / RATE, "◀": -1, "▶": 1, "▶▶": 1.0 / RATE}  # [s], or ticks
+NONE = "-"
+JUMP = 1.0  # s: the view does not glide after what is farther ahead, or back
+ROUND_OFF = 1e-9  # s
+
+
+class Recording:
+    """A motion and the figure that shows it, by time.
+
+    Args:
+        figure: the robot.
+        trajectory: the motion.
+        path: of a point of it (t, 3) [m].
+    """
+
+    def __init__(self, figure: Figure, trajectory: Trajectory, path: Array) -> None:
+        self.figure, self.trajectory, self.path = figure, trajectory, path
+
+    def index(self, moment: float) -> int:
+        """Return the last sample at or before a time [s], of the first one where there is none."""
+        found = int(np.searchsorted(self.trajectory.time, moment + ROUND_OFF, side="right")) - 1
+        return min(max(found, 0), len(self.trajectory) - 1)
+
+    def pose(self, i: int) -> Pose:
+        """Return joints by name [rad], base [m] and quaternion x y z w of a sample."""
+        t = self.trajectory
+        return dict(zip(t.joints, t.q[i], strict=True)), t.position[i], t.orientation[i]
+
+
+class SecondRecording(Recording):
+    """Another motion, and a translucent figure that shows it.
+
+    Args:
+        stage: to which the figure is added.
+        second: the motion, and how it looks.
+        key: of the figure on the page.
+        aim: the point whose path it has; by default the centre of mass.
+    """
+
+    def __init__(self, stage: Stage, second: SecondRun, key: str, aim: Aim | None = None) -> None:
+        self._second, self._look = second, second.look(-math.inf)
+        figure = stage.add_robot(second.painted(self._look), key)
+        motion = second.trajectory
+        super().__init__(figure, motion, Moved(figure.parsed, motion).path(aim))
+        gui = stage.server.gui
+        what = aim.name if aim else "centres of mass"
+        self.distance = gui.add_text(f"{second.name}: {what} apart [m]", "", disabled=True)
+        self._cause = gui.add_markdown("")
+
+    def show(self, moment: float) -> Array:
+        """Show what is at a time [s], and return the point of its path (3,) [m]."""
+        i, look = self.index(moment), self._second.look(moment)
+        self.figure.pose(self.pose(i))
+        if look.colours != self._look.colours:
+            self.figure.paint(self._second.painted(look))
+        if look.line != self._cause.content:
+            self._cause.content = look.line
+        self._look = look
+        return np.asarray(self.path[i])
+
+
+class Player:
+    """Play a motion on a stage: play and pause, steps, time, speed, events, and others beside it.
+
+    Args:
+        stage: with the robot.
+        trajectory: the motion.
+        speed: seconds of motion a second.
+        contacts: times (m,) [s] and arrows (k, 2, 3) [m], as `bag.transforms.read_arrows`
+            returns them.
+        beside: what is shown translucent beside it, at the same time.
+        aim: the point whose path is drawn, and whose target is marked.
+        findings: what the controller found out about the robot.
+    """
+
+    def __init__(
+        self,
+        stage: Stage,
+        trajectory: Trajectory,
+        speed: float = 1.0,
+        contacts: tuple[Array, Sequence[Array]] = (np.empty(0), ()),
+        beside: Sequence[SecondRun] = (),
+        aim: Aim | None = None,
+        findings: Sequence[Event] = (),
+    ) -> None:
+        self.stage, self._findings = stage, findings
+        moved = Moved(stage.robot.parsed, trajectory)
+        aim = aim or moved.tip()
+        self._main = Recording(stage.robot, trajectory, moved.path(aim))
+        self._contacts = contacts
+        self._failures = failures(stage.robot.parsed, trajectory.events)
+        self._labels = [stage.robot.label(each.link, each.name) for each in self._failures]
+        self._failed: list[Failure] | None = None
+        if aim and aim.target is not None:
+            stage.mark("target", aim.target)
+            if any(finding.kind == REFUSED for finding in findings):
+                stage.mark("nearest point", self._main.path[-1])
+        start, stop = float(trajectory.time[0]), float(trajectory.time[-1])
+        stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
+        self._start, self._stop, self._now = start, stop, start
+        self._pictures, self._shown = 0, start
+        with stage.server.gui.add_folder("recording"):
+            self._add_controls(
+                sorted([*trajectory.events, *findings], key=lambda event: event.time), speed
+            )
+            self._failure_text = stage.server.gui.add_markdown("")
+            self._ghosts = [
+                SecondRecording(stage, each, f"beside_{i}", aim) for i, each in enumerate(beside)
+            ]
+        every = max(1, len(trajectory) // PATH)
+        stage.draw_path(self._main.path[::every])
+        some = np.unique(np.linspace(0, len(trajectory) - 1, AIMED).astype(int))
+        stage.aim(*(self._main.pose(int(i)) for i in some))
+        self.show(start)
+
+    def _add_controls(self, events: Sequence[Event], speed: float) -> None:
+        gui = self.stage.server.gui
+        start, stop = self._start, self._stop
+        self._play, self._speed, self._clock = add_controls(gui, STEPS, self._move, speed)
+        step = max((stop - start) / 1000.0, 1e-3)
+        marks = sorted({round(e.time, 6) for e in events})
+        self._time = gui.add_slider(
+            "time [s]", start, max(stop, start + step), step, start,
+            marks=tuple((m, "") for m in marks) if 0 < len(marks) <= MOST_MARKS else None,
+        )  # fmt: skip
+        if events:
+            self._events = {line_of(event): event.time for event in events[:MOST_EVENTS]}
+            title = f"event ({len(events)})"
+            gui.add_dropdown(title, [NONE, *self._events]).on_update(
+                lambda chosen: self._jump(self._events.get(chosen.target.value))
+            )
+
+    def show(self, moment: float) -> None:
+        """Show the motion at a time [s]."""
+        i = self._main.index(moment)
+        jump = not 0.0 <= moment - self._shown <= JUMP
+        self._shown = moment
+        self.stage.pose(self._main.pose(i), at_once=jump)
+        self.stage.touch(self._arrows(moment))
+        self._point_out(moment)
+        self._pictures += 1
+        telling = self._pictures % 3 == 1 or not self._play.value
+        for ghost in self._ghosts:
+            with self.stage.server.atomic():
+                place = ghost.show(moment)
+            if telling:
+                ghost.distance.value = f"{np.linalg.norm(self._main.path[i] - place):.6f}"
+        if telling:
+            self._clock.value = f"{self._main.trajectory.time[i]:.4f} s"
+
+    def _point_out(self, moment: float) -> None:
+        """Show the joints that have failed by a time [s] in red, with their kinds."""
+        failed = [each for each in self._failures if each.time <= moment + ROUND_OFF]
+        if failed != self._failed:
+            self._failed = failed
+            self.stage.robot.redden({each.shape for each in failed})
+            for label, each in zip(self._labels, self._failures, strict=True):
+                label.visible = each in failed
+        lines = "\n\n".join(failure_lines(self._failures, self._findings, moment + ROUND_OFF))
+        if lines != self._failure_text.content:
+            self._failure_text.content = lines
+
+    def advance(self, elapsed: float) -> None:
+        """Play on by `elapsed` wall-clock seconds, from where the slider is."""
+        slider = float(self._time.value)
+        if abs(slider - self._now) > self._time.step:  # somebody moved it
+            self._now = slider
+        elif self._play.value:
+            self._now += elapsed * float(self._speed.value)
+            if self._now > self._stop:
+                self._now = self._start
+            self._time.value = self._now
+        self.show(self._now)
+
+    def play(self, duration: float = np.inf) -> None:
+        """Keep the motion moving for `duration` [s of wall time], or until interrupted."""
+        last = time.monotonic()
+        end = last + duration
+        while last < end:
+            time.sleep(1.0 / RATE)
+            now = time.monotonic()
+            self.advance(now - last)
+            last = now
+
+    def _move(self, step: float) -> None:
+        """Stop, and go on by so many ticks (int) or seconds (float)."""
+        times, i = self._main.trajectory.time, self._main.index(self._now)
+        if isinstance(step, int):
+            self._jump(float(times[min(max(i + step, 0), len(times) - 1)]))
+        else:
+            self._jump(min(max(self._now + step, self._start), self._stop))
+
+    def _jump(self, moment: float | None) -> None:
+        """Stop at a time [s]."""
+        if moment is not None:
+            self._play.value = False
+            self._now = self._time.value = moment
+
+    def _arrows(self, moment: float) -> Array:
+        times, arrows = self._contacts
+        i = int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
+        fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
+        return arrows[i] if fresh else np.empty((0, 2, 3))
+
+
+def add_controls(
+    gui: GuiApi, steps: Mapping[str, float], move: Callable[[float], None], speed: float
+) -> tuple[GuiCheckboxHandle, GuiSliderHandle[float], GuiTextHandle]:
+    """Add play, step, speed and time to a page; return play, speed and the text of the time.
+
+    Args:
+        gui: of viser.
+        steps: what each button gives to `move`.
+        move: is called by the buttons.
+        speed: seconds of motion a second, to begin with.
+    """
+    play = gui.add_checkbox("play", True)
+    buttons = gui.add_button_group("step", list(steps))
+    buttons.on_click(lambda click: move(steps[click.target.value]))
+    chosen = min(max(speed, SLOWEST), FASTEST)
+    rate = gui.add_slider("speed", SLOWEST, FASTEST, 0.05, chosen)
+    return play, rate, gui.add_text("at", "", disabled=True)
+
+
+def line_of(event: Event) -> str:
+    """Return an event in one line."""
+    impulse = f", {event.impulse:.4g} N s" if event.impulse else ""
+    return f"{event.time:.4f} s {event.kind} {event.subject}{impulse}"

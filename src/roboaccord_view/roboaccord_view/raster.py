@@ -1,0 +1,228 @@
+"""Rasterise faces with a depth buffer, at a multiple of the picture's resolution.
+
+Faces are seen from both sides, for meshes need not be closed. Each pixel keeps the nearest.
+1/depth of a plane is affine in the picture, which makes that exact. Light and smoothness of
+pictures may change here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+from roboaccord.contract import Array, Index
+from roboaccord.description import Faces
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Camera
+
+AMBIENT = 0.62
+LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
+OVERSAMPLING = 3
+NEAR = 1e-3  # [m]
+BEHIND = 1.02  # relative depth from which a point is behind a face
+EMPTY = np.array([0, 0, 0, 0])
+
+Picture = NDArray[np.uint8]
+"""Red, green and blue (height, width, 3)."""
+
+Depths = NDArray[np.float32]
+"""1 / depth (height, width) [1/m]; 0 is infinitely far."""
+
+Owners = NDArray[np.int32]
+"""Index of the face that is seen in each pixel (height, width), -1 for none."""
+
+Solid = tuple[Array, Faces | Index, Array]
+"""Vertices in the world (v, 3) [m], faces, and colour (3,) in 0..1."""
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """Hold convex polygons.
+
+    Args:
+        points: in the world (v, 3) [m].
+        corners: indices of points, polygon after polygon (c,).
+        starts: where each polygon begins in `corners`, and the end of the last (f + 1,).
+        colours: of the polygons (f, 3), 0 to 1.
+    """
+
+    points: Array
+    corners: Index
+    starts: Index
+    colours: Array
+
+    @classmethod
+    def join(cls, solids: Sequence[Solid]) -> Mesh:
+        """Return the faces of all solids as one mesh."""
+        corners, counts, first = list[Index](), list[Index](), 0
+        for vertices, faces, _ in solids:
+            sizes = np.array([len(face) for face in faces], dtype=np.int64)
+            ring = np.fromiter(chain.from_iterable(faces), dtype=np.int64, count=sizes.sum())
+            corners.append(ring + first)
+            counts.append(sizes)
+            first += len(vertices)
+        colours = [np.tile(colour, (len(faces), 1)) for _, faces, colour in solids]
+        return cls(
+            np.concatenate([vertices for vertices, _, _ in solids]).astype(float),
+            np.concatenate(corners),
+            np.concatenate([[0], np.cumsum(np.concatenate(counts))]),
+            np.concatenate(colours).astype(float),
+        )
+
+    def at(self, points: Array) -> Mesh:
+        """Return the mesh with its points elsewhere."""
+        return replace(self, points=np.ascontiguousarray(points))
+
+
+class Canvas:
+    """Hold which face is seen in each pixel, and how near.
+
+    Args:
+        camera: whose picture it is; its size is that of the canvas.
+        hidden: of what stands there already.
+    """
+
+    def __init__(self, camera: Camera, hidden: Depths | None = None) -> None:
+        size = camera.height, camera.width
+        self.camera = camera
+        self.hidden = np.zeros(size, np.float32) if hidden is None else hidden
+        self.depths = self.hidden.copy()
+        self.owner = np.full(size, -1, dtype=np.int32)
+        self.paint = np.zeros((0, 3), dtype=np.uint8)
+        self.box = EMPTY
+
+    def draw(self, mesh: Mesh) -> None:
+        """Clear the canvas and draw a mesh: `owner`, `depths` [1/m], `paint` and `box` tell it."""
+        camera = self.camera
+        left, top, right, bottom = self.box
+        self.owner[top:bottom, left:right] = -1
+        self.depths[top:bottom, left:right] = self.hidden[top:bottom, left:right]
+        seen = np.ascontiguousarray(camera.local(mesh.points))
+        shades = np.empty(len(mesh.colours))
+        lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
+        light = camera.axes @ LIGHT
+        flat, faces = np.empty((len(seen), 2)), (mesh.corners, mesh.starts)
+        self.box = _fill(seen, flat, *faces, lens, light, self.depths, self.owner, shades)
+        shades = AMBIENT + (1.0 - AMBIENT) * shades
+        self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
+
+    def lay_over(self, picture: Picture) -> None:
+        """Lay what was drawn over a picture of half the size, with smooth edges."""
+        _lay_over(picture, self.owner, self.paint, self.box)
+
+
+def finer(camera: Camera) -> Camera:
+    """Return the same view in `OVERSAMPLING` times as many pixels in each direction."""
+    width, height = camera.width * OVERSAMPLING, camera.height * OVERSAMPLING
+    return replace(camera, focal=camera.focal * OVERSAMPLING, width=width, height=height)
+
+
+def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
+    """Return how many points (m, 3) [m] a mesh hides."""
+    canvas = Canvas(camera)
+    canvas.draw(mesh)
+    last = np.array([camera.width, camera.height]) - 1
+    x, y = np.clip(camera.project(points), 0, last).astype(int).T
+    return int((canvas.depths[y, x] * camera.local(points)[:, 2] > BEHIND).sum())
+
+
+@kernel
+def _fill(
+    seen: Array, flat: Array, corners: Index, starts: Index, lens: Array, light: Array,
+    depths: Depths, owner: Owners, shades: Array,
+) -> Index:  # fmt: skip
+    """Fill all faces where they are nearest, and return the box that was touched.
+
+    Args:
+        seen: points in the camera's axes (v, 3) [m].
+        flat: in the picture (v, 2) [pixels]; set.
+        corners, starts: of the faces.
+        lens: focal length and middle [pixels].
+        light: direction to it in the camera's axes (3,).
+        depths, owner: 1 / depth [1/m] and face of each pixel (height, width), changed.
+        shades: set to how much of the light each face has (f,).
+    """
+    height, width = depths.shape
+    focal, middle_x, middle_y = lens
+    box = np.array([width, height, 0, 0])
+    for v in range(len(seen)):
+        scale = focal / max(seen[v, 2], NEAR)
+        flat[v, 0], flat[v, 1] = middle_x + scale * seen[v, 0], middle_y + scale * seen[v, 1]
+    for face in range(len(starts) - 1):
+        begin, end = starts[face], starts[face + 1]
+        a, b, c, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # normal by Newell's sum, and middle
+        nearest, low, high = np.inf, np.inf, -np.inf
+        p = corners[end - 1]
+        for k in range(begin, end):
+            q = corners[k]
+            a += seen[p, 1] * seen[q, 2] - seen[p, 2] * seen[q, 1]
+            b += seen[p, 2] * seen[q, 0] - seen[p, 0] * seen[q, 2]
+            c += seen[p, 0] * seen[q, 1] - seen[p, 1] * seen[q, 0]
+            x, y, z = x + seen[q, 0], y + seen[q, 1], z + seen[q, 2]
+            nearest = min(nearest, seen[q, 2])
+            low, high = min(low, flat[q, 1]), max(high, flat[q, 1])
+            p = q
+        shades[face] = 0.0
+        distance = (a * x + b * y + c * z) / (end - begin)
+        if distance == 0.0 or nearest < NEAR:
+            continue
+        side = 1.0 if distance < 0.0 else -1.0  # that is seen, the outer or the inner one
+        turned = (
+            side * (a * light[0] + b * light[1] + c * light[2]) / np.sqrt(a * a + b * b + c * c)
+        )
+        shades[face] = max(turned, 0.0)
+        top = max(int(np.ceil(low - 0.5)), 0)
+        bottom = min(int(np.floor(high - 0.5)) + 1, height)
+        for row in range(top, bottom):
+            left, right = -0.5, width - 0.5
+            p = corners[end - 1]
+            for k in range(begin, end):
+                q = corners[k]
+                # Outward faces run clockwise on the picture, whose y points downwards.
+                rise = flat[q, 1] - flat[p, 1]
+                if rise != 0.0:
+                    part = (row + 0.5 - flat[p, 1]) / rise
+                    cut = flat[p, 0] + part * (flat[q, 0] - flat[p, 0]) - 0.5
+                    if rise * side > 0.0:
+                        left = max(left, cut)
+                    else:
+                        right = min(right, cut)
+                p = q
+            first, last = max(int(np.ceil(left)), 0), min(int(np.floor(right)) + 1, width)
+            if last <= first:
+                continue
+            box[0], box[2] = min(box[0], first), max(box[2], last)
+            box[1], box[3] = min(box[1], row), max(box[3], row + 1)
+            slope = a / (focal * distance)
+            start = (b * (row + 0.5 - middle_y) / focal + c) / distance
+            for i in range(first, last):
+                inverse = start + slope * (i + 0.5 - middle_x)
+                if inverse > depths[row, i]:
+                    depths[row, i] = inverse
+                    owner[row, i] = face
+    return np.maximum(box, 0) if box[2] > box[0] else np.zeros(4, dtype=np.int64)
+
+
+@kernel
+def _lay_over(picture: Picture, owner: Owners, paint: Picture, box: Index) -> None:
+    """Mix the means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
+    n = OVERSAMPLING
+    for y in range(box[1] // n, (box[3] + n - 1) // n):
+        for x in range(box[0] // n, (box[2] + n - 1) // n):
+            red, green, blue, free = 0, 0, 0, 0
+            for j in range(n * y, n * y + n):
+                for i in range(n * x, n * x + n):
+                    face = owner[j, i]
+                    if face < 0:
+                        free += 1
+                    else:
+                        red += paint[face, 0]
+                        green += paint[face, 1]
+                        blue += paint[face, 2]
+            if free < n * n:
+                picture[y, x, 0] = (red + free * picture[y, x, 0]) // (n * n)
+                picture[y, x, 1] = (green + free * picture[y, x, 1]) // (n * n)
+                picture[y, x, 2] = (blue + free * picture[y, x, 2]) // (n * n)

@@ -1,0 +1,184 @@
+"""Camera placement, and the backdrop of a robot: the ground, or the wall it moves on.
+
+From where and how near films and pages look may change here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from roboaccord.contract import AccordError, Array
+from roboaccord.scenario import Camera
+
+VIEW = math.radians(32.0)  # field of view
+AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera, over ground
+ASIDE, STEEP = math.radians(-76.0), math.radians(64.0)  # over terrain, into whose hollows it looks
+# Where the camera goes until nothing blocks the view.
+AZIMUTHS = tuple(AZIMUTH + math.radians(turn) for turn in (0, -56, 56, 124, 180, -124))
+SMALL = 200  # pixels of a picture that shows whether something is
+FOLLOW = 0.6  # time constant of the camera that follows the robot [s of film]
+CLOSER = 2.5  # times nearer: then the camera follows, else it stands where it sees all
+FLAT = 1e-3  # m: motion in x that is none, so that the robot moves on a wall
+LARGEST = 1e9  # m: of a robot that is drawn
+NEAREST = 1e-2  # m: between the eye and what it sees
+MARGIN = 0.03  # of a picture's width that is free on the left and on the right
+MOST_LINES = 6  # of the grid over a picture's width
+ON_GROUND = np.eye(3)
+# The picture's ground is the wall, the world's y-z plane; turned so that light comes from above.
+ON_WALL = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
+BEFORE_WALL = np.array([0.0, 0.12, 1.0])  # the camera a little below
+
+Bands = tuple[float, float]
+"""Parts of a picture's height, above and below."""
+NO_BANDS: Bands = (MARGIN, MARGIN)
+
+
+@dataclass(frozen=True)
+class Stance:
+    """Hold the camera placement for a motion.
+
+    Args:
+        turn: from the world to the axes in which the plane behind the robot lies below it (3, 3).
+        floor: height of that plane, in those axes [m].
+        grid: distance of its lines [m].
+        target: what the camera looks at, in those axes (t, 3) [m].
+        direction: from there to the camera (3,).
+        distance: from there to the camera [m].
+    """
+
+    turn: Array
+    floor: float
+    grid: float
+    target: Array
+    direction: Array
+    distance: float
+
+    @property
+    def on_ground(self) -> bool:
+        """Whether the robot is on the ground, not on a wall."""
+        return self.turn is ON_GROUND
+
+    def camera(self, i: int, size: tuple[int, int]) -> Camera:
+        """Return the camera of a picture of a size [pixels]."""
+        return Camera.aim(self.target[i], self.direction, self.distance, VIEW, size)
+
+
+def stance_of(
+    points: Array,
+    centre: Array,
+    fps: float,
+    aspect: float,
+    bands: Bands = NO_BANDS,
+    azimuth: float = AZIMUTH,
+    wall: bool = False,
+) -> Stance:
+    """Choose how to look at a motion, such that all points are in the picture at all times.
+
+    A camera that stands still is preferred to one that follows the robot, unless that is `CLOSER`.
+
+    Args:
+        points: outermost ones of all that is to be seen, over time (t, m, 3) [m].
+        centre: of mass over time (t, 3) [m].
+        fps: pictures a second.
+        aspect: width of a picture over its height.
+        bands: parts of its height above and below that are kept for writing.
+        azimuth: of the camera over ground [rad].
+        wall: whether the robot is on a wall, as it is taken to be where it moves like that.
+
+    Raises:
+        AccordError: if the robot is too large to be drawn.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        radius = float(np.linalg.norm(points - centre[:, None], axis=-1).max())
+    if not 0.0 < radius < LARGEST:
+        raise AccordError(f"a robot of {radius:g} m cannot be drawn")
+    wall = wall or moves_on_wall(points, radius)
+    turn = ON_WALL if wall else ON_GROUND
+    direction = BEFORE_WALL if wall else towards(azimuth, ELEVATION)
+    seen, middle = points @ turn.T, centre @ turn.T
+    target, distance = frame(seen.reshape(-1, 3), direction, aspect, bands)
+    targets = np.tile(target, (len(points), 1))
+    track = follow(middle, fps)
+    aside, near = frame((seen - track[:, None]).reshape(-1, 3), direction, aspect, bands)
+    if CLOSER * near < distance:
+        targets, distance = track + aside, near
+    lowest = float(seen[..., 2].min())
+    floor = lowest if wall else min(lowest, 0.0)
+    return Stance(turn, floor, grid_of(distance), targets, direction, distance)
+
+
+def towards(azimuth: float, elevation: float) -> Array:
+    """Return the direction to a camera (3,)."""
+    return np.array([math.cos(azimuth), math.sin(azimuth), math.tan(elevation)])
+
+
+def moves_on_wall(points: Array, radius: float) -> bool:
+    """Return whether no point moves in x, while some go aside, and some rise or fall."""
+    moved = np.ptp(points, axis=0).max(axis=0)  # along x, y and z
+    return bool(moved[0] < FLAT and min(moved[1:]) > 0.05 * radius)
+
+
+def grid_of(distance: float) -> float:
+    """Return the distance of grid lines for a camera so far away: 1, 2 or 5 times a power of 10."""
+    least = 2.0 * distance * math.tan(0.5 * VIEW) / MOST_LINES
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= least)
+
+
+def over_terrain(vertices: Array, count: int, aspect: float, bands: Bands = NO_BANDS) -> Stance:
+    """Look down at all of a terrain, steeply, without moving.
+
+    Args:
+        vertices: of the terrain (v, 3) [m].
+        count: number of pictures.
+        aspect: width of a picture over its height.
+        bands: as of `stance_of`.
+    """
+    direction = towards(ASIDE, STEEP)
+    target, distance = frame(vertices, direction, aspect, bands)
+    targets, floor = np.tile(target, (count, 1)), float(vertices[:, 2].min())
+    return Stance(ON_GROUND, floor, grid_of(distance), targets, direction, distance)
+
+
+def frame(
+    points: Array, direction: Array, aspect: float, bands: Bands = NO_BANDS
+) -> tuple[Array, float]:
+    """Return what to look at (3,) and from how far [m], so that points just fill the picture.
+
+    Each edge of the picture is a plane through the eye, beyond which no point may lie: in its axes
+    x - tan(angle) z <= eye_x - tan(angle) eye_z, and with that of the edge opposite eye_z follows.
+
+    Args:
+        points: that are to be seen (m, 3) [m].
+        direction: to the camera (3,).
+        aspect: width of a picture over its height.
+        bands: parts of its height above and below that are kept clear.
+    """
+    axes = Camera.aim(np.zeros(3), direction, 1.0, VIEW, (1, 1)).axes
+    seen = points @ axes.T
+    side = (1.0 - 2.0 * MARGIN) * math.tan(0.5 * VIEW)
+    upper, lower = ((1.0 - 2.0 * band) * math.tan(0.5 * VIEW) / aspect for band in bands)
+    # Of x with the tangents to the left and right, of y with those above and below.
+    pairs = [(seen[:, 0], side, side), (seen[:, 1], upper, lower)]
+    least = [(float((-x - a * seen[:, 2]).max()), float((x - b * seen[:, 2]).max()))
+             for x, a, b in pairs]  # fmt: skip
+    depth = min(
+        -(low + high) / (a + b) for (low, high), (_, a, b) in zip(least, pairs, strict=True)
+    )
+    depth = min(depth, float(seen[:, 2].min()) - NEAREST)
+    eye = [0.5 * ((high + b * depth) - (low + a * depth))
+           for (low, high), (_, a, b) in zip(least, pairs, strict=True)]  # fmt: skip
+    distance = float(seen[:, 2].mean()) - depth
+    return np.array([*eye, depth + distance]) @ axes, distance
+
+
+def follow(centre: Array, fps: float) -> Array:
+    """Return the centre's path, smoothed without lag (t, 3) [m]."""
+    reach = round(3 * FOLLOW * fps)
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / (FOLLOW * fps)) ** 2)
+    # Odd reflection about the ends keeps a steady pace steady there.
+    wide = np.pad(centre, ((reach, reach), (0, 0)), mode="reflect", reflect_type="odd")
+    columns = [np.convolve(c, weights / weights.sum(), mode="valid") for c in wide.T]
+    return np.column_stack(columns)
