@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
-from packbot.identification.known import KnownArm
 from roboaccord.bag.log import read_log
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.folder import MARKER, Marker
 from roboaccord.cli.keys import read_key_map
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
+from roboaccord.contract.plugins import load
 from roboaccord.description.meshes import FORMATS, read_mesh, read_parts
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.yaml_files import read_yaml
@@ -120,6 +120,11 @@ def log_of(path: Path) -> Any:
     return read_log(path, ["j"], {})
 
 
+def identified(path: Path) -> object:
+    """Read what was identified of an arm, by the package that does."""
+    return load("controllers", "packbot.identified").read(path)
+
+
 FEW = ("bytes", "bomb")
 MESHES = "mesh (OBJ, STL, DAE, PLY, OFF, GLB, glTF), its textures and buffers"
 READERS: Mapping[str, Sequence[Spoilt]] = {
@@ -159,7 +164,7 @@ READERS: Mapping[str, Sequence[Spoilt]] = {
         Spoilt(f"a{end}", read_trajectory_file) for end in (".csv", ".yaml")
     ],
     "results of a study (`--resume`)": [Spoilt("a.jsonl", results)],
-    "identified arm (JSON)": [Spoilt("a.json", KnownArm.read)],
+    "identified arm (JSON)": [Spoilt("a.json", identified)],
     "slice of a volume (PNG)": [
         Spoilt("s_0.png", in_folder(lambda folder: read_volume(folder, 1)))
     ],

@@ -21,6 +21,7 @@ from roboaccord.cli import main
 from roboaccord.cli.command import Result, add_command, taken_by
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, by_option
+from roboaccord.contract.plugins import added, entries
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import find_robot, robot_names
 from typer.main import get_command
@@ -86,14 +87,16 @@ def places() -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the words of all commands, and where their functions are."""
     for name, place in main.COMMANDS.items():
         yield (name,), f"roboaccord.cli.{place}"
+    yield from (((name,), e.value) for name, e in entries("commands").items() if "." not in name)
     for robot in robot_names():
-        for name, place in find_robot(robot).cli.items():
+        others = {n: e.value for n, e in added("commands", robot).items() if "." not in n}
+        for name, place in {**find_robot(robot).cli, **others}.items():
             yield (robot.replace("_", "-"), name), place
 
 
 @functools.cache
-def command_at(name: str, place: str) -> Any:
-    return original(name, place)
+def command_at(name: str, place: str, robot: str = "") -> Any:
+    return original(name, place, robot)
 
 
 original = main.command_at
@@ -105,10 +108,11 @@ def commands() -> tuple[Command, ...]:
     found = []
     for words, place in places():
         module, _, function = place.partition(":")
-        made = getattr(importlib.import_module(module), function)
-        if modes := getattr(made, "modes", None):
-            parser = command_at(words[-1], place)
-            found.append(Command(words, parser, modes, inspect.getdoc(made) or ""))
+        if hasattr(getattr(importlib.import_module(module), function), "modes"):
+            robot = words[0].replace("-", "_") if len(words) > 1 else ""
+            parser = command_at(words[-1], place, robot)
+            made = parser.callback  # with the modes that packages add
+            found.append(Command(words, parser, made.modes, made.__doc__))
     return tuple(found)
 
 
@@ -137,7 +141,7 @@ def test_commands_with_modes_are_found() -> None:
     names = {" ".join(command.words) for command in commands()}
     known = {"crosscheck", "check", "run", "view", "parity", "teleop", "plot"}
     assert known <= names
-    assert {"packbot pose", "packbot workspace", "packbot detect"} <= names
+    assert {"packbot look", "packbot plan", "packbot collapse"} <= names
 
 
 def test_every_option_is_declared() -> None:

@@ -16,7 +16,7 @@ from roboaccord.run import make_folder, write_text
 
 HEAD = """\
 # Volume [m^3], centre [m] and second moments (mean of x x^T about the frame's origin) [m^2]
-# of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot shapes`; the
+# of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot look --shapes`; the
 # xacro reads it."""
 SIDES = 12  # of a prism; its flats face along the axes
 
@@ -34,7 +34,7 @@ def write_shapes(folder: Path) -> list[Path]:
     for name, vertices in shape_vertices().items():
         hull = Hull.around(vertices, name)
         files.append(meshes / f"{name}.obj")
-        write_obj(hull, files[-1], f"{name}: made of config/shapes.yaml by `accord packbot shapes`")
+        write_obj(hull, files[-1], f"{name}: made of config/shapes.yaml by `accord packbot look --shapes`")
         places = dict(zip("xyz", hull.centre, strict=True))
         pairs = [(i, j) for i in range(3) for j in range(i, 3)]
         moments = {"xyz"[i] + "xyz"[j]: hull.moments[i, j] for i, j in pairs}

@@ -29,8 +29,7 @@ from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
 from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
-from roboaccord.contract.modes import AddedMode, Modes, with_added
-from roboaccord.contract.plugins import added, load
+from roboaccord.contract.modes import Modes, added_modes, with_added
 from roboaccord.contract.results import Json, Quantity, quantities, to_json
 from roboaccord.description.xacro_file import TRUST
 from roboaccord.scenario.scenario import Scenario
@@ -43,6 +42,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
 """Options that change no figure."""
+EXAMPLES = "\n\nExamples:"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
 MOST = 1_000_000  # of a count
@@ -84,9 +84,7 @@ def add_command(
     fields, each an option.
     """
     full = f"{robot.replace('_', '-')} {name}".lstrip()
-    others: dict[str, AddedMode] = {
-        key: load("commands", f"{name}.{key}") for key in added("commands", full)
-    }
+    others = added_modes("commands", full.replace(" ", "."))
     pieces: Pieces | None = getattr(function, "pieces", None)
     modes: Modes | None = getattr(function, "modes", None)
     modes = with_added(modes, others) if modes else None
@@ -125,10 +123,18 @@ def add_command(
         parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
     if get_type_hints(function)["return"] is Result:
         parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
-    command.__doc__ = unwrapped(inspect.getdoc(function) or "")
+    command.__doc__ = unwrapped(documented(functions))
+    command.__dict__["modes"] = modes
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
+    """Return the help of a command: what it does, and its added modes, then the examples of all."""
+    parts = [(inspect.getdoc(each) or "").partition(EXAMPLES) for each in functions]
+    examples = "".join("\n\n" + rest.strip("\n") for *_, rest in parts if rest)
+    return "\n\n".join(text for text, *_ in parts) + (EXAMPLES + examples if examples else "")
 
 
 def call_with(function: Callable[..., Result | None], given: Used) -> Result | None:

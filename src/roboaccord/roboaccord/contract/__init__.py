@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from roboaccord.contract.interfaces import LinkMotion as LinkMotion
     from roboaccord.contract.interfaces import Observer as Observer
     from roboaccord.contract.interfaces import Tally as Tally
+    from roboaccord.contract.modes import AddedMode as AddedMode
     from roboaccord.contract.modes import Modes as Modes
     from roboaccord.contract.modes import by_option as by_option
     from roboaccord.contract.results import BESIDE as BESIDE

@@ -9,6 +9,7 @@ from roboaccord.numerics.lazy import lazy_names
 if TYPE_CHECKING:
     from roboaccord.scenario.controllers import check_controller as check_controller
     from roboaccord.scenario.controllers import make_controller as make_controller
+    from roboaccord.scenario.controllers import part_of as part_of
     from roboaccord.scenario.files import apply_change as apply_change
     from roboaccord.scenario.files import load_scenario as load_scenario
     from roboaccord.scenario.files import make_scenario as make_scenario
