@@ -149,7 +149,7 @@ def test_commands_print_distances_and_sight(figures):
         ("look --distances --set terrain.boxes.b.sise=1", "terrain.boxes.b.size is missing"),
         ("look --sight 1 2", "--sight takes x, y, z"),
         ("look --sight 1 2 nan", "--sight takes x, y, z"),
-        ("look --sight 1 0 0 --margin 1", "--margin belongs to look with --target; with --sight"),
+        ("look --sight 1 0 0 --margin 1", "--margin belongs to packbot look with --target"),
     ],
 )
 def test_wrong_commands_are_told_in_one_line(complaint, words, line):

@@ -9,7 +9,6 @@ import numpy as np
 import typer
 from roboaccord.cli import quantity
 from roboaccord.contract import AccordError, Array, Quantity, Radians, check_known
-from typer.models import OptionInfo
 
 from packbot.model.parameters import JOINTS
 
@@ -62,9 +61,3 @@ def point(words: str, option: str = "--target") -> Array:
     if len(values) != 3 or any(map(math.isnan, values)):
         raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
     return np.array(values)
-
-
-def draws(what: str) -> OptionInfo:
-    """Return an option that names the file of a picture."""
-    found: OptionInfo = typer.Option(metavar="FILE", help=f"Draw {what}, as .svg or .png.")
-    return found

@@ -12,11 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import yaml
-from packbot.contact.collisions import Shape, mesh_shape, read_collisions, split
 from packbot.contact.solids import Hull, write_obj
 from roboaccord.contract import AccordError, Array, Json, check_known, is_file, read_text, to_json
 from roboaccord.description import FORMATS, mesh_path, read_mesh
 from roboaccord.run import make_folder, write_text
+
+from roboaccord_studies.packbot.shapes import Shape, mesh_shape, read_collisions, split
 
 FAR = 0.9  # of a hull's volume: a mesh that fills less is far from convex
 

@@ -6,7 +6,6 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from drawn_figures import keep_figures
-from packbot.contact.gaps import Touching
 from packbot.controllers.reach import ReachController
 from packbot.controllers.trial import REACHED
 from packbot.model.arm import Arm, Kinematics
@@ -30,6 +29,7 @@ from roboaccord_studies.packbot.detection.study import (
     judge,
     judge_arm,
 )
+from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty, effort_basis
 from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
 from roboaccord_studies.packbot.identification.unknowns import drawn_setup

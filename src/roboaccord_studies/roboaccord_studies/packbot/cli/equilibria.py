@@ -9,7 +9,7 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from packbot.cli.options import ScenarioName, draws
+from packbot.cli.options import ScenarioName
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from roboaccord.bag import read_run
@@ -17,6 +17,7 @@ from roboaccord.cli import Changes, Faults, Result, Seed, counted, load_setup, l
 from roboaccord.contract import AccordError, Array, by_option, check_target, to_json
 from roboaccord.report import BLUE, GREEN, INK, RED, SIZE, heat_map, legend, picture
 
+from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.recovery.equilibria import KINDS, draw_equilibria, find_equilibria
 from roboaccord_studies.packbot.recovery.equilibrium_map import (
     PLANE,

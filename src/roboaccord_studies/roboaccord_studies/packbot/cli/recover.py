@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from packbot.cli.options import draws
 from packbot.model import compiled
 from roboaccord.cli import (
     Changes,
@@ -26,6 +25,7 @@ from roboaccord.cli import (
 )
 from roboaccord.contract import Ratio, check_target, to_json
 
+from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.detection.uncertainty import LARGEST
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from packbot.cli.options import draws
 from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from roboaccord.cli import Changes, Force, Out, Result, Seed, counted, load_setup, pieces, results
@@ -28,6 +27,7 @@ from roboaccord.contract import (
 )
 from roboaccord.scenario import Setup
 
+from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.recovery.workspace import (
     ANGLES,
     PLANE,

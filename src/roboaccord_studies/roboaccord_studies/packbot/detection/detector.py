@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from packbot.contact.gaps import Touching
 from packbot.controllers.diagnosis import Detection, Verdict
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
@@ -22,6 +21,7 @@ from roboaccord.scenario import Setup
 
 from roboaccord_studies.packbot.detection.filters import FROZEN, HEALTHY, LOOSE, Balance, N, advance
 from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
+from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number

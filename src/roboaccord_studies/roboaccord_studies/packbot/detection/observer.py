@@ -8,7 +8,6 @@ known before, and noise. Nothing is learnt of the arm.
 from __future__ import annotations
 
 import numpy as np
-from packbot.contact.gaps import Touching
 from packbot.controllers.diagnosis import Detection, Verdict
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
@@ -17,6 +16,7 @@ from roboaccord.scenario import Setup
 from roboaccord_studies.packbot.detection.detector import BLIND, SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import Balance, N
 from roboaccord_studies.packbot.detection.noise import Noise
+from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 LAG = 0.1  # s of the observer
