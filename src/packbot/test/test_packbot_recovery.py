@@ -304,7 +304,7 @@ def test_a_diagnosis_that_is_not_installed_is_refused_and_told_is_named(monkeypa
         make_controller(setup)
     assert str(caught.value) == (
         "detected is in the distribution roboaccord-studies, not installed: src/roboaccord_studies "
-        "of the repository; controller.diagnosis=told reads the faults instead"
+        "of the repository; with controller.diagnosis=told the faults are read instead"
     )
 
 

@@ -38,11 +38,15 @@ def hulls_of(
     folder: Out = None,
     force: Force = False,
 ) -> Result:
-    """Make the convex hulls of every link, and hulls.yaml with box, volume, centre and inertia.
+    """--hulls: the convex hulls of every link of any robot, and hulls.yaml with their figures.
 
     One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
     hull is a polyhedron inside it; of each connected part of a mesh. Files are in the frame of the
     link. A warning names each mesh that is far from convex. STL, DAE and others need trimesh.
+
+    Examples:
+
+      accord packbot look --hulls robot.urdf --mass link1_link=2.0 --out hulls
     """
     assert hulls is not None  # that selects the mode
     if not (math.isfinite(density) and density > 0.0):
