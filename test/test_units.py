@@ -11,7 +11,6 @@ from typing import get_args
 import pytest
 from roboaccord.cli.command import (
     Result,
-    groups_of,
     options,
     parameters_of,
     plain_type,
@@ -41,7 +40,7 @@ def functions() -> Iterator[tuple[str, Callable[..., Result | None]]]:
 
 
 def signature_of(function: Callable[..., Result | None]) -> Signature:
-    return Signature([*parameters_of(function, groups_of(function))])
+    return Signature([*parameters_of(function).values()])
 
 
 def carries(kind: object) -> list[Quantity]:
