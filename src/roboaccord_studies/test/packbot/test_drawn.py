@@ -14,7 +14,8 @@ from roboaccord.cli.options import load_setup
 from roboaccord.contract.state import Command
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.drawn import Instrumented, Plant, draw_arm
-from roboaccord_studies.packbot.recovery.study import calls, reach_for
+from roboaccord_studies.packbot.recovery.attempts import reach_for
+from roboaccord_studies.packbot.recovery.study import calls
 
 pytestmark = pytest.mark.thorough
 TARGET = (1.2, 0.3, 0.15)  # m

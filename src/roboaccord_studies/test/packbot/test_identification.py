@@ -20,17 +20,12 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
+from roboaccord_studies.packbot.identification.base_parameters import BaseParameters, random_states
 from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm, unknowns_of
 from roboaccord_studies.packbot.identification.exciting import Regressor, condition, exciting
 from roboaccord_studies.packbot.identification.known import KnownArm
 from roboaccord_studies.packbot.identification.report import Quantities, identify
-from roboaccord_studies.packbot.identification.unknowns import (
-    PLACES,
-    BaseParameters,
-    Prior,
-    drawn_setup,
-    random_states,
-)
+from roboaccord_studies.packbot.identification.unknowns import PLACES, Prior, drawn_setup
 from roboaccord_studies.packbot.recorded import Motion
 
 COULOMB_RATE = 0.01  # rad/s, of config/parameters.yaml

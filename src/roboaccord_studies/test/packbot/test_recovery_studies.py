@@ -19,13 +19,15 @@ from packbot.planning.rrt import SearchTree
 from packbot.planning.sight import Sight
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import parse_fault
+from roboaccord_studies.packbot.recovery.attempts import Attempt, Case
 from roboaccord_studies.packbot.recovery.equilibria import (
     Equilibria,
     draw_equilibria,
     find_equilibria,
 )
-from roboaccord_studies.packbot.recovery.roadmap import PACE, Roadmap
-from roboaccord_studies.packbot.recovery.study import Attempt, Case, all_cases, counts, draw_targets
+from roboaccord_studies.packbot.recovery.roadmap import Roadmap
+from roboaccord_studies.packbot.recovery.statics import PACE
+from roboaccord_studies.packbot.recovery.study import all_cases, counts, draw_targets
 
 pytestmark = pytest.mark.thorough
 REFERENCE_FIRST = ["reference", *(pytest.param(e, marks=pytest.mark.slow) for e in ENGINES[1:])]
@@ -132,7 +134,7 @@ def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
 def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
     """Farther from the shoulder than the stretched arm is long, whatever the path."""
     few = functools.partial(Roadmap, nodes=60)
-    monkeypatch.setattr("roboaccord_studies.packbot.recovery.study.Roadmap", few)
+    monkeypatch.setattr("roboaccord_studies.packbot.recovery.attempts.Roadmap", few)
     attempt = Case(setup_of("elbow1=frozen:0.4"), "mujoco", np.array([0.9, 0.0, 0.6])).attempt
     assert attempt(3, np.array([2.1, 0.0, 1.2])) == Attempt(3, "out_of_reach", "out_of_reach")
 
@@ -278,7 +280,7 @@ def test_keep_takes_a_frozen_joint(complaint):
 
 
 def test_recover_says_that_it_needs_mujoco(complaint, monkeypatch):
-    for module in ("study", "roadmap"):
+    for module in ("study", "attempts", "roadmap", "statics"):
         name = f"roboaccord_studies.packbot.recovery.{module}"
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "mujoco", None)

@@ -9,7 +9,6 @@ one. A joint that was named can be found healthy later: the name is taken back.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import NamedTuple
 
 import numpy as np
@@ -19,29 +18,21 @@ from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.detection.filters import FROZEN, HEALTHY, LOOSE, Balance, N, advance
+from roboaccord_studies.packbot.detection.bank import CLEAR, KINDS, FilterBank
+from roboaccord_studies.packbot.detection.filters import HEALTHY, LOOSE, Balance, N, advance
 from roboaccord_studies.packbot.detection.noise import SETTLED, Noise
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
-KINDS: tuple[Verdict, Verdict, Verdict] = ("healthy", "loose", "frozen")  # by number
 THRESHOLD = 40.0  # chi^2
 MARGIN = 10.0  # chi^2 by which a joint beats the others,
 APART = 40.0  # and its one kind the other
 PATIENCE = 0.3  # s for which a failure stands whose kind stays open, or that nothing explains
-LOST = 200.0  # chi^2 of rates that no filter predicts: all restart,
-BLIND = 0.3  # s: and report nothing for so long, as at the start
+LOST = 200.0  # chi^2 of rates that no filter predicts: all restart
 AFTER = 0.5  # s for which nothing is reported after a name: others are shaken, too
-PAST, SNAPSHOTS = 0.5, 5  # s by which unknowns lag that another kind begins with, and how many
 EARLY = 2.0  # by how much more it takes while an arm is not known yet
-LASTING = 0.2  # s over which errors of one sign are summed
-SPELL = 0.3  # s over which errors are averaged,
 LOOSELY = 3.0  # and how much larger than expected they may be
-FORGET = 2.0  # s in which evidence fades: errors of the model add up, too
-CLEAR = 8.0  # chi^2 against an explanation that excludes it,
-LATELY = 1.0  # s in which it is gathered
 TURNED = 0.05  # rad
-STILL = 16.0  # times the variance of noise: a rate that is none
 JOLT = 0.3  # part of a change of rate that an impact within a tick leaves open
 DRIFT = 0.01  # 1/s^0.5: by which the unknowns wander, of their prior
 SIGMAS, SLOW = 3.0, 0.02  # of the noise of rates, rad/s: slower joints may stick
@@ -66,7 +57,7 @@ class Tick(NamedTuple):
     noise: float
 
 
-class Detector:
+class Detector(FilterBank):
     """Watch the arm, state by state.
 
     Args:
@@ -99,24 +90,14 @@ class Detector:
 
     def reset(self) -> None:
         """Forget all, as at the start of a run."""
-        # Filters: of the arm as it is taken to be, with each other kind, and as it is, restarted.
-        k = 2 + 2 * N
-        size = N + len(self._balance.prior)
+        self._clear(self._balance)
         self._touching.reset()
         self._balance.reset()
         self.noise.reset()
         self._time: float | None = None
-        self._known = np.zeros(N, dtype=np.int64)
         self._left = np.zeros(N, dtype=np.bool_)  # joints whose effort is anything
         self._reported: dict[int, Verdict] = {}
-        self._states, self._spreads = np.zeros((k, size)), np.zeros((k, size, size))
-        self._states[0, N:] = self._balance.expected
-        self._spreads[0, N:, N:] = np.diag(self._balance.prior**2)
-        self._fits, self._means = np.zeros((k, 1 + N)), np.zeros((k, N))
-        self._errors = np.ones((k, N))
-        self._evidence, self._kinds, self._against, self._since = np.zeros((4, k))
-        self._doubtful, self._named, self._strange = np.zeros(N), np.zeros(N), 0.0
-        self._past = deque[tuple[float, Array, Array]](maxlen=SNAPSHOTS)
+        self._doubtful, self._named = np.zeros((2, N))
 
     def update(self, state: RobotState, effort: Array) -> tuple[Detection, ...]:
         """Take what was measured, and the effort that was commanded up to then.
@@ -167,18 +148,6 @@ class Detector:
             return ()
         return self._report(time, period)
 
-    @property
-    def unknowns(self) -> Array:
-        """What is not known of the arm, by the likeliest filter, without wandering efforts (m,)."""
-        found = np.array(self._states[0, N:])
-        found[:N] = 0.0
-        return found
-
-    @property
-    def spread(self) -> Array:
-        """Covariance of these and the wandering efforts (m, m)."""
-        return np.array(self._spreads[0, N:, N:])
-
     def leave(self, joint: int, unknowns: Array, spread: Array) -> None:
         """Take the effort of a joint for anything from now on, and unknowns for what they were.
 
@@ -190,11 +159,6 @@ class Detector:
         self._left[joint], self._known[joint] = True, HEALTHY
         self._states[0, N:], self._spreads[0, N:, N:] = unknowns, spread
         self._start(self._time, self._seen, self._variance**0.5)
-
-    @property
-    def estimates(self) -> Array:
-        """Efforts that are missing, by the likeliest filter (7,) [N m]."""
-        return np.array(self._states[0, N : 2 * N])
 
     def open_explanations(self) -> dict[str, tuple[str, ...]]:
         """Return, by joint, what recent measurements cannot distinguish.
@@ -215,66 +179,6 @@ class Detector:
             if doubts["frozen"] or doubts["loose"]:
                 found[joint] = tuple(kind for kind, open_ in doubts.items() if open_)
         return found
-
-    def _start(self, time: float, qd: Array, noise: float) -> None:
-        """Begin with rates, and all else as known."""
-        self._seen, self._variance = qd, noise**2
-        spread = self._spreads[0]
-        self._states[0, :N] = qd
-        spread[:N] = spread[:, :N] = 0.0
-        spread[:N, :N] = noise**2 * np.eye(N)
-        self._errors[:], self._means[:] = 1.0, 0.0
-        self._strange = 0.0
-        self._past.clear()
-        self._anew(slice(None), time)
-        self._blind = time + BLIND
-
-    def _anew(self, which: slice | NDArray[np.bool_], time: float) -> None:
-        """Let filters begin with the rates that are seen, and the unknowns known a while ago.
-
-        Those of now may have bent to a failure already.
-        """
-        if not self._past or time >= self._past[-1][0] + PAST / SNAPSHOTS:
-            self._past.append((time, self._states[0, N:].copy(), self._spreads[0, N:, N:].copy()))
-        _, unknowns, spread = self._past[0]
-        state = np.concatenate([self._seen, unknowns])
-        whole = np.zeros_like(self._spreads[0])
-        whole[:N, :N], whole[N:, N:] = self._variance * np.eye(N), spread
-        others = np.zeros(len(self._states), dtype=np.bool_)
-        others[which] = True
-        others[0] = False
-        self._states[others], self._spreads[others] = state, whole
-        self._errors[others], self._means[others] = 1.0, self._means[0]
-        self._evidence[others] = self._kinds[others] = 0.0
-        self._since[others] = time
-
-    def _faults(self) -> NDArray[np.int64]:
-        """Return the joints' kinds by filter (16, 7): as taken to be, one other each, again."""
-        faults = np.tile(self._known, (2 + 2 * N, 1))
-        for j in range(N):
-            for turn in (1, 2):
-                faults[1 + (turn - 1) * N + j, j] = (self._known[j] + turn) % len(KINDS)
-        return faults
-
-    def _weigh(self, time: float, period: float) -> None:
-        """Add to the evidence for each other kind, which restarts where there is none."""
-        squares = self._fits[:, 1:] ** 2
-        part = period / LASTING
-        self._means += part * (self._fits[:, 1:] - self._means)
-        lasting = self._means**2 * (2.0 / part)
-        gain = _excess(squares) + part * _excess(lasting)
-        gain += np.minimum(self._fits[0, 0] - self._fits[:, 0], 0.0)
-        kept = 1.0 - period / FORGET
-        self._evidence = np.maximum(0.0, kept * self._evidence + gain)
-        # A frozen joint's rate is known best: what fits as well is not to count against it.
-        still = np.where(self._faults() == FROZEN, 1.0 / STILL, 1.0)
-        excess = _excess(still * squares) + part * _excess(still * lasting)
-        self._kinds = kept * self._kinds + excess
-        known = time > self._begun + SETTLED
-        against = self._against * (1.0 - period / LATELY) + known * excess
-        self._against = np.clip(against, -10.0 * CLEAR, 0.0)
-        self._errors += (period / SPELL) * (squares - self._errors)
-        self._anew(self._evidence == 0.0, time)
 
     def _report(self, time: float, period: float) -> tuple[Detection, ...]:
         """Return the joint whose other kind explains what nothing else does."""
@@ -319,13 +223,6 @@ class Detector:
             self._blind = time + AFTER
         return (Detection(JOINTS[joint], kind, time, time - since, missing),)
 
-    def _take(self, which: int, time: float) -> None:
-        """Take a filter for the one of the arm as it is; the others restart."""
-        self._states[0], self._spreads[0] = self._states[which], self._spreads[which]
-        self._errors[0], self._means[0] = self._errors[which], 0.0
-        self._past.clear()
-        self._anew(slice(None), time)
-
     def _unexplained(
         self, time: float, period: float, fits: NDArray[np.bool_]
     ) -> tuple[Detection, ...]:
@@ -339,12 +236,3 @@ class Detector:
         self._reported[joint] = "unexplained"
         missing = float(self._states[0, N + joint])
         return (Detection(JOINTS[joint], "unexplained", time, self._strange, missing),)
-
-
-def _excess(squares: Array) -> Array:
-    """Return by how much chi^2 of each filter (k, 7) is less than the first one's, in sum (k,).
-
-    What is below 1 is not evidence: errors of the model are allowed for, and mostly smaller.
-    """
-    floored = np.maximum(squares, 1.0).sum(axis=1)
-    return np.asarray(floored[0] - floored)

@@ -13,7 +13,8 @@ from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.detection.detector import BLIND, SIGMAS, SLOW
+from roboaccord_studies.packbot.detection.bank import BLIND
+from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import Balance, N
 from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.touching import Touching

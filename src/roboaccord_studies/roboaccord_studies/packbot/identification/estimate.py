@@ -21,14 +21,8 @@ from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 from scipy.interpolate import BSpline
 
-from roboaccord_studies.packbot.identification.unknowns import (
-    PLACES,
-    SIZE,
-    N,
-    Prior,
-    State,
-    Unknowns,
-)
+from roboaccord_studies.packbot.identification.base_parameters import State
+from roboaccord_studies.packbot.identification.unknowns import PLACES, SIZE, N, Prior, Unknowns
 from roboaccord_studies.packbot.recorded import Motion
 
 BAND = 2.0  # Hz

@@ -17,7 +17,11 @@ from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract import AccordError, Array, Command, RobotState, Target
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.identification.unknowns import BaseParameters, State, random_states
+from roboaccord_studies.packbot.identification.base_parameters import (
+    BaseParameters,
+    State,
+    random_states,
+)
 
 LOOKS = 0.2  # s between the states of a motion at which the regressor is looked at
 PART = 0.9  # of the limits of angles, in which poses are drawn

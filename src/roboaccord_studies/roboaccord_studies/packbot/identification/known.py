@@ -17,8 +17,8 @@ from roboaccord.contract import AccordError, Array, Command, RobotState, clip_ef
 from roboaccord.scenario import Setup, make_scenario
 
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
+from roboaccord_studies.packbot.identification.base_parameters import LINKS
 from roboaccord_studies.packbot.identification.unknowns import (
-    LINKS,
     PARTS,
     PLACES,
     SIZE,

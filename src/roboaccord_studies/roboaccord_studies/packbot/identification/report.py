@@ -13,12 +13,12 @@ from roboaccord.scenario import Setup
 from scipy.stats import norm
 
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
+from roboaccord_studies.packbot.identification.base_parameters import BaseParameters
 from roboaccord_studies.packbot.identification.estimate import Estimate, estimate
 from roboaccord_studies.packbot.identification.unknowns import (
     PLACES,
     SIZE,
     STEP,
-    BaseParameters,
     N,
     Prior,
     Unknowns,
