@@ -321,9 +321,9 @@ class Told:
     def reset(self):
         """Forget nothing."""
 
-    def update(self, time, q, qd, effort):
+    def update(self, state, effort):
         """Return what is due."""
-        return tuple(each for each in self.found if each.time == time)
+        return tuple(each for each in self.found if each.time == state.time)
 
 
 def test_a_run_is_judged_by_joint_kind_and_time(setup):
