@@ -29,6 +29,10 @@ PREFIX = "roboaccord"
 SHELF = Path(__file__).with_name("packages.yaml")
 
 
+class NotInstalledError(AccordError):
+    """What is asked for is in a package that is not installed."""
+
+
 @cache
 def entries(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group, by name."""
