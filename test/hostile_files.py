@@ -25,13 +25,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
-from packbot.identification.known import KnownArm
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.folder import MARKER, Marker
 from roboaccord.cli.keys import read_key_map
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
-from roboaccord.contract.plugins import lacking
+from roboaccord.contract.plugins import lacking, load
 from roboaccord.description.meshes import FORMATS, read_mesh, read_parts
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.yaml_files import read_yaml
@@ -123,6 +122,11 @@ def log_of(path: Path) -> Any:
     return import_module("roboaccord_files.logs.log").read_log(path, ["j"], {})
 
 
+def identified(path: Path) -> object:
+    """Read what was identified of an arm, by the package that does."""
+    return load("controllers", "packbot.identified").read(path)
+
+
 FEW = ("bytes", "bomb")
 MESHES = "mesh (OBJ, STL, DAE, PLY, OFF, GLB, glTF), its textures and buffers"
 READERS: Mapping[str, Sequence[Spoilt]] = {
@@ -162,7 +166,7 @@ READERS: Mapping[str, Sequence[Spoilt]] = {
         Spoilt(f"a{end}", read_trajectory_file) for end in (".csv", ".yaml")
     ],
     "results of a study": [Spoilt("a.jsonl", results)],
-    "identified arm (JSON)": [Spoilt("a.json", KnownArm.read)],
+    "identified arm (JSON)": [Spoilt("a.json", identified)],
     "slice of a volume (PNG)": [
         Spoilt("s_0.png", in_folder(lambda folder: read_volume(folder, 1)))
     ],

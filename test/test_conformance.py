@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord import make_controller
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import find_robot, robot_names
 from roboaccord.testing import RobotConformance
-from roboaccord.testing.conformance import setup_of
+from roboaccord.testing.conformance import controller_of, setup_of
 
 pytestmark = pytest.mark.thorough
 pytest.mark.slow(RobotConformance.test_every_parameter_counts)
@@ -35,8 +34,9 @@ def test_a_controller_forgets_its_run_as_it_is_reset(robot: str) -> None:
     package = find_robot(robot).package
     names = reversed(scenario_names(package))
     kinds = {load_scenario(package, robot, n).controller.get("name"): n for n in names}
-    for setup in (setup_of(robot, scenario) for scenario in kinds.values()):
-        start, controller, runs = setup.initial, make_controller(setup), []
+    for scenario in kinds.values():
+        setup, controller = setup_of(robot, scenario), controller_of(robot, scenario)
+        start, runs = setup.initial, []
         for _ in range(2):
             controller.reset(setup.scenario.seed)
             times = setup.scenario.control_period * np.arange(4)

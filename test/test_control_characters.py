@@ -54,7 +54,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ["compare", "STEERS", "STEERS"],
         ["voxel-sphere", "list", "STEERS"],
         ["new-robot", "STEERS"],
-        ["packbot", "hulls", "arm.urdf", "--out", "STEERS/hulls"],
+        ["packbot", "look", "--hulls", "arm.urdf", "--out", "STEERS/hulls"],
     ],
 )
 def test_nothing_printed_steers(
@@ -70,7 +70,7 @@ def test_nothing_printed_steers(
 
 def test_a_terminal_gets_styles_but_no_names_that_steer(folder: Path) -> None:
     """In a real one, where rich colours what it prints, and shows the progress of a run."""
-    words = ["packbot", "hulls", "arm.urdf", "--out", "hulls"]
+    words = ["packbot", "look", "--hulls", "arm.urdf", "--out", "hulls"]
     pid, screen = pty.fork()
     if not pid:
         os.environ["TERM"] = "xterm"

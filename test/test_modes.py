@@ -140,7 +140,7 @@ def test_commands_with_modes_are_found() -> None:
     names = {" ".join(command.words) for command in commands()}
     known = {"crosscheck", "check", "run", "view", "teleop", "plot"}
     assert known <= names
-    assert {"packbot pose", "packbot workspace", "packbot detect"} <= names
+    assert {"packbot look", "packbot plan", "packbot collapse"} <= names
 
 
 def test_every_option_is_declared() -> None:

@@ -21,7 +21,7 @@ PRINTING = [
     "crosscheck --help",
     "scenario snake serpenoid",
     "scenario snake serpenoid --json",
-    "packbot pose --json",
+    "packbot look --json",
     "snake shapes",
     " ".join(SHORT_RUN).removesuffix(" --json"),
 ]

@@ -69,17 +69,18 @@ def test_every_option_that_is_a_number_carries_its_unit(
 
 
 def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
-    """Also kg and min: --payload, and --minutes of a study of detection."""
-    signature = signature_of(dict(functions())["packbot detect"])
+    """Also m and degrees: --margin and --view-deg of a look at the Packbot."""
+    signature = signature_of(dict(functions())["packbot look"])
     units = units_of(signature)
-    assert words_of({"payload": 5.0, "minutes": 0.5, "study": 3, "seed": 1}, units) == [
-        "payload 5 kg", "minutes 0.5 min", "study 3", "seed 1",
+    assert words_of({"margin": 0.5, "view_deg": 60.0, "knots": 3, "angle": 1.0}, units) == [
+        "margin 0.5 m", "view_deg 60", "knots 3", "angle 1 rad",
     ]  # fmt: skip
     assert words_of({"duration": 2.0, "physics_step": 1e-3}, units) == [
         "duration 2 s", "physics_step 0.001 s",
     ]  # fmt: skip
     helps = {name: with_unit(each) for name, each in signature.parameters.items()}
     texts = {name: info.help for name, info in options(Signature([*helps.values()])).items()}
-    assert texts["payload"] == "Payload at the finger tips, in kg."
-    assert texts["minutes"] == "Duration of the motion without failure in the study, in min."
-    assert unit_of(plain_type(signature.parameters["payload"].annotation)) == ""
+    assert texts["margin"] == "Clearance to keep, in m."
+    view = "Angle of the camera's field of view, in degrees. Default: all that is ahead of it."
+    assert texts["view"] == view
+    assert unit_of(plain_type(signature.parameters["margin"].annotation)) == ""

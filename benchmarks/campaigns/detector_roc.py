@@ -20,13 +20,15 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.campaigns.rows import keep, read
-from packbot.detection.detector import THRESHOLD, Watcher
-from packbot.detection.diagnosis import Diagnosis
-from packbot.detection.observer import FACTOR, MomentumObserver
-from packbot.detection.uncertainty import Uncertainty
-from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge
 from roboaccord.report.curves import BLUE, RED
 from roboaccord.report.drawing import legend, picture
+from roboaccord_studies.packbot.detection.bench import Bench
+from roboaccord_studies.packbot.detection.detected import Watcher
+from roboaccord_studies.packbot.detection.detector import THRESHOLD
+from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
+from roboaccord_studies.packbot.detection.observer import FACTOR, MomentumObserver
+from roboaccord_studies.packbot.detection.study import Outcome, alarms_of, counts_of, judge
+from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 SEEDS = range(3000, 3020)
 FAILURES, NOMINAL = 3, 60.0  # of each arm, and s without one

@@ -25,18 +25,19 @@ import numpy as np
 from benchmarks.campaigns.pinocchio_arm import PinocchioArm
 from benchmarks.campaigns.rows import keep, kept, read
 from packbot.controllers.reach import ComputedTorque, VelocityController
-from packbot.detection.detector import detections
-from packbot.detection.diagnosis import Diagnosis
-from packbot.detection.uncertainty import Uncertainty
 from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
-from packbot.source.detection import BANDWIDTH, SPEED, Alarms, Bench, Outcome, alarms_of
-from packbot.source.drawn import Maker, Plant, draw_arm
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_studies.packbot.detection.bench import BANDWIDTH, SPEED, Bench
+from roboaccord_studies.packbot.detection.detected import detections
+from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
+from roboaccord_studies.packbot.detection.study import Alarms, Outcome, alarms_of
+from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
+from roboaccord_studies.packbot.identification.drawn import Maker, Plant, draw_arm
 
 FIRST = 10_000  # seed; the detector was tuned on none of these
 MOTIONS = ("poses",) * 8 + ("shelf", "teleop")

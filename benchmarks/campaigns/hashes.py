@@ -28,6 +28,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 from roboaccord import find_robot, load_scenario
+from roboaccord.scenario import scenario_names
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "test"))
@@ -64,7 +65,7 @@ class Outcome:
 
 def scenarios(robot: str) -> list[str]:
     """Return the names of a robot's scenarios."""
-    return sorted(path.stem for path in (ROOT / "src" / robot / "scenarios").glob("*.yaml"))
+    return scenario_names(find_robot(robot).package)
 
 
 def groups(seconds: float) -> Iterator[tuple[str, list[str]]]:

@@ -23,16 +23,16 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.campaigns.rows import keep, read
-from packbot.controllers.reach import IdentificationController
-from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.estimate import Motion
-from packbot.identification.report import Quantities, identify
-from packbot.identification.unknowns import Draw
-from packbot.source.drawn import Plant, draw_arm, unknowns_of
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.state import Array, Command
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
+from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm, unknowns_of
+from roboaccord_studies.packbot.identification.exciting import IdentificationController
+from roboaccord_studies.packbot.identification.report import Quantities, identify
+from roboaccord_studies.packbot.identification.unknowns import Draw
+from roboaccord_studies.packbot.recorded import Motion
 
 COUNT, SEED = 100, 3200
 WANDER, FORGET = 0.01, 0.3  # of the effort limits, s: of efforts that wander

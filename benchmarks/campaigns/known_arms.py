@@ -22,16 +22,18 @@ import numpy as np
 from benchmarks.campaigns.identified_arms import drawn, motion_of, recorded, setup
 from benchmarks.campaigns.rows import keep, read
 from packbot.controllers.reach import ReachController
-from packbot.detection.uncertainty import Uncertainty
-from packbot.identification.known import KnownArm, diagnosis
-from packbot.identification.report import identify
 from packbot.model.arm import Kinematics
-from packbot.source.detection import Bench, Outcome, alarms_of, counts_of, judge
-from packbot.source.drawn import Plant
 from roboaccord.contract.results import to_json
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from roboaccord_studies.packbot.detection.bench import Bench
+from roboaccord_studies.packbot.detection.detected import Detected
+from roboaccord_studies.packbot.detection.study import Outcome, alarms_of, counts_of, judge
+from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
+from roboaccord_studies.packbot.identification.drawn import Plant
+from roboaccord_studies.packbot.identification.known import KnownArm
+from roboaccord_studies.packbot.identification.report import identify
 
 COUNT, SEED, ENGINE = 5, 30001, "mujoco"
 FAILURES, MINUTE = 3, 60.0  # of each arm, and s of motion without failure
@@ -71,7 +73,9 @@ def judged(seed: int, folder: Path) -> Row:
     errors = [reached(seed, file) for file in files]
     bench = Bench(seed, ENGINE, Uncertainty())
     runs = [*(bench.failure() for _ in range(FAILURES)), (None, False, bench.nominal(MINUTE))]
-    watchers = [diagnosis(bench.setup, known=KnownArm.given(file)) for file in files]
+    watchers = [
+        Detected(bench.setup, known=KnownArm.read(file) if file else None) for file in files
+    ]
     outcomes = [[judge(watcher, *run) for run in runs] for watcher in watchers]
     return Row(seed, [e[0] for e in errors], [e[1] for e in errors], outcomes)
 

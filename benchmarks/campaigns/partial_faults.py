@@ -12,12 +12,13 @@ import sys
 from collections import Counter
 
 import numpy as np
-from packbot.detection.detector import Detection, detections
-from packbot.detection.diagnosis import Diagnosis
-from packbot.detection.uncertainty import Uncertainty
+from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
-from packbot.source.detection import AFTER, FIRST, LAST, Bench
 from roboaccord.contract.fault import Fault, Kind
+from roboaccord_studies.packbot.detection.bench import AFTER, FIRST, LAST, Bench
+from roboaccord_studies.packbot.detection.detected import detections
+from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
+from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 CASES: list[tuple[Kind, float]] = [
     ("weak", 0.8), ("weak", 0.5), ("weak", 0.2), ("slipping", 0.03), ("slipping", 0.1),

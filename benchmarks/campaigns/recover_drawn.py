@@ -21,9 +21,10 @@ from time import perf_counter
 from typing import Any
 
 from benchmarks.campaigns.rows import keep, read
-from packbot.source.reaching import REACHED
-from packbot.source.recovery import Attempt, all_cases, calls, reach_for
+from packbot.controllers.trial import REACHED
 from roboaccord.cli.options import load_setup
+from roboaccord_studies.packbot.recovery.attempts import Attempt, reach_for
+from roboaccord_studies.packbot.recovery.study import all_cases, calls
 
 SEED = 21_000  # of the first arm and the targets; nothing was tuned on them
 HEALTHY = {"mujoco": 20, "dart": 5, "reference": 2}  # arms

@@ -40,10 +40,9 @@ SLOW = {
     "crosscheck", "parity", "sweep", "doctor", "check", "view", "teleop",
     "monkeybot basin", "monkeybot robust", "monkeybot lqr", "monkeybot continue", "monkeybot find",
     "monkeybot design", "monkeybot landscape", "monkeybot figures", "monkeybot gaits",
-    "monkeybot stability", "packbot collapse", "packbot plan", "packbot reach", "packbot reduced",
+    "monkeybot stability", "packbot collapse", "packbot plan", "packbot reach", "packbot look",
     "packbot detect", "packbot recover", "packbot workspace", "packbot equilibria",
-    "packbot figures", "packbot sight", "packbot distance", "packbot pose", "packbot dynamics",
-    "packbot hulls", "packbot shapes", "roller-sphere contact", "roller-sphere dribble",
+    "packbot figures", "packbot dynamics", "roller-sphere contact", "roller-sphere dribble",
     "roller-sphere figures", "roller-sphere survey", "snake gait", "snake optimise", "snake adapt",
     "snake figures", "voxel-sphere accuracy", "voxel-sphere make", "monkeybot gait",
     "voxel-sphere mesh", "voxel-sphere world", "monkeybot stable",
@@ -164,7 +163,7 @@ def xacro(rng: Random, seeds: Path) -> Case:
 def _robot(rng: Random, kind: str, file: str) -> Case:
     engine = rng.choice(("reference", "reference", "mujoco", "dart"))
     words = [RUN.format(f"{file} --out o --engine {engine}")] * 3
-    words += [f"packbot hulls {file} --out o --json", f"check {file} --json"]
+    words += [f"packbot look --hulls {file} --out o --json", f"check {file} --json"]
     return _case(kind, rng.choice(words))
 
 
@@ -175,7 +174,7 @@ def mesh(rng: Random, seeds: Path) -> Case:
     text = path.suffix in (".obj", ".dae", ".off", ".ply") or path.stem == "text"
     name = place(rng, f"m/{path.name}", path.read_bytes(), text=text)
     if rng.random() < 0.5:
-        return _case(f"mesh {path.suffix[1:]}", "packbot hulls m --out o --json")
+        return _case(f"mesh {path.suffix[1:]}", "packbot look --hulls m --out o --json")
     Path("a.urdf").write_text(MESHED.replace("MESH", name))
     kind = f"mesh {path.suffix[1:]}"
     return _case(kind, RUN.format(f"a.urdf --out o --engine {rng.choice(('mujoco', 'dart'))}"))

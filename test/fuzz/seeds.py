@@ -24,7 +24,7 @@ WARM = (
       for robot in ("monkeybot", "roller_sphere")),
     "run arm.urdf --transport direct --set duration=0.02 --out warm/arm",
     "crosscheck log.csv --robot hinge.urdf", "crosscheck arm_run/bag",
-    "packbot hulls meshes --out warm/hulls", "crosscheck run/bag serpenoid",
+    "packbot look --hulls meshes --out warm/hulls", "crosscheck run/bag serpenoid",
     "view run/bag --gif warm/x.gif --size 64x64 --fps 2", "snake shapes --out warm/x.svg",
     "voxel-sphere roll terrain --omega 1 1 --time 0.01 --out warm/x.csv",
     "voxel-sphere mesh terrain --out warm/x.stl --heights warm/x.npy",

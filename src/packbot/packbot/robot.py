@@ -32,7 +32,6 @@ from packbot.contact.collisions import (
     stand_around,
 )
 from packbot.controllers.reach import (
-    IdentificationController,
     ReachController,
     TransitionController,
     VelocityController,
@@ -103,7 +102,6 @@ class Packbot(Robot):
     summary = "a tracked chassis with a seven-joint arm made of convex hulls"
     parameters = PackbotParameters
     controllers = {
-        "identify": IdentificationController,
         "reach": ReachController,
         "recover": RecoveryController,
         "transition": TransitionController,
@@ -114,16 +112,8 @@ class Packbot(Robot):
     position_topic = "joint_position_command"
     cli = commands_of(
         "packbot",
-        {
-            "collapse": "collapse figures",
-            "poses": "dynamics pose distance sight",
-            "bodies": "reduced hulls shapes",
-            "reach": "plan reach recover equilibria",
-            "workspace": "workspace",
-            "detect": "detect identify",
-        },
+        {"collapse": "collapse", "look": "look", "reach": "plan reach"},
     )
-    hidden = ("figures", "dynamics", "pose", "distance", "sight", "reduced", "hulls", "shapes")
     terrain = staticmethod(make_environment)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

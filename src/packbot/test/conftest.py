@@ -1,40 +1,5 @@
-"""Fixtures of the Packbot's tests: commands, right ones and wrong ones, in this process."""
+"""The command line, for the tests of the robot."""
 
-import json
+from packbots import accord_here, complaint, figures
 
-import pytest
-from roboaccord.cli.main import run
-
-
-@pytest.fixture(scope="session")
-def accord_here():
-    """Return the command line, to be run in this process on a list of words."""
-    return run
-
-
-@pytest.fixture
-def figures(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a command with `--json`, and returns what it prints."""
-
-    def of(words):
-        monkeypatch.chdir(tmp_path)
-        assert accord_here(["packbot", *words, "--json"]) == 0
-        return json.loads(capsys.readouterr().out)
-
-    return of
-
-
-@pytest.fixture
-def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it prints."""
-
-    def of(words):
-        monkeypatch.chdir(tmp_path)
-        assert accord_here(["packbot", *words]) == 2
-        message = capsys.readouterr()
-        assert message.out == ""
-        (line,) = message.err.splitlines()
-        assert line.startswith("accord: ")
-        return line
-
-    return of
+__all__ = ["accord_here", "complaint", "figures"]

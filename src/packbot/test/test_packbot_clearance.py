@@ -8,7 +8,7 @@ import pytest
 from exact_distance import Solid, signed_distance
 from packbot.contact.clearance import CLOSE, Clearance
 from packbot.contact.collisions import Shape
-from packbot.contact.solids import shape_vertices
+from packbot.contact.solids import Hull, shape_vertices
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -42,7 +42,7 @@ def loose_bodies(first, second):
     for link, names in (("first_link", first), ("second_link", second)):
         joint = model.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), link[:-5])
         model.addBodyFrame(link, joint, pin.SE3.Identity(), 0)
-        shapes += [Shape(name, link, vertices[name]) for name in names]
+        shapes += [Shape(name, link, Hull.around(vertices[name])) for name in names]
     return Clearance(model, shapes, (), [("first_link", "second_link")])
 
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from drawn_figures import keep_figures
-from packbot.model.parameters import JOINTS
 from packbot.source.collapse import (
     PITCHES,
     Collapse,
@@ -175,26 +172,6 @@ def test_drawn_arms_keep_to_their_uncertainties(figures: Figures) -> None:
     # The angles start alike, and masses and lengths then part them.
     assert 0.0 < first["absolute_deg"]["link3"]["std"] < 1.0
     assert draw_changes(5, seed=1)[:3] == draw_changes(3, seed=1)
-
-
-@pytest.mark.slow
-def test_figures_come_as_files(
-    tmp_path: Path, figures: Figures, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = keep_figures(monkeypatch)
-    data = figures(["figures", "--out", str(tmp_path), "--duration", "0.3"])
-    names = {Path(file).name for file in data["files"]}
-    assert {f"figure_{number}.svg" for number in (1, 2, 3, 5, 6, 7, 8, 9, 10)} <= names
-    assert {path.name for path in tmp_path.glob("[!.]*")} == names
-    page = (tmp_path / "index.html").read_text()
-    assert page.count("<img") == len(shown) == len(list(tmp_path.glob("*.svg")))
-    assert "http" not in page.replace("http://www.w3.org", "")
-    assert {note.get_text() for note in shown["figure_2"].axes[0].texts} >= set(JOINTS)
-    rows = (tmp_path / "figure_5.csv").read_text().splitlines()[1:]
-    jumps = np.abs(np.diff(np.array([row.split(",") for row in rows], float), axis=0)).max(axis=0)
-    # In overlap the vector jumps by the angle between two faces; 5 mm apart it does not jump.
-    assert jumps[1] == pytest.approx(30.0, abs=0.1)
-    assert jumps[3] < 1.0
 
 
 @pytest.mark.parametrize(

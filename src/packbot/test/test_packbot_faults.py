@@ -410,7 +410,7 @@ def test_the_interpolated_centre_is_off_by_the_sagitta_of_its_arc():
 
 def test_the_command_prints_both(figures, accord_here, capsys, tmp_path):
     """As data, and for people: a line for each joint that is left."""
-    words = ["reduced", "--joint", "elbow1", "--angle", "0.7"]
+    words = ["look", "--joint", "elbow1", "--angle", "0.7"]
     found = figures(words)
     assert accord_here(["packbot", *words]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]

@@ -123,7 +123,7 @@ def test_hulls_are_in_the_way_if_the_line_crosses_them(sight):
 
 def test_commands_print_distances_and_sight(figures):
     angles = "0.3 1.2 -0.5 0.3 0.1 -0.2 1".split()
-    found = figures(["distance", "--q", *angles])
+    found = figures(["look", "--distances", "--q", *angles])
     assert list(found) == ["min", "pairs", "options"] and len(found["pairs"]) == 138
     distances = [pair["distance"] for pair in found["pairs"]]
     assert distances == sorted(distances) and distances[0] == found["min"]
@@ -132,21 +132,24 @@ def test_commands_print_distances_and_sight(figures):
     first = found["pairs"][0]
     assert ((first["a"], first["b"]), first["distance"]) == (clearance.pair_names(i), least)
     wall = "terrain.boxes={wall: {size: [0.1, 1, 1], position: [2.2, 0, 0.4]}}"
-    view = figures(["sight", "--target", "2.5", "0", "0.4", "--q", *["0"] * 7, "--set", wall])
+    view = figures(["look", "--sight", "2.5", "0", "0.4", "--q", *["0"] * 7, "--set", wall])
     assert view["visible"] is False and view["blocked_by"] == ["wall"]
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        ("distance --q 0 4 0 0 0 0 0", "shoulder: 4 rad is outside its limits, -0.35 to 3.4"),
-        ("distance --q 0 0 0", "--q takes 7 numbers, not 3"),
-        ("distance --q waist=1", "unknown joint waist"),
-        ("distance --scenario none", "packbot has no scenario none"),
-        ("distance --set terrain.boxes.b.sise=1", "terrain.boxes.b.size is missing"),
-        ("sight --target 1 2", "--target takes x, y, z"),
-        ("sight --target 1 2 nan", "--target takes x, y, z"),
-        ("sight", "Missing option '--target'"),
+        (
+            "look --distances --q 0 4 0 0 0 0 0",
+            "shoulder: 4 rad is outside its limits, -0.35 to 3.4",
+        ),
+        ("look --distances --q 0 0 0", "--q takes 7 numbers, not 3"),
+        ("look --distances --q waist=1", "unknown joint waist"),
+        ("look --distances --scenario none", "packbot has no scenario none"),
+        ("look --distances --set terrain.boxes.b.sise=1", "terrain.boxes.b.size is missing"),
+        ("look --sight 1 2", "--sight takes x, y, z"),
+        ("look --sight 1 2 nan", "--sight takes x, y, z"),
+        ("look --sight 1 0 0 --margin 1", "--margin belongs to packbot look with --target"),
     ],
 )
 def test_wrong_commands_are_told_in_one_line(complaint, words, line):

@@ -1,40 +1,29 @@
-"""`accord packbot plan`, `reach`, `recover` and `equilibria`: paths, also of failed arms."""
+"""`accord packbot plan` and `reach`: paths, also of failed arms."""
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.bag import read_run
 from roboaccord.cli import (
     Changes,
     Engine,
     Faults,
-    Force,
-    Out,
     ProgressObserver,
     Result,
     Seed,
-    counted,
     gathers,
     grid_of,
-    in_pieces,
-    kept,
     lines_of,
     load_setup,
     log,
     progress,
-    results,
-    tables_of,
     used_by,
 )
 from roboaccord.contract import (
-    AccordError,
     Array,
     Metres,
     Quantity,
@@ -42,30 +31,17 @@ from roboaccord.contract import (
     Seconds,
     by_option,
     check_known,
-    check_target,
-    to_json,
 )
 
-from packbot.cli.poses import Pitch, ScenarioName, Target, draws, point
-from packbot.detection.uncertainty import LARGEST
-from packbot.model import compiled
+from packbot.cli.options import Pitch, ScenarioName, Target, point
+from packbot.controllers.trial import LONGEST, clear_start, run_reach
 from packbot.model.parameters import JOINTS, pose
-from packbot.planning.failed_arm import FailedArm
 from packbot.planning.inverse import check_reach
 from packbot.planning.reaching import MARGIN, Goal
 from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import in_time
-from packbot.source.equilibria import (
-    KINDS,
-    draw_equilibria,
-    draw_map,
-    find_equilibria,
-    map_equilibria,
-)
-from packbot.source.reaching import LONGEST, clear_start, run_reach
 
 CONTROLLERS = ("recover", "ignore")
-COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 
 
 @by_option("to", "", "target pitch", "from scenario margin speed seed set")
@@ -179,151 +155,3 @@ def reach_command(
         watch = ProgressObserver(bar, f"reach in {engine}", LONGEST)
         found = run_reach(setup, aim, engine, ignore=controller == "ignore", observers=[watch])
     return Result(found, used=used_by(setup, "control_period", "physics_step"))
-
-
-@in_pieces(grows=("targets",))
-def recover_command(
-    faults: Faults = None,
-    targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 200,
-    engine: Engine = "reference",
-    seed: Seed = 0,
-    model_error: Annotated[
-        Ratio | None,
-        typer.Option(
-            metavar="SCALE",
-            min=0.0,
-            max=LARGEST,
-            help="Draw the arms within this multiple of the stated uncertainties. Default: exact "
-            "arms.",
-        ),
-    ] = None,
-    plot: Annotated[Path | None, draws("the counts")] = None,
-    changes: Changes = None,
-    folder: Out = None,
-    force: Force = False,
-) -> Result:
-    """Reach for random targets with failed joints, and count.
-
-    The targets are the finger tips of random clear poses of the healthy arm; with a failed turret
-    they lie in the plane to which it confines the arm. A target is reachable if there is a path to
-    it; each is then reached for in the engine, also by the controller that ignores failures
-    (baseline). Without --fault a whole study runs: each joint loose and frozen at three angles, and
-    five pairs; an interrupted one resumes in the same --out. With --model-error each target has an
-    arm that differs from its model, and the study includes healthy arms: for these the distance
-    from where the plain controller ends is shown.
-
-    Examples:
-
-      accord packbot recover --fault elbow1=frozen:0.4 --targets 20
-
-      accord packbot recover --fault elbow2=loose --targets 200 --engine mujoco --seed 1 --json
-
-      accord packbot recover --targets 200 --engine dart --out study --plot study.svg
-
-      accord packbot recover --model-error 1 --targets 20 --engine mujoco --out drawn
-    """
-    with compiled("accord packbot recover"):
-        from packbot.source.recovery import all_cases, counts, draw_recovery, study
-    check_target(plot)
-    setups = [load_setup("packbot", "reach", changes, faults)]
-    if not faults:
-        cases = all_cases(setups[0])
-        cases = cases if model_error is None else [(), *cases]
-        setups = [load_setup("packbot", "reach", changes, [*case]) for case in cases]
-    with (
-        results(folder, "packbot_recovery", force=force) as place,
-        kept(place),
-        counted(targets * len(setups), f"targets in {engine}") as advance,
-    ):
-        done = study(setups, targets, engine, seed, lambda attempt: advance(1), model_error)
-    found = [counts(setup.faults, tried) for setup, tried in zip(setups, done, strict=True)]
-    if plot:
-        draw_recovery(found, plot)
-    more = () if model_error is None else ("worst_measured", "worst_apart")
-    table = tables_of(found, "faults", *COUNTS, "refused", *more, title="targets reached")
-    if faults:
-        return Result(found[0], table)
-    refused = sum((Counter(case.refused) for case in found), Counter[str]())
-    total = {key: sum(getattr(case, key) for case in found) for key in COUNTS}
-    return Result({**total, "refused": refused, "cases": to_json(found)}, table)
-
-
-@by_option("over", "cells bag", "poses seed", "fault plot scenario set")
-def equilibria_command(
-    faults: Faults = None,
-    count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,
-    plot: Annotated[Path | None, draws("them")] = None,
-    over: Annotated[
-        str,
-        typer.Option(
-            metavar="JOINT [JOINT]",
-            help="Active joints over which to map the equilibria of one loose joint.",
-        ),
-    ] = "",
-    cells: Annotated[
-        int, typer.Option(min=3, help="Grid points of the map for each of them.")
-    ] = 25,
-    bag: Annotated[
-        Path | None, typer.Option("--bag", help="Recorded run to draw in the map.")
-    ] = None,
-    scenario: ScenarioName = "reach",
-    seed: Seed = 0,
-    changes: Changes = None,
-) -> Result:
-    """Find equilibria of an arm with loose joints, and those that it can reach.
-
-    Counts, among random poses, the stable equilibria in which loose joints hang, the unstable ones,
-    and those in which they lean on something. Linked are those to which quasi-static motions of the
-    active joints lead from the start. With --over: all equilibria of one loose joint over a grid of
-    the angles of active ones, the folds at which pairs of them vanish, and the sets of stable
-    equilibria that quasi-static paths join.
-
-    Examples:
-
-      accord packbot equilibria --fault elbow2=loose
-
-      accord packbot equilibria --fault elbow1=loose --poses 50 --plot elbow1.svg
-
-      accord packbot equilibria --scenario transition --over "shoulder elbow1" --plot map.svg
-    """
-    setup = load_setup("packbot", scenario, changes, faults)
-    check_target(plot)
-    arm = FailedArm(setup, setup.faults)
-    if not len(arm.loose):
-        raise AccordError("equilibria takes a --fault JOINT=loose")
-    if over:
-        return _map(arm, setup.initial.q, over.replace(",", " ").split(), cells, plot, bag)
-    with log.status("looking for equilibria"):
-        found = find_equilibria(arm, setup.initial.q, count, seed)
-    if plot:
-        draw_equilibria(arm, found, plot)
-    data = {kind: len(getattr(found, kind)) for kind in KINDS} | {"linked": found.linked}
-    words = ", ".join(f"{number} {kind}" for kind, number in data.items())
-    return Result(data, [f"equilibria: {words}"])
-
-
-def _map(
-    arm: FailedArm, q: Array, over: Sequence[str], cells: int, plot: Path | None, bag: Path | None
-) -> Result:
-    """Map the equilibria of a loose joint, and draw them."""
-    run = None if bag is None else read_run(bag).trajectory.q
-    with counted(cells ** len(over), "cells") as advance:
-        found = map_equilibria(arm, q, over, cells, advance)
-    if plot:
-        draw_map(found, plot, run)
-    kinds = Counter(each.kind for cell in found.found for each in cell)
-    data = {
-        "joint": found.joint,
-        "over": to_json(found.over),
-        "axes": to_json(found.axes),
-        "kinds": to_json(kinds),
-        "parts": to_json(found.parts),
-        "folds": to_json([fold.angles for fold in found.folds]),
-        "equilibria": to_json(found.found),
-    }
-    words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
-    lines = [
-        f"equilibria: {words}; {len(found.folds)} folds",
-        *(f"part: well {p.well}, {p.rests} stable equilibria" for p in found.parts),
-    ]
-    return Result(data, lines)

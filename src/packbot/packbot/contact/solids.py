@@ -16,8 +16,9 @@ from roboaccord.run import make_folder, write_text
 
 HEAD = """\
 # Volume [m^3], centre [m] and second moments (mean of x x^T about the frame's origin) [m^2]
-# of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot shapes`; the
-# xacro reads it."""
+# of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot look
+# --shapes`; the xacro reads it."""
+MADE = "made of config/shapes.yaml by `accord packbot look --shapes`"
 SIDES = 12  # of a prism; its flats face along the axes
 
 
@@ -34,7 +35,9 @@ def write_shapes(folder: Path) -> list[Path]:
     for name, vertices in shape_vertices().items():
         hull = Hull.around(vertices, name)
         files.append(meshes / f"{name}.obj")
-        write_obj(hull, files[-1], f"{name}: made of config/shapes.yaml by `accord packbot shapes`")
+        write_obj(
+            hull, files[-1], f"{name}: made of config/shapes.yaml by `accord packbot look --shapes`"
+        )
         places = dict(zip("xyz", hull.centre, strict=True))
         pairs = [(i, j) for i in range(3) for j in range(i, 3)]
         moments = {"xyz"[i] + "xyz"[j]: hull.moments[i, j] for i, j in pairs}
@@ -166,11 +169,6 @@ class Hull:
         s = corners.sum(axis=1)
         products = np.einsum("ni,nj->nij", s, s) + np.einsum("nki,nkj->nij", corners, corners)
         return np.asarray(np.einsum("n,nij->ij", volumes, products) / 20.0 / volumes.sum())
-
-    def inertia(self, mass: float) -> Array:
-        """Return the inertia of uniform density about the centre of volume (3, 3) [kg m^2]."""
-        second = self.moments - np.outer(self.centre, self.centre)
-        return np.asarray(mass * (np.trace(second) * np.eye(3) - second))
 
     def _tetrahedra(self) -> tuple[Array, Array]:
         corners = self.vertices[self.faces]

@@ -1,1 +1,1 @@
-"""Controllers of the arm: reaching, also with failed joints, and teleoperation by velocities."""
+"""Controllers of the arm: reaching, also with failed joints, by velocities; trials of them."""

@@ -1,4 +1,4 @@
-"""Controllers along planned motions: reach, identification, transition, and velocity by hand.
+"""Controllers along planned motions: reach, transition, and velocity by hand.
 
 Computed torque control [Craig 2005, section 10.4], also of an arm with failed joints.
 
@@ -39,6 +39,7 @@ from roboaccord.contract import (
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
+from packbot.controllers.diagnosis import known_arm
 from packbot.model import compiled
 from packbot.model.parameters import JOINTS
 from packbot.planning.reaching import MARGIN, Goal
@@ -206,6 +207,7 @@ class ReachController:
             the error integrated; see above.
         identified: file of `accord identify packbot BAG --json`: planning and control take the
             arm as that has it, with care as well.
+        diagnosis: of the controller `recover`, for its scenarios; failures are ignored.
     """
 
     def __init__(
@@ -220,11 +222,11 @@ class ReachController:
         margin: si.Metres = MARGIN,
         uncertainty: Mapping[str, float] | None = None,
         identified: str = "",
+        diagnosis: str = "",
     ) -> None:
         with compiled("the controller reach"):
-            from packbot.identification.known import KnownArm
             from packbot.planning.rrt import Planner
-        self._known = KnownArm.given(identified)
+        self._known = known_arm(identified)
         setup = self._known.setup(setup) if self._known else setup
         self._setup, self._speed = setup, speed
         self._goal = Goal.read(target, pose, pitch, look=look)
@@ -255,44 +257,6 @@ class ReachController:
         r = self._integral.added(r, state.q) if self._integral else r
         command = self._control.command(state, r, rate, change)
         return self._known.driven(command, self._setup.effort_limits) if self._known else command
-
-
-class IdentificationController:
-    """Track a motion that excites what is to be identified (Controller).
-
-    Args:
-        setup: robot and scenario; the motion starts at its initial state.
-        speed: part of the speed limits that is used.
-        bandwidth: of the control.
-        margin: that the motion keeps from touching; the arm is not where it should be.
-        tries: poses among which each is chosen.
-    """
-
-    def __init__(
-        self,
-        setup: Setup,
-        speed: float = 0.9,
-        bandwidth: si.RadiansPerSecond = 10.0,
-        margin: si.Metres = 0.05,
-        tries: int = 15,
-    ) -> None:
-        self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
-        self._control = ComputedTorque(setup, bandwidth, uncertain=True)
-        self._motions: dict[int, TimedPath] = {}
-
-    def reset(self, seed: int) -> None:
-        """Choose the motion; `seed` is that of its poses."""
-        with compiled("the controller identify"):
-            from packbot.identification.estimate import exciting
-        if seed not in self._motions:
-            self._motions[seed] = exciting(
-                self._setup, seed, speed=self._speed, margin=self._margin, tries=self._tries
-            )
-        self.motion = self._motions[seed]
-
-    def update(self, state: RobotState, target: Target | None) -> Command:
-        """Return the efforts that track the motion, and hold its end."""
-        return self._control.command(state, *self.motion.at(state.time))
 
 
 LAG = 0.1  # rad by which the arm may stay behind

@@ -25,12 +25,12 @@ from roboaccord.contract import (
 from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
+from packbot.controllers.diagnosis import Detection, known_arm, make_diagnosis
 from packbot.controllers.reach import ComputedTorque, Integral, ReachController
 from packbot.model import compiled
 from packbot.planning.reaching import ARM, MARGIN
 
 if TYPE_CHECKING:
-    from packbot.detection.detector import Detection
     from packbot.planning.recovery import Recoverer, Recovery
     from packbot.planning.trajectories import TimedPath
 
@@ -54,13 +54,13 @@ _log = logging.getLogger(__name__)
 class RecoveryController:
     """Reach a target, and when a joint fails, with the joints that are left (Controller).
 
-    A detector sees each state and the commands; the faults of the scenario are not looked at. When
-    it names a joint and its kind, or takes a name back, the arm is held until it is at rest. A
-    joint that seems loose is held, too, and turned a little and back where that is safe, before it
-    is given up: one that is sound after all shows it. Then the model is swapped, a path is planned
-    for the joints that are left, and tracked. At its end the tips are drawn to the target by what
-    is measured: loose joints lie as they do. Where there is no path, the arm goes to the nearest
-    point that has one. As long as a kind is open the arm goes on, which decides it.
+    A diagnosis sees each state and the commands. When it names a joint and its kind, or takes a
+    name back, the arm is held until it is at rest. A joint that seems loose is held, too, and
+    turned as the diagnosis asks, a little and back, before it is given up: one that is sound after
+    all shows it. Then the model is swapped, a path is planned for the joints that are left, and
+    tracked. At its end the tips are drawn to the target by what is measured: loose joints lie as
+    they do. Where there is no path, the arm goes to the nearest point that has one. As long as a
+    kind is open the arm goes on, which decides it.
 
     Args:
         setup: robot and scenario; the path starts at its initial state.
@@ -69,12 +69,14 @@ class RecoveryController:
         speed: part of the speed limits that is used.
         bandwidth: of the control.
         margin: that the path keeps from touching.
-        uncertainty: by how much the arm may differ from its model, keys of
-            `detection.uncertainty.Uncertainty`; what is not given is the report's. With it the arm
-            is controlled with care, as `reach` has it.
+        uncertainty: by how much the arm may differ from its model, for the diagnosis. With it the
+            arm is controlled with care, as `reach` has it.
         identified: file of `accord identify packbot BAG --json`: all of this takes the arm as that
             has it, with the uncertainties that it leaves.
-        planner: for the failed arm at rest, where there is one already.
+        diagnosis: by name, what finds the failures; see `controllers.diagnosis`.
+
+    Attributes:
+        planner: for the failed arm at rest; one that is set before serves where it fits.
     """
 
     def __init__(
@@ -86,14 +88,14 @@ class RecoveryController:
         bandwidth: si.RadiansPerSecond = 10.0,
         margin: si.Metres = MARGIN,
         uncertainty: Mapping[str, float] | None = None,
-        planner: Recoverer | None = None,
         identified: str = "",
+        diagnosis: str = "told",
     ) -> None:
+        self._known = known_arm(identified)
+        self.planner: Recoverer | None = None
+        keys = {"uncertainty": uncertainty, "known": self._known}
         with compiled("the controller recover"):
-            from packbot.detection.probing import Prober
-            from packbot.identification.known import KnownArm, diagnosis
-        self._known = KnownArm.given(identified)
-        self._detector, self.planner = diagnosis(setup, uncertainty, self._known), planner
+            self._diagnosis = make_diagnosis(setup, diagnosis, **keys)
         setup = self._known.setup(setup) if self._known else setup
         self._healthy = ReachController(
             setup, target, speed=speed, bandwidth=bandwidth, margin=margin
@@ -105,12 +107,11 @@ class RecoveryController:
         self._speed, self._bandwidth, self._margin = speed, bandwidth, margin
         self._sound = ComputedTorque(setup, bandwidth, uncertain=True)
         self._integral = Integral(bandwidth, period)
-        self._prober = Prober(setup, 0.0)
 
     def reset(self, seed: int) -> None:
         """Forget everything, and plan the path of the healthy arm; `seed` is of the sampling."""
         self._seed = seed
-        self._detector.reset()
+        self._diagnosis.reset()
         self._integral.reset()
         self._effort, self._rate = np.zeros((2, len(self._setup.joints)))
         self.detected: dict[str, Detection] = {}
@@ -129,7 +130,7 @@ class RecoveryController:
 
     def update(self, state: RobotState, target: Target | None) -> Command:
         """Return the efforts that track the motion in force, or hold the arm, and what is found."""
-        found = self._detector.update(state.time, state.q, state.qd, self._effort)
+        found = self._diagnosis.update(state, self._effort)
         state = self._known.seen(state) if self._known else state
         self._rate = (1.0 - self._share) * self._rate + self._share * state.qd
         if np.abs(self._rate[:ARM]).max() > STILL:
@@ -220,7 +221,7 @@ class RecoveryController:
 
         if self._turn is None and state.time - self._moved >= REST:
             joint = self._setup.joints.index(self._doubts[-1])
-            turn = self._prober.turn(state.q, joint)
+            turn = self._diagnosis.probe(state.q, joint)
             if turn is not None:
                 corners = np.array([state.q, state.q + turn, state.q])
                 with contextlib.suppress(AccordError):  # more than its drive can do

@@ -1,1 +1,1 @@
-"""What the report did and claims: its joint clamp, collapse, failed joints and figures."""
+"""What the report did and claims: its joint clamp and its collapse."""

@@ -64,8 +64,6 @@ NEEDS = {
     "recover": ("bag",),
 }
 """Extras without which a command of the core does nothing."""
-OF_ROBOTS = {"identify": "Identify the parameters of a robot from a recorded motion."}
-"""Commands whose first argument is a robot, where that has one of the name."""
 DEBUG_OPTION = "--debug"
 INTERRUPTED = 128 + signal.SIGINT
 AGAIN = 0.01  # s until what was dropped is raised once more
@@ -86,8 +84,6 @@ class Group(TyperGroup):
         if name in COMMANDS or name in entries("commands"):
             need(f"accord {name} needs", *NEEDS.get(name, ()))
             return core_command(name) if name in COMMANDS else added_command(name)
-        if name in OF_ROBOTS:
-            return robots_with(name)
         return robot_commands(name) if _is_robot(name) else None
 
     def list_commands(self, ctx: Context) -> list[str]:
@@ -95,7 +91,7 @@ class Group(TyperGroup):
         from roboaccord.scenario.setup import robot_names
 
         others = sorted(name for name in entries("commands") if "." not in name)
-        return [*COMMANDS, *others, *OF_ROBOTS, *robot_names()]
+        return [*COMMANDS, *others, *robot_names()]
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command for the help's list; of a robot's group the name is enough for that."""
@@ -165,7 +161,7 @@ def robot_commands(name: str) -> Command:
     from roboaccord.scenario.setup import find_robot
 
     robot, robot_name = find_robot(name), name
-    others = added("commands", robot.name)
+    others = [other for other in added("commands", robot.name) if "." not in other]
 
     class RobotGroup(Group):
         owner = robot.name
@@ -195,27 +191,6 @@ def robot_commands(name: str) -> Command:
     if robot.hidden:
         words += f"\n\nMore, for single questions: {', '.join(robot.hidden)}."
     return _group(RobotGroup, name, words)
-
-
-def robots_with(verb: str) -> Command:
-    """Return the group of the robots that have a command: `accord VERB ROBOT`."""
-    from roboaccord.scenario.setup import find_robot, robot_names
-
-    class Robots(Group):
-        def load(self, name: str) -> Command | None:
-            robot = find_robot(name)
-            if verb not in robot.cli:
-                having = ", ".join(self.list_commands(None))
-                raise AccordError(f"{robot.name} has no command {verb}: try {having}")
-            return command_at(name, robot.cli[verb], verb)
-
-        def list_commands(self, _: Context | None) -> list[str]:
-            return [name for name in robot_names() if verb in find_robot(name).cli]
-
-        def get_command(self, _: Context, cmd_name: str) -> Command | None:
-            return self.load(cmd_name)
-
-    return _group(Robots, verb, OF_ROBOTS[verb])
 
 
 app = typer.Typer(

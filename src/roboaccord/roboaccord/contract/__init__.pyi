@@ -52,6 +52,7 @@ from .interfaces import LinkMotion as LinkMotion
 from .interfaces import Observer as Observer
 from .interfaces import Tally as Tally
 from .modes import SETUP as SETUP
+from .modes import AddedMode as AddedMode
 from .modes import Modes as Modes
 from .modes import by_option as by_option
 from .results import BESIDE as BESIDE

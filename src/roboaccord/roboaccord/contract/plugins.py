@@ -4,7 +4,7 @@ A package beside the core adds by groups `roboaccord.GROUP`; nothing here knows 
 belongs to a robot or a command carries its name, `OWNER.NAME`:
 
     commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
-                 COMMAND.MODE = module:object, an `AddedMode` of a command
+                 COMMAND.MODE, ROBOT.COMMAND.MODE = module:object, an `AddedMode` of a command
     controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot
     scenarios    PACKAGE = package, which ships scenarios/PACKAGE/*.yaml for the robots of PACKAGE;
                  in packages.yaml PACKAGE.SCENARIO, each of them
@@ -31,6 +31,10 @@ from roboaccord.contract.errors import AccordError
 
 PREFIX = "roboaccord"
 SHELF = Path(__file__).with_name("packages.yaml")
+
+
+class NotInstalledError(AccordError):
+    """What is asked for is in a package that is not installed."""
 
 
 @cache

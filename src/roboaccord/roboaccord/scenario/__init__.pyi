@@ -7,6 +7,7 @@ from .camera import View as View
 from .camera import start_view as start_view
 from .controllers import check_controller as check_controller
 from .controllers import make_controller as make_controller
+from .controllers import part_of as part_of
 from .files import apply_change as apply_change
 from .files import load_scenario as load_scenario
 from .files import make_scenario as make_scenario

@@ -15,7 +15,7 @@ import numpy as np
 
 from roboaccord.contract.errors import AccordError, check_known
 from roboaccord.contract.interfaces import Controller
-from roboaccord.contract.plugins import added, lacking, load
+from roboaccord.contract.plugins import NotInstalledError, added, lacking, load
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.user_code import build, check_keys, line_of, place_of
@@ -139,11 +139,11 @@ def part_of(robot: str, name: str, what: str, known: Collection[str] = ()) -> An
         known: names that the robot has itself.
 
     Raises:
-        AccordError: for an unknown one, or one whose package is not installed.
+        AccordError: for an unknown one; NotInstalledError where its package is not installed.
     """
     others = added("controllers", robot)
     if name not in others and (line := lacking("controllers", f"{robot}.{name}", name)):
-        raise AccordError(line)
+        raise NotInstalledError(line)
     check_known(what, name, [*known, *others])
     return load("controllers", f"{robot}.{name}")
 

@@ -1,0 +1,292 @@
+"""`accord packbot look`: the arm in one pose, with a frozen joint, and what links are made of.
+
+A function for each thing that is shown, `look_command` and `MODES` name its options. The fields of
+the dataclasses are the keys of `--json`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from roboaccord.cli import (
+    Changes,
+    Force,
+    Out,
+    Result,
+    file_line,
+    gathers,
+    grid_of,
+    load_setup,
+    results,
+    tables_of,
+)
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Degrees,
+    Metres,
+    Modes,
+    Quantity,
+    Radians,
+    to_json,
+)
+from roboaccord.description import share
+from roboaccord.report import BLUE, INK, legend, picture
+from roboaccord.run import write_columns
+from roboaccord.scenario import Setup
+
+from packbot.cli.options import Pitch, ScenarioName, Target, joint_values, point
+from packbot.contact.clearance import Clearance
+from packbot.contact.solids import write_shapes
+from packbot.model.arm import Kinematics
+from packbot.model.parameters import JOINTS, check_limits, named_poses, pose
+from packbot.model.reduced import (
+    Inertia,
+    MergedLinks,
+    Table,
+    camera_table,
+    hand_table,
+    reduce_table,
+)
+from packbot.planning.inverse import Inverse
+from packbot.planning.sight import Sight
+
+SHOWN = 10  # pairs of hulls
+SAMPLES = 601  # angles at which the error of merged inertia is measured
+POSES = "named poses"
+MODES = {
+    "with --distances": "distances name q scenario set",
+    "with --sight": "sight name q scenario set width view-deg",
+    "with --joint": "joint angle knots set out force",
+    "with --shapes": "shapes out force",
+    "with --target": "target pitch near margin scenario set",
+    "with NAME or --q": "name q scenario set",
+    POSES: "",
+}
+
+
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    chosen = (mode for mode in MODES if given.get(mode.rpartition("--")[2]))
+    return [next(chosen, "with NAME or --q" if given["name"] else POSES)]
+
+
+@Modes(_modes, MODES)
+@gathers("--q", "--target", "--sight")
+def look_command(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a pose.")] = "",
+    q: Annotated[
+        str, Quantity("rad"), typer.Option("--q", metavar="Q1 .. Q7", help="Joint angles.")
+    ] = "",
+    target: Target = "",
+    pitch: Pitch = None,
+    near: Annotated[str, typer.Option(metavar="NAME", help="Pose to stay near to.")] = "drive",
+    margin: Annotated[Metres, typer.Option(min=0.0, help="Clearance to keep.")] = 0.0,
+    distances: Annotated[
+        bool, typer.Option("--distances", help="Measure the distances of all pairs of hulls.")
+    ] = False,
+    sight: Annotated[
+        str, Quantity("m"), typer.Option(metavar="X Y Z", help="Point that the camera is to see.")
+    ] = "",
+    width: Annotated[Metres, typer.Option(min=0.0, help="Width of that.")] = 0.0,
+    view: Annotated[
+        Degrees,
+        typer.Option(
+            "--view-deg", min=0.0, max=180.0,
+            help="Angle of the camera's field of view. Default: all that is ahead of it.",
+        ),
+    ] = 180.0,
+    joint: Annotated[
+        str, typer.Option(metavar="JOINT", help="Joint that is frozen, its two links one.")
+    ] = "",
+    angle: Annotated[
+        Radians, typer.Option(metavar="RAD", help="Angle at which it is frozen.")
+    ] = 0.0,
+    knots: Annotated[
+        int, typer.Option(min=2, help="Number of angles of the report's interpolation.")
+    ] = 12,
+    shapes: Annotated[
+        bool, typer.Option("--shapes", help="Make the package's meshes of config/shapes.yaml.")
+    ] = False,
+    scenario: ScenarioName = "collapse",
+    changes: Changes = None,
+    folder: Out = None,
+    force: Force = False,
+) -> Result:  # fmt: skip
+    """Show the arm in a pose, its distances and its sight, a frozen joint, or its hulls.
+
+    Of a pose, NAME, --q, or that of --target nearest to --near: where finger tips and camera are,
+    and how clear it is. Without any the named poses are listed. --distances: of all pairs of hulls
+    that can touch, minus the depth where they overlap. --sight: whether all of the lens sees all
+    of the target, and which hulls block the view. Both start from the scenario's pose.
+
+    --joint: DH tables, and merged inertia beside the report's interpolation over the angle of the
+    joint, whose error is drawn. --shapes: meshes/*.obj and config/hulls.yaml of config/shapes.yaml,
+    after a change of that; of this package without --out.
+
+    Examples:
+
+      accord packbot look
+
+      accord packbot look drive --json
+
+      accord packbot look --target 1.2 0.3 0.15 --pitch -0.5
+
+      accord packbot look --distances --scenario shelf
+
+      accord packbot look --sight 0 -1 0 --q 0 1.2 -0.5 0.3 0.4 -1.5 0 --view-deg 60
+
+      accord packbot look --joint elbow2 --angle -1.2 --knots 24
+
+      accord packbot look --shapes --out tried
+    """
+    if shapes:
+        if folder is None:
+            return files_of(write_shapes(share("packbot")))
+        with results(folder, "packbot_shapes", force=force) as place:
+            return files_of(write_shapes(place))
+    if name and q:
+        raise AccordError("look takes NAME or --q, one of the two")
+    if not (name or q or target or distances or sight or joint):
+        named = named_poses()
+        table = grid_of(("pose", *JOINTS), named, Quantity("rad", form="g"), "named poses [rad]")
+        return Result({"poses": to_json(named)}, [table])
+    setup = load_setup("packbot", scenario, changes)
+    if joint:
+        return frozen_at(setup, joint, angle, knots, folder, force)
+    angles = pose(name) if name else joint_values(q, "--q") if q else setup.initial.q
+    if target:
+        inverse = Inverse(setup.parameters, Clearance.of(setup))
+        angles = inverse.solve(point(target), near=pose(near), pitch=pitch, margin=margin)
+    check_limits(setup.parameters, angles)
+    if distances:
+        return distances_at(setup, angles)
+    if sight:
+        seen = Sight.of(setup, math.radians(view), width)
+        return Result(seen.look(angles, point(sight, "--sight")))
+    return pose_at(setup, angles, name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pose:
+    """Hold the angles of a pose [rad], where finger tips and camera are, and how clear it is."""
+
+    name: str | None
+    joints: Sequence[str] = JOINTS
+    q: Annotated[Array, Quantity("rad", form=".6f")]
+    tip: Annotated[Array, Quantity("m", "finger tips", form=".4f")]
+    hand: Annotated[Array, Quantity("1", "its direction", form=".4f")]
+    camera: Annotated[Array, Quantity("m", form=".4f")]
+    sight: Annotated[Array, Quantity("1", "its direction", form=".4f")]
+    clearance: Annotated[float, Quantity("m", "of the closest pair", form=".2f", shown="mm")]
+    closest: Annotated[tuple[str, str], Quantity("")]
+
+
+def pose_at(setup: Setup, q: Array, name: str) -> Result:
+    """Return where the arm is at angles q (7,) [rad]."""
+    kinematics, clearance = Kinematics(setup), Clearance.of(setup)
+    tip, camera = (kinematics.placement(frame, q) for frame in ("tip", "camera"))
+    pair, distance = clearance.closest(q)
+    return Result(Pose(
+        name=name or None, q=q, tip=tip.position, hand=tip.rotation[:, 0], camera=camera.position,
+        sight=camera.rotation[:, 0], clearance=distance, closest=clearance.pair_names(pair),
+    ))  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Hold the signed distance of two hulls."""
+
+    a: Annotated[str, Quantity("", name="hull")]
+    b: Annotated[str, Quantity("", name="other hull", form="s")]
+    distance: Annotated[float, Quantity("m", form=".3f", shown="mm")]
+
+
+def distances_at(setup: Setup, q: Array) -> Result:
+    """Return the distances of all pairs of hulls at angles q (7,) [rad], the closest first."""
+    clearance = Clearance.of(setup)
+    distances = clearance.distances(q)
+    order = distances.argsort(kind="stable").tolist()
+    pairs = [Pair(*clearance.pair_names(i), float(distances[i])) for i in order]
+    title = f"the closest of {len(pairs)} pairs"
+    data = {"min": float(distances.min()), "pairs": to_json(pairs)}
+    return Result(data, tables_of(pairs[:SHOWN], title=title))
+
+
+@dataclass(frozen=True)
+class Off:
+    """Hold what the interpolation is off: the centre, and the share of the inertia."""
+
+    centre: Annotated[float, Quantity("m", form=".2f", shown="mm")]
+    inertia: Annotated[float, Quantity("1", form=".2f", shown="%")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reduced:
+    """Hold DH tables and inertia of the arm of one link less."""
+
+    joint: str
+    angle: Radians
+    links: Sequence[str]
+    knots: int
+    tables: Mapping[str, Table]
+    exact: Inertia
+    interpolated: Inertia
+    error: Off
+    largest: Off
+    files: list[Path]
+
+
+def frozen_at(
+    setup: Setup, joint: str, angle: float, knots: int, folder: Path | None, force: bool
+) -> Result:
+    """Return the arm with a joint frozen at an angle [rad], and draw the interpolation's error."""
+    p, merged = setup.parameters, MergedLinks(setup.tree, joint)
+    low, high = merged.limits
+    if not low <= angle <= high:
+        raise AccordError(f"--angle {angle:g}: the range of {joint} is {low:g} to {high:g} rad")
+    (off,), (tensor_off,) = merged.errors(np.array([angle]), knots)
+    angles = np.linspace(*merged.limits, SAMPLES)
+    centres, tensors = merged.errors(angles, knots)
+    with results(folder, f"packbot_reduced_{joint}", force=force) as place:
+        path = place / f"reduced_{joint}.svg"
+        with picture(path) as axes:
+            axes.plot(angles, 1e3 * centres, color=BLUE, label="centre of mass [mm]")
+            axes.plot(angles, 100.0 * tensors, color=INK, ls="--", label="inertia [%]")
+            axes.set(
+                xlabel=f"angle of frozen {joint} [rad]", ylabel="error of interpolated inertia"
+            )
+            legend(axes)
+        table = {"angle_rad": angles, "centre_m": centres, "inertia": tensors}
+        write_columns(path.with_suffix(".csv"), table)
+    chains = {"camera": camera_table(p), "hand": hand_table(p)}
+    tables = {key: reduce_table(chain, {joint: angle}) for key, chain in chains.items()}
+    found = Reduced(
+        joint=joint, angle=angle, links=merged.names, knots=knots, tables=tables,
+        exact=merged.exact(angle), interpolated=merged.interpolated(angle, knots),
+        error=Off(off, tensor_off), largest=Off(centres.max(), tensors.max()),
+        files=[path, path.with_suffix(".csv")],
+    )  # fmt: skip
+    one, other = found.exact, found.interpolated
+    rows = {f"centre {x} [m]": pair for x, pair in zip("xyz", zip(one.centre, other.centre))}
+    for i, k in zip(*np.triu_indices(3)):
+        rows[f"I{'xyz'[i]}{'xyz'[k]} [kg m^2]"] = one.inertia[i, k], other.inertia[i, k]
+    title = f"{' and '.join(found.links)} as one link, {one.mass:.4g} kg"
+    off_by = {f"at {angle:g} rad": found.error, "at most": found.largest}
+    return Result(found, [
+        *(each for key, t in tables.items() for each in tables_of(t.rows, title=key)),
+        grid_of(("", "exact", f"of {knots} knots"), rows, Quantity("", form=".6f"), title),
+        *tables_of([*off_by.values()], title="the interpolation is off by", labels=off_by),
+        file_line(found.files),
+    ])  # fmt: skip
+
+
+def files_of(files: Sequence[Path]) -> Result:
+    """Return files by name."""
+    names = [str(path) for path in files]
+    return Result({"files": names}, names)

@@ -1,0 +1,63 @@
+"""Options that commands of the Packbot share, and what their words mean."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli import quantity
+from roboaccord.contract import AccordError, Array, Quantity, Radians, check_known
+
+from packbot.model.parameters import JOINTS
+
+ScenarioName = Annotated[
+    str,
+    typer.Option("--scenario", metavar="NAME", help="Scenario with the terrain and the arm."),
+]
+Target = Annotated[
+    str, Quantity("m"), typer.Option("--target", metavar="X Y Z", help="Target of the finger tips.")
+]
+Pitch = Annotated[
+    Radians | None, typer.Option(help="Pitch of the hand above the horizontal. Default: any.")
+]
+
+
+def joint_values(words: str, option: str) -> Array:
+    """Return the values of all joints (7,): of 7 numbers, or of NAME=VALUE,.. and 0 else.
+
+    Raises:
+        AccordError: naming the joint that is missing, unknown, there twice or no finite number.
+    """
+    parts = words.replace(",", " ").split()
+    if any("=" in part for part in parts):
+        pairs = [part.partition("=")[::2] for part in parts]
+        for name, _ in pairs:
+            check_known(f"{option}: unknown joint ", name, JOINTS)
+            if [other for other, _ in pairs].count(name) > 1:
+                raise AccordError(f"{option}: {name} is given twice")
+    else:
+        if len(parts) != len(JOINTS):
+            lacks = f"; {JOINTS[len(parts)]} is missing" if len(parts) < len(JOINTS) else ""
+            raise AccordError(f"{option} takes {len(JOINTS)} numbers, not {len(parts)}{lacks}")
+        pairs = list(zip(JOINTS, parts, strict=True))
+    values = np.zeros(len(JOINTS))
+    for name, text in pairs:
+        value = quantity(text)
+        if math.isnan(value):
+            raise AccordError(f"{option}: {name} is {text!r}, and must be a finite number")
+        values[JOINTS.index(name)] = value
+    return values
+
+
+def point(words: str, option: str = "--target") -> Array:
+    """Return the point (3,) [m] that words give.
+
+    Raises:
+        AccordError: unless they are three finite numbers.
+    """
+    values = [quantity(part) for part in words.replace(",", " ").split()]
+    if len(values) != 3 or any(map(math.isnan, values)):
+        raise AccordError(f"{option} takes x, y, z in m, not {words!r}")
+    return np.array(values)

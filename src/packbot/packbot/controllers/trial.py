@@ -1,0 +1,308 @@
+"""A reach of the arm with failed joints in an engine, and what came of it.
+
+An arm that is not its model ends elsewhere than it measures: by zeros of its encoders and lengths
+that nobody knows, the tips are displaced from where the readings and the model have them. What
+that displaces in the end is allowed on top of the 10 mm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+from roboaccord.contract import (
+    LEFT_OUT,
+    AccordError,
+    Array,
+    Controller,
+    Observer,
+    Quantity,
+    RobotState,
+    Seconds,
+    Trajectory,
+)
+from roboaccord.run import Hold, KeptMotion, loop, make_simulator, reset_controller
+from roboaccord.scenario import Setup
+from roboaccord.simulators import Simulator
+
+from packbot.contact.clearance import Clearance
+from packbot.controllers.reach import ReachController
+from packbot.controllers.recovery import RecoveryController
+from packbot.model.arm import Kinematics
+from packbot.planning.failed_arm import FailedArm
+from packbot.planning.reaching import ARM, MARGIN
+from packbot.planning.recovery import Recoverer, Recovery
+from packbot.planning.sight import Sight
+from packbot.planning.trajectories import TimedPath
+
+REACHED = 0.01  # m from the target
+SEEN = 0.05  # m: width of the target for the camera
+LONGEST = 90.0  # s that a reach may take
+AFTER = 2.0  # s that the baseline has at the end of its path
+DRAWS = 3000  # poses among which a start is looked for
+PLANNING = 600.0  # s of wall time that a plan may take
+DETECTED = "detected"  # the diagnosis where a scenario names none
+LOOKS = 5  # control periods between looks for contact
+
+
+@dataclass(frozen=True)
+class Noticed:
+    """Hold a failure that was found, and how late; as estimated where it was not given."""
+
+    joint: Annotated[str, Quantity("")]
+    kind: Annotated[str, Quantity("", form="s")]
+    delay: Annotated[float, Quantity("s", "after it failed", form=".2f")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """Hold what came of a reach.
+
+    Args:
+        reached: whether the finger tips ended within 10 mm of the target, and what is displaced
+            by what the model lacks; nothing was touched but what loose joints rest on,
+            and no effort was at its limit.
+        error: of the finger tips in the end [m].
+        measured: the same by the readings, without their noise, and the model [m].
+        reason: why the target was refused, or what went wrong; None if it was reached.
+        nearest: point nearest to the target that has a path (3,) [m], or None.
+        detected: failed joints as the controller's detector found them; one alone in no list.
+        path: corners of the last path planned (k, 7) [rad].
+        seen: visible fraction of the target, 50 mm wide, in the end; None without a camera's task.
+        touched: pairs of links that touched.
+        load: greatest effort over its joint's limit.
+        duration: of the run [s].
+        start: angles at first (7,) [rad].
+        trajectory: of the run.
+        planner: that planned for the failed arm, to be used again.
+    """
+
+    reached: Annotated[bool, Quantity("")] = False
+    error: Annotated[float, Quantity("m", "from the target", name="finger tips", shown="mm")]
+    measured: float = field(default=0.0, metadata=LEFT_OUT)
+    reason: Annotated[str | None, Quantity("")]
+    nearest: Annotated[Array | None, Quantity("m", "nearest point with a path")] = None
+    detected: Noticed | list[Noticed] | None = None
+    path: Array
+    seen: Annotated[float | None, Quantity("1", "of the target by the camera", shown="%")] = None
+    touched: Annotated[Sequence[tuple[str, str]], Quantity("")] = ()
+    load: Annotated[float, Quantity("1", "greatest effort over its limit", form=".2f")] = 0.0
+    duration: Seconds
+    start: Array
+    trajectory: Trajectory = field(metadata=LEFT_OUT)
+    planner: Recoverer | None = field(default=None, metadata=LEFT_OUT)
+
+
+class OffModel(Simulator):
+    """Simulate an arm that is not its model.
+
+    Attributes:
+        truth: setup of the arm as it is.
+        zeros: of its encoders (7,) [rad].
+    """
+
+    truth: Setup
+    zeros: Array
+
+
+class Ending(Hold):
+    """Hold no target, and end the run when a controller is done.
+
+    Args:
+        controller: that reports it.
+        last: time after which the run ends in any case [s].
+    """
+
+    def __init__(self, controller: Controller, last: float) -> None:
+        super().__init__()
+        self._controller, self._last = controller, last
+
+    def switches(self, state: RobotState) -> dict[str, bool]:
+        """Return none, and see how far the controller is."""
+        self.over = bool(getattr(self._controller, "done", False)) or state.time >= self._last
+        return {}
+
+
+def clear_start(setup: Setup) -> Setup:
+    """Return a setup whose start touches nothing: joints that can turn go to the nearest pose.
+
+    Raises:
+        AccordError: if none is found.
+    """
+    clearance, q = Clearance.of(setup), setup.initial.q
+    if not clearance.touches(q, MARGIN):
+        return setup
+    p = setup.parameters
+    fixed = [fault.joint for fault in setup.faults if fault.angle is not None]
+    turning = [i for i in range(ARM) if setup.joints[i] not in fixed]
+    drawn = np.tile(q, (DRAWS, 1))
+    lower, upper = p.limits[:, turning]
+    drawn[:, turning] = np.random.default_rng(0).uniform(lower, upper, (DRAWS, len(turning)))
+    times = (np.abs(drawn - q) / p.of_joints("speed_limit")).max(axis=1)
+    for i in times.argsort(kind="stable"):
+        if not clearance.touches(drawn[i], MARGIN):
+            angles = dict(zip(setup.joints, drawn[i].tolist(), strict=True))
+            scenario = setup.scenario
+            initial = scenario.initial.model_copy(update={"q": angles})
+            return Setup(setup.robot, scenario.model_copy(update={"initial": initial}))
+    raise AccordError("no start is clear with joints frozen so")
+
+
+def drive(
+    setup: Setup,
+    engine: str | Simulator,
+    controller: Controller,
+    last: float = LONGEST,
+    observers: Sequence[Observer] = (),
+) -> Trajectory:
+    """Run a controller in an engine until it is done, or for `last` [s]."""
+    simulator = make_simulator(setup, engine) if isinstance(engine, str) else engine
+    motion = KeptMotion(simulator.joints)
+    reset_controller(controller, setup.scenario.seed, PLANNING)
+    loop.drive(
+        simulator=simulator,
+        controller=controller,
+        initial=setup.initial,
+        duration=LONGEST + 1.0,
+        control_period=setup.scenario.control_period,
+        inputs=Ending(controller, last),
+        observers=(motion, *observers),
+        timeout=PLANNING,
+    )
+    return motion.trajectory
+
+
+def run_reach(
+    setup: Setup,
+    target: Array,
+    engine: str | OffModel = "reference",
+    *,
+    ignore: bool = False,
+    last: float = 0.0,
+    planner: Recoverer | None = None,
+    observers: Sequence[Observer] = (),
+) -> Reach:
+    """Reach for a target, and return what came of it.
+
+    Args:
+        setup: robot, scenario and faults.
+        target: of the finger tips (3,) [m].
+        engine: name; or an arm that is not its model, with the same faults: controllers know that.
+        ignore: let the healthy arm's controller do it, which knows nothing of failures.
+        last: time until which that holds the arm at least [s].
+        planner: for the failed arm at rest, where there is one already.
+        observers: of the run.
+    """
+    words, arm = target.tolist(), None if isinstance(engine, str) else engine
+    known: dict[str, float] | None = {} if arm else None
+    if not ignore:
+        diagnosis = setup.scenario.controller.get("diagnosis", DETECTED)
+        recovering = RecoveryController(setup, words, uncertainty=known, diagnosis=diagnosis)
+        recovering.planner = planner
+        run = drive(setup, engine, recovering, observers=observers)
+        return _judged(setup, target, run, recovering.motion, recovering, arm)
+    plain = ReachController(setup, words, uncertainty=known)
+    try:
+        plain.reset(setup.scenario.seed)
+    except AccordError as error:
+        run = Trajectory.from_states(setup.joints, [setup.initial], [], [])
+        away, measured, _ = _errors(setup, target, run, arm)
+        return Reach(
+            error=away,
+            measured=measured,
+            reason=str(error),
+            path=run.q,
+            duration=0.0,
+            start=setup.initial.q,
+            trajectory=run,
+        )
+    run = drive(setup, engine, plain, max(plain.motion.duration + AFTER, last), observers)
+    return _judged(setup, target, run, plain.motion, arm=arm)
+
+
+def _looks(setup: Setup) -> bool:
+    """Return whether the camera has a task."""
+    spec = setup.scenario.controller
+    return bool(spec.get("watch") or spec.get("look"))
+
+
+def tips(setup: Setup, q: Array, arm: OffModel | None = None) -> tuple[Array, Array]:
+    """Return the finger tips (3,) [m] at true angles q (7,) [rad], and as they are measured."""
+    if arm is None:
+        tip = Kinematics(setup).tip(q)
+        return tip, tip
+    return Kinematics(arm.truth).tip(q), Kinematics(setup).tip(q + arm.zeros)
+
+
+def _errors(
+    setup: Setup, target: Array, run: Trajectory, arm: OffModel | None
+) -> tuple[float, float, float]:
+    """Return how far the finger tips end from a target, how far as measured, and between [m]."""
+    true, measured = tips(setup, run.q[-1], arm)
+    apart = np.linalg.norm([true - target, measured - target, true - measured], axis=1)
+    return float(apart[0]), float(apart[1]), float(apart[2])
+
+
+def _judged(
+    setup: Setup,
+    target: Array,
+    run: Trajectory,
+    motion: TimedPath | None,
+    failed: RecoveryController | None = None,
+    arm: OffModel | None = None,
+) -> Reach:
+    recovery = failed.recovery if failed else None
+    since = failed.started or 0.0 if failed and recovery else 0.0
+    first = int(np.searchsorted(run.time, since))
+    props = _rests(failed.arm, recovery) if failed and recovery else set()
+    clearance = Clearance.of(arm.truth if arm else setup)
+    touched = tuple(sorted(_touched(clearance, run.q[first:]) - props))
+    load = float((np.abs(run.effort[first + 1 :]) / setup.effort_limits).max(initial=0.0))
+    error, measured, displaced = _errors(setup, target, run, arm)
+    off = error >= REACHED + displaced
+    faults = (("contact", touched), ("torque", load >= 1.0), ("inaccurate", off))
+    wrong = [word for word, is_so in faults if is_so]
+    reason = (failed.reason if failed else "") or next(iter(wrong), None)
+    detected = _noticed(setup, failed) if failed else []
+    return Reach(
+        reached=not reason,
+        error=error,
+        measured=measured,
+        reason=reason,
+        nearest=recovery.nearest if recovery else None,
+        detected=detected[0] if len(detected) == 1 else detected or None,
+        path=run.q[-1:] if motion is None else motion.corners,
+        seen=Sight.of(setup).fraction(run.q[-1], target, SEEN) if _looks(setup) else None,
+        touched=touched,
+        load=load,
+        duration=float(run.time[-1]),
+        start=setup.initial.q,
+        trajectory=run,
+        planner=failed.planner if failed else None,
+    )
+
+
+def _noticed(setup: Setup, failed: RecoveryController) -> list[Noticed]:
+    began = {fault.joint: fault.time for fault in setup.faults}
+    return [
+        Noticed(each.joint, each.kind, each.time - began.get(each.joint, each.time - each.delay))
+        for each in failed.detected.values()
+    ]
+
+
+def _rests(arm: FailedArm, recovery: Recovery) -> set[tuple[str, str]]:
+    """Return the pairs of links on which loose joints rest on a path."""
+    pairs = arm.clearance.pair_links
+    return {pairs(i) for corner in recovery.corners for i in arm.propping(corner).tolist()}
+
+
+def _touched(clearance: Clearance, q: Array) -> set[tuple[str, str]]:
+    """Return the pairs of links that touch in poses (k, 7)."""
+    return {
+        clearance.pair_links(i)
+        for pose in q[::LOOKS]
+        if clearance.touches(pose)
+        for i in np.flatnonzero(clearance.distances(pose) < 0.0).tolist()
+    }

@@ -1,0 +1,1 @@
+"""Commands that are added to `accord packbot`, one a module, and the mode `look --hulls`."""

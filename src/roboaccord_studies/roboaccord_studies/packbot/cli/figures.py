@@ -1,0 +1,80 @@
+"""`accord packbot figures`: the report's figures, drawn from three collapses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from packbot.source.collapse import CONTACTS, Collapse, collapse_setup, run_collapse
+from roboaccord.cli import Force, Out, Result, command_line, counted, file_line, results
+from roboaccord.contract import Seconds
+from roboaccord.report import render_plots
+from roboaccord.run import made_with, write_text
+
+from roboaccord_studies.packbot.figures import write_figures
+
+SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
+
+
+def figures_command(
+    folder: Out = None,
+    force: Force = False,
+    duration: Annotated[
+        Seconds, typer.Option(metavar="S", help="Duration of the collapses.")
+    ] = 5.0,
+) -> Result:
+    """Draw the report's figures 1 to 3 and 5 to 10, and the energy of the arm.
+
+    The arm falls three times: with contact along the normal, with the report's contact
+    (joint_clamp) and with none. Writes index.html with all of it, each figure as SVG, and the
+    curves as CSV.
+
+    Examples:
+
+      accord packbot figures --out packbot_figures
+
+      accord packbot figures --duration 8 --json
+    """
+    setup = collapse_setup("normal", duration)
+    runs: dict[str, Collapse] = {}
+    with (
+        results(folder, "packbot_figures", force=force) as place,
+        counted(len(CONTACTS), "collapses") as advance,
+    ):
+        for contact in CONTACTS:
+            runs[contact] = run_collapse(collapse_setup(contact, duration), "reference")
+            advance(1)
+        stills = write_figures(setup, runs, place)
+        files = [place / "index.html", *(file for still in stills for file in still.files)]
+        page = render_plots(
+            "The Packbot's arm falls",
+            f"The figures of {SOURCE}, done again.",
+            stills,
+            command=command_line(),
+            facts={name: words_of(run) for name, run in runs.items()}
+            | made_with("roboaccord-packbot", "pin", "coal"),
+        )
+        write_text(files[0], page)
+    return Result(Figures(files, runs), [file_line(files)])
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Hold the files that were written, and the collapses by contact."""
+
+    files: list[Path]
+    collapses: Mapping[str, Collapse]
+
+
+def words_of(found: Collapse) -> str:
+    """Return the figures of a collapse as a sentence."""
+    angles = ", ".join(f"{link} {angle:.2f}" for link, angle in found.absolute_deg.items())
+    settled = found.settle_time
+    rest = "not at rest" if settled is None else f"at rest after {settled:.2f} s"
+    return (
+        f"{angles} degrees; {rest}; energy rose by {found.energy_rise:.2g} J; "
+        f"overlap at most {1e3 * found.worst_penetration:.2g} mm; {len(found.events)} events"
+    )

@@ -1,0 +1,12 @@
+"""Options that commands of these studies share."""
+
+from __future__ import annotations
+
+import typer
+from typer.models import OptionInfo
+
+
+def draws(what: str) -> OptionInfo:
+    """Return an option that names the file of a picture."""
+    found: OptionInfo = typer.Option(metavar="FILE", help=f"Draw {what}, as .svg or .png.")
+    return found

@@ -1,0 +1,207 @@
+"""`accord packbot workspace`: what an arm with failed joints still reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from packbot.model.parameters import JOINTS
+from packbot.planning.failed_arm import FailedArm
+from roboaccord.cli import Changes, Force, Out, Result, Seed, counted, load_setup, pieces, results
+from roboaccord.contract import (
+    IF_ANY,
+    AccordError,
+    Fault,
+    Kilograms,
+    Quantity,
+    Ratio,
+    by_option,
+    check_target,
+    parse_fault,
+)
+from roboaccord.scenario import Setup
+
+from roboaccord_studies.packbot.cli.options import draws
+from roboaccord_studies.packbot.recovery.workspace import (
+    ANGLES,
+    PLANE,
+    POSES,
+    Guard,
+    Kept,
+    angles_of,
+    draw_kept,
+    draw_torques,
+    draw_workspace,
+    guard,
+    kept,
+    loads,
+)
+
+PAYLOADS = (0.0, 5.0, 10.0)  # kg, of the study
+
+Failing = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--fault",
+        metavar="JOINT=KIND",
+        help="frozen:RAD or loose; frozen alone stands for angles over the joint's range, and "
+        "the median over them. May be repeated. By default each joint that moves the arm in "
+        "its plane, frozen.",
+    ),
+]
+Keep = Annotated[
+    Ratio | None,
+    typer.Option(
+        min=0.0,
+        max=1.0,
+        help="Find the joint limits within which this share is kept wherever the joint freezes, "
+        "and what they cost the healthy arm.",
+    ),
+]
+
+
+@by_option(
+    "study", "out force cluster", "fault payload keep sight plot torques", "poses angles seed set"
+)
+@pieces.in_pieces()
+def workspace_command(
+    faults: Failing = None,
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+    poses: Annotated[
+        int, typer.Option(min=100, help="Number of random poses of a failed arm.")
+    ] = POSES,
+    angles: Annotated[
+        int, typer.Option(min=1, help="Number of angles at which a joint freezes.")
+    ] = ANGLES,
+    keep: Keep = None,
+    sight: Annotated[
+        bool, typer.Option("--sight", help="Measure what the camera can still see.")
+    ] = False,
+    plot: Annotated[Path | None, draws("the cells")] = None,
+    torques: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the torques needed, relative to the limits."),
+    ] = None,
+    study: Annotated[
+        bool,
+        typer.Option(
+            "--study",
+            help="Measure every joint frozen at the angles, with 0, 5 and 10 kg; cases and "
+            "pictures are kept in --out.",
+        ),
+    ] = False,
+    seed: Seed = 0,
+    changes: Changes = None,
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
+    """Measure the share of its workspace that an arm with failed joints keeps.
+
+    In the plane of the arm, in cells of 5 cm: the number of cells that the finger tips reach in
+    random poses that are clear and can be held, divided by that of the healthy arm, for which four
+    times as many poses are drawn. With few poses, cells are missed; with --poses 60000, hardly any.
+    An interrupted study resumes in the same --out.
+
+    Examples:
+
+      accord packbot workspace --fault elbow1=frozen
+
+      accord packbot workspace --fault elbow2=loose --payload 5 --json
+
+      accord packbot workspace --fault elbow1=frozen --poses 60000 --keep 0.5
+
+      accord packbot workspace --fault pan=frozen:0.5 --sight
+
+      accord packbot workspace --plot kept.svg --torques torques.svg
+
+      accord packbot workspace --study --poses 60000 --out workspaces
+    """
+    setup = load_setup("packbot", "collapse", changes)
+    measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
+    if study:
+        with results(folder, "packbot_workspace", force=force) as place, pieces.kept(place):
+            return Result(_study(measure, _cases(setup, JOINTS, angles), place))
+    given = [parse_fault(text) for text in faults or ()]
+    setup.failing(given)
+    spread = (
+        angles_of(setup, fault, angles) if fault == Fault(fault.joint, "frozen") else [fault]
+        for fault in given
+    )
+    planar = [JOINTS[i] for i in PLANE]
+    cases = list(map(list, product(*spread))) if given else _cases(setup, planar, angles)
+    if keep is not None and (len(given) != 1 or len(cases) < 2):
+        raise AccordError("--keep takes one --fault JOINT=frozen")
+    for picture in (plot, torques):
+        check_target(picture)
+    with counted(1 + len(cases), "workspaces") as advance:  # of some seconds in all
+        found = measure(cases, payloads=[payload], workers=1, done=lambda _: advance(1))
+    if plot:
+        (draw_workspace if given else draw_kept)(found, plot)
+    if torques:
+        arms = [FailedArm(setup, case, payload=payload) for case in cases]
+        needed = [loads(arm, max(poses // len(arms), 1), seed) for arm in arms]
+        draw_torques(loads(FailedArm(setup, ()), poses, seed), np.concatenate(needed), torques)
+    healthy, *failed = found
+    seen = [each.seen for each in failed if each.seen is not None]
+    return Result(Workspace(
+        retained=float(np.median([each.retained for each in failed])),
+        cases=failed,
+        seen=float(np.mean(seen)) if sight else None,
+        sees=healthy.seen,
+        cells=len(healthy.cells),
+        guard=None if keep is None else guard(setup, given[0].joint, found, keep, poses),
+    ))  # fmt: skip
+
+
+def _cases(setup: Setup, joints: Iterable[str], angles: int) -> list[list[Fault]]:
+    """Return each joint frozen at so many angles."""
+    faults = [Fault(joint, "frozen") for joint in joints]
+    return [[one] for fault in faults for one in angles_of(setup, fault, angles)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    """Hold the median and each case; with the camera also what both arms see."""
+
+    retained: Annotated[float, Quantity("1", "median", name="kept", form=".3f")]
+    cases: Annotated[list[Kept], Quantity("", "workspace kept in the arm's plane")]
+    seen: Annotated[float | None, Quantity("1", "of targets", form=".2f")] = field(metadata=IF_ANY)
+    sees: Annotated[float | None, Quantity("1", "by the healthy arm", form=".2f")] = field(
+        metadata=IF_ANY
+    )
+    cells: Annotated[int, Quantity("", "of the healthy arm")]
+    guard: Annotated[Guard | None, Quantity("", "limits that keep that")] = field(metadata=IF_ANY)
+
+
+def _study(measure: Callable[..., list[Kept]], cases: list[list[Fault]], place: Path) -> Study:
+    """Measure all joints with all payloads, or what is left of them, and draw pictures."""
+    files, shares = list[Path](), dict[str, dict[str, float]]()
+    with counted(1 + len(cases) * len(PAYLOADS), "workspaces") as advance:
+        healthy, *found = measure(cases, payloads=PAYLOADS, done=lambda _: advance(1))
+    for payload in PAYLOADS:
+        some = [each for each in found if each.payload == payload]
+        files += [place / f"{name}_{payload:g}kg.svg" for name in ("cells", "kept")]
+        draw_workspace([healthy, *some], files[-2])
+        draw_kept([healthy, *some], files[-1])
+        for joint in JOINTS:
+            of_joint = [each.retained for each in some if each.failed[0].joint == joint]
+            shares.setdefault(joint, {})[f"{payload:g}"] = float(np.median(of_joint))
+    return Study(shares, len(healthy.cells), files)
+
+
+@dataclass(frozen=True)
+class Study:
+    """Hold the median share by frozen joint and payload [kg], and the pictures."""
+
+    medians: Annotated[
+        Mapping[str, Mapping[str, float]],
+        Quantity("1", "workspace kept in the arm's plane by payload in kg, median", form=".3f"),
+    ]
+    cells: Annotated[int, Quantity("", "of the healthy arm")]
+    files: list[Path]

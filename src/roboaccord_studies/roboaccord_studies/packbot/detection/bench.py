@@ -1,0 +1,114 @@
+"""Failures of arms that differ from their model: drawn arms that move, and joints that fail.
+
+Each arm is drawn within what is not known of it (`drawn`). It goes from pose to pose, a new one
+every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails; in others
+a random joint fails at a random time, and the same arm without the failure shows by how much that
+moves the finger tips.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from packbot.controllers.reach import ComputedTorque
+from packbot.model.arm import Kinematics
+from packbot.model.parameters import JOINTS
+from packbot.planning.rrt import Planner
+from packbot.planning.trajectories import TimedPath, in_time
+from roboaccord.contract import AccordError, Array, Command, Fault, Kind, RobotState
+from roboaccord.scenario import Setup, load_scenario
+
+from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
+from roboaccord_studies.packbot.identification.drawn import Maker, Plant, draw_arm
+
+EVERY, MOVING = 6.0, 5.4  # s from target to target, and of motion in them
+FIRST, LAST = 3.0, 9.0  # s between which joints fail
+AFTER = 4.0  # s that are watched from then on
+WITHIN = 3.0  # s in which the tips must have moved, by
+MOVED = 0.05  # m
+TURNING = 0.7  # part of the joints that turn in a motion
+SPEED = 0.9  # of the limits
+BANDWIDTH = 10.0  # rad/s
+ROOM = 3.0  # margins that poses keep from touching: the arm is not where it should be
+KINDS: tuple[Kind, ...] = ("frozen", "loose")
+
+
+class Bench:
+    """An arm that is not its model, to let its joints fail.
+
+    Args:
+        seed: of all that is drawn.
+        engine: that simulates it, or what makes that.
+        uncertainty: within which it is drawn.
+    """
+
+    def __init__(self, seed: int, engine: Maker, uncertainty: Uncertainty) -> None:
+        self._rng = np.random.default_rng(seed)
+        self.setup = Setup.of(load_scenario("packbot", "packbot", "reach"))
+        self.draw = draw_arm(self._rng, uncertainty, self.setup.effort_limits)
+        self._seed = seed
+        self._plant = Plant(self.draw, engine)
+        self._control = ComputedTorque(self.setup, BANDWIDTH, uncertain=True)
+        self._planner, self._kinematics = Planner(self.setup), Kinematics(self.setup)
+
+    def nominal(self, duration: float) -> Array:
+        """Return the rows of a motion without failure (k, 22): time, q, qd, commanded efforts."""
+        return self._run(self._motion(duration), duration, None)[0]
+
+    def failure(self) -> tuple[Fault, bool, Array]:
+        """Return a random failure, whether it moves the tips, and the rows (k, 22)."""
+        rng = self._rng
+        joint, kind = JOINTS[rng.integers(len(JOINTS))], KINDS[rng.integers(len(KINDS))]
+        fault = Fault(joint, kind, round(rng.uniform(FIRST, LAST), 2))
+        duration = fault.time + AFTER
+        motion = self._motion(duration)
+        rows, states = self._run(motion, duration, fault)
+        _, sound = self._run(motion, duration, None)
+        until = np.flatnonzero(rows[:, 0] <= fault.time + WITHIN)
+        tip = self._kinematics.tip
+        moved = any(np.linalg.norm(tip(states[k]) - tip(sound[k])) > MOVED for k in until[::5])
+        return fault, moved, rows
+
+    def _motion(self, duration: float) -> list[TimedPath]:
+        start, found = self._pose(), list[TimedPath]()
+        for _ in range(math.ceil(duration / EVERY)):
+            found.append(self._path(start))
+            start = found[-1].corners[-1]
+        return found
+
+    def _pose(self) -> Array:
+        p, planner = self.setup.parameters, self._planner
+        while True:
+            q = self._rng.uniform(*(0.95 * p.limits))
+            if not planner.clearance.touches(q, ROOM * planner.margin):
+                return np.asarray(q)
+
+    def _path(self, start: Array) -> TimedPath:
+        """Return a straight path to a pose to which most of the joints turn, in `MOVING`."""
+        planner = self._planner
+        while True:
+            goal = np.where(self._rng.random(len(JOINTS)) < TURNING, self._pose(), start)
+            if (goal == start).all() or planner.clearance.touches(goal, ROOM * planner.margin):
+                continue
+            if not planner.clear(start, goal):
+                continue
+            try:
+                path = in_time(self.setup, np.array([start, goal]), SPEED)
+            except AccordError:
+                continue
+            if path.duration <= MOVING:
+                return replace(path, cruise=1.0 / (MOVING - path.ramp))
+
+    def _run(
+        self, motion: Sequence[TimedPath], duration: float, fault: Fault | None
+    ) -> tuple[Array, Array]:
+        """Return rows of what is measured (k, 22), and the true angles (k, 7)."""
+
+        def control(seen: RobotState) -> Command:
+            part, time = divmod(seen.time + 1e-9, EVERY)
+            return self._control.command(seen, *motion[int(part)].at(time))
+
+        return self._plant.record(motion[0].corners[0], self._seed, control, duration, fault)

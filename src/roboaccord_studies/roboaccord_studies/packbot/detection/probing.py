@@ -1,0 +1,106 @@
+"""Failures that cannot be distinguished yet, and the small safe motion that would decide."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from packbot.contact.clearance import Clearance
+from packbot.model.arm import Arm
+from packbot.model.parameters import JOINTS
+from packbot.planning.reaching import MARGIN
+from roboaccord.contract import Array, Quantity
+from roboaccord.scenario import Setup
+
+SIZES = (0.1, 0.2, 0.4, 0.8)  # rad that a joint is turned by
+WAIT = 1.0  # s in which a loose joint has to yield
+GIVES = 0.05  # rad
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Hold a motion: a joint turned by `size` [rad] in a direction, 1 or -1."""
+
+    joint: str
+    direction: int
+    size: float
+
+    def __str__(self) -> str:
+        return f"turn {self.joint} by {self.direction * self.size:+g} rad"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Hold what a joint may be, and what would decide; None where no small safe motion does."""
+
+    joint: Annotated[str, Quantity("")]
+    explanations: Annotated[tuple[str, ...], Quantity("", name="may be", form="s")]
+    probe: Probe | None
+
+    @property
+    def motion(self) -> Annotated[str, Quantity("", name="what would decide", form="text")]:
+        """The motion in words."""
+        return str(self.probe or "no small safe motion")
+
+
+class Prober:
+    """Find small motions inside the limits that keep all pairs of hulls apart.
+
+    Args:
+        setup: robot and scenario.
+        payload: at the finger tips [kg].
+    """
+
+    def __init__(self, setup: Setup, payload: float) -> None:
+        p = setup.parameters
+        self._clearance, self._arm = Clearance.of(setup), Arm.of(setup)
+        self._arm.carry(payload, p.gripper_length)
+        self._limits = p.limits
+        self._viscous = p.of_joints("viscous")
+
+    def doubts(self, q: Array, open_: Mapping[str, tuple[str, ...]]) -> list[Doubt]:
+        """Return the doubts at angles q (7,) [rad], with explanations by joint."""
+        failed = {joint for joint, kinds in open_.items() if "healthy" not in kinds}
+        return [
+            Doubt(joint, kinds, self._probe(q, JOINTS.index(joint), "healthy" in kinds, failed))
+            for joint, kinds in open_.items()
+        ]
+
+    def turn(self, q: Array, joint: int) -> Array | None:
+        """Return by how much to turn a joint (7,) [rad] at angles q to see whether it does.
+
+        None where no small motion of it is safe.
+        """
+        probe = self._probe(q, joint, True, set())
+        return probe.direction * probe.size * np.eye(len(q))[joint] if probe else None
+
+    def _probe(self, q: Array, joint: int, healthy: bool, failed: set[str]) -> Probe | None:
+        """Return the smallest motion: of the joint itself, or one by which gravity turns it."""
+        movers = [joint] if healthy else [i for i, j in enumerate(JOINTS) if j not in failed]
+        for size in SIZES:
+            for mover in movers:
+                for direction in (1, -1):
+                    move = direction * size * np.eye(len(q))[mover]
+                    decides = healthy or self._gives(q + move, joint)
+                    if decides and self._safe(q, move):
+                        return Probe(JOINTS[mover], direction, size)
+        return None
+
+    def _gives(self, q: Array, joint: int) -> bool:
+        rest = np.zeros_like(q)
+        inertia = 1.0 / float(np.linalg.inv(self._arm.mass_matrix(q))[joint, joint])
+        effort = float(self._arm.bias(q, rest)[joint])
+        viscous = self._viscous[joint]
+        lag = inertia / viscous
+        return bool(abs(effort) / viscous * (WAIT + lag * np.expm1(-WAIT / lag)) > GIVES)
+
+    def _safe(self, q: Array, move: Array) -> bool:
+        lower, upper = self._limits
+        return all(
+            (lower <= q + s * move).all()
+            and (q + s * move <= upper).all()
+            and not self._clearance.touches(q + s * move, MARGIN)
+            for s in np.linspace(0.0, 1.0, 11)[1:]
+        )

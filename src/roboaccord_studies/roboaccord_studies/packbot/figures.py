@@ -1,0 +1,230 @@
+"""The report's figures reproduced: the arm, its joints, hulls, the collapse, and figure 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import coal
+import numpy as np
+from packbot.contact.clearance import convex
+from packbot.contact.collisions import read_collisions, stand_around
+from packbot.contact.solids import Hull, prism_corners
+from packbot.model.arm import Arm
+from packbot.model.parameters import pose
+from packbot.source.collapse import PITCHES, Collapse, energies
+from roboaccord.contract import IDENTITY, ORIGIN, Array
+from roboaccord.description import Scene, facets
+from roboaccord.report import (
+    BLUE,
+    GREEN,
+    INK,
+    RED,
+    RULE,
+    SOFT,
+    SQUARE,
+    Curve,
+    Solid,
+    Still,
+    arrow,
+    bare,
+    draw_solids,
+    label_dots,
+    line,
+    picture,
+    see,
+    write_curves,
+)
+from roboaccord.scenario import Setup
+
+TIME = "time [s]"
+COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))
+HUES = ("#3366cc", "#d1495b", "#12a594", "#e0a030", "#7d5ba6", "#5d6878", "#4f9fd0", "#c2773c")
+AROUND = "#c9b48a"
+AXIS = 0.12  # m: length of an axis as drawn
+THROUGH = 1.5  # s into the fall without contact, which figure 7 shows
+RADII, LENGTH, SIDES = (0.05, 0.045), 0.12, 12  # of figure 5's prisms: the casings of the elbows
+CORNER = 15.0  # degrees: direction of a corner of both prisms
+LAWS = ("contact along the normal", "the report's joint_clamp", "without collision")
+GAPS = {"0.1 mm in overlap": -1e-4, "0.5 mm apart": 5e-4, "5 mm apart": 5e-3}
+
+
+def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> list[Still]:
+    """Write each figure as SVG, and the curves as CSV."""
+    drive = setup.initial.q
+    last, through = runs["normal"].trajectory, runs["none"].trajectory
+    index = int(np.searchsorted(through.time, min(THROUGH, through.time[-1])))
+    poses = (
+        ("1", "The arm on its chassis", "The shapes of the description, ready to reach.",
+         pose("ready")),
+        ("6", "Drive position", "From here the arm falls, without torques.", drive),
+        ("7", "Result without collision",
+         f"After {through.time[index]:.1f} s the arm has fallen through the chassis.",
+         through.q[index]),
+        ("8", "Static result with collision detection",
+         "Link 1 lies on the chassis; link 2 is propped up on the shoulder casing.", last.q[-1]),
+    )  # fmt: skip
+    stills = [
+        _write_solids(solids_of(setup, q), folder, number, title, caption)
+        for number, title, caption, q in poses
+    ]
+    return [
+        stills[0],
+        write_joint_axes(setup, drive, folder),
+        write_hulls(setup, drive, folder),
+        write_normals(folder),
+        *stills[1:],
+        write_joints(runs, folder, "9", "position [rad]", "q"),
+        write_joints(runs, folder, "10", "velocity [rad/s]", "qd"),
+        write_energy(setup, runs, folder),
+    ]
+
+
+def solids_of(setup: Setup, q: Array) -> list[Solid]:
+    """Return the hulls at the angles q (7,) [rad], and what stands around but the ground."""
+    scene = Scene.parse(setup.urdf())
+    origins, turns = scene.tree.forward(setup.joints, q, ORIGIN, IDENTITY)
+    solids = [
+        Solid(s.vertices @ turns[s.link].T + origins[s.link], s.faces, _hex(s.colour))
+        for s in scene.shapes
+    ]
+    solids += [Solid(*solid, AROUND) for solid in stand_around(setup)]
+    return solids
+
+
+def _write_solids(
+    solids: list[Solid], folder: Path, number: str, title: str, caption: str
+) -> Still:
+    path = folder / f"figure_{number}.svg"
+    with picture(path, SQUARE) as axes:
+        draw_solids(axes, solids)
+        bare(axes)
+    return Still(path, f"Figure {number}: {title}", caption)
+
+
+def write_joint_axes(setup: Setup, q: Array, folder: Path) -> Still:
+    """Write figure 2: the frames of the dynamic model, and the axes about which its joints turn."""
+    tree = setup.tree
+    origins, turns = tree.forward(setup.joints, q, ORIGIN, IDENTITY)
+    names = [link.name for link in tree.links]
+    moving = [(names.index(joint.child), joint) for joint in tree.moving]
+    path = folder / "figure_2.svg"
+    with picture(path, SQUARE) as axes:
+        for solid in solids_of(setup, q):
+            pairs = (pair for face in solid.faces for pair in zip(face, (*face[1:], face[0])))
+            edges = sorted({(min(pair), max(pair)) for pair in pairs})
+            corners = np.insert(solid.vertices[np.array(edges)], 2, np.nan, axis=1)
+            line(axes, corners.reshape(-1, 3), RULE, lw=0.7)
+        line(axes, np.array([origins[k] for k, _ in moving]), INK, lw=1.6, marker="o")
+        for k, joint in moving:
+            arrow(axes, origins[k], AXIS * (turns[k] @ joint.axis), RED)
+        bare(axes)
+        dots = [tuple(see(origins[k] + AXIS * (turns[k] @ joint.axis))[:2]) for k, joint in moving]
+        label_dots(axes, dots, [joint.name for _, joint in moving])
+    return Still(
+        path,
+        "Figure 2: Dynamic model with colliding joints",
+        "The seven joints and the axes about which they turn; pale, the hulls that collide.",
+    )
+
+
+def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
+    """Write figure 3: every hull in a colour of its own, and nothing that is drawn alone."""
+    tree = setup.tree
+    names = [link.name for link in tree.links]
+    origins, turns = tree.forward(setup.joints, q, ORIGIN, IDENTITY)
+    solids = []
+    for number, shape in enumerate(read_collisions(setup.urdf())):
+        hull, link = shape.hull, names.index(shape.link)
+        place = hull.vertices @ turns[link].T + origins[link]
+        solids.append(Solid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)]))
+    caption = f"{len(solids)} convex hulls, {sum(len(s.vertices) for s in solids)} vertices."
+    return _write_solids(solids, folder, "3", "Packbot approximated by polyhedra", caption)
+
+
+def write_joints(
+    runs: Mapping[str, Collapse], folder: Path, number: str, what: str, key: str
+) -> Still:
+    """Write figure 9 or 10: the joints that move in the plane."""
+    curves = []
+    plural = {"q": "positions", "qd": "velocities"}[key]
+    for name, more, dashes in (("normal", "", "-"), ("joint_clamp", ", clamped", "--")):
+        run = runs[name].trajectory
+        for joint, values in zip(run.joints, getattr(run, key).T, strict=True):
+            if joint in PITCHES:
+                label, column = joint + more, f"{joint}_{name}"
+                curves.append(Curve(label, column, run.time, values, COLOURS[joint], dashes))
+    still = Still(
+        folder / f"figure_{number}.svg",
+        f"Figure {number}: Planar joint {plural}",
+        "Solid: contact along the normal. Dashed: the report's joint_clamp.",
+    )
+    return write_curves(still, "time_s", curves, TIME, f"joint {what}", 3)
+
+
+def write_energy(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> Still:
+    """Write the energy of each collapse, which nothing feeds."""
+    arm = Arm.of(setup)
+    curves = [
+        Curve(label, f"{name}_J", run.trajectory.time, energies(arm, run.trajectory), colour)
+        for (name, run), colour, label in zip(runs.items(), (BLUE, RED, SOFT), LAWS, strict=True)
+    ]
+    still = Still(
+        folder / "energy.svg",
+        "Energy of the arm",
+        "Kinetic and potential; friction of the joints and impacts can only lower it.",
+    )
+    return write_curves(still, "time_s", curves, TIME, "energy [J]")
+
+
+def write_normals(folder: Path) -> Still:
+    """Write figure 5: how far the vector of minimum norm is off between prisms for cylinders.
+
+    The second casing goes around the first; between round ones the vector would lie along the line
+    of centres.
+    """
+    angles = CORNER + 0.01 * np.arange(-200.0, 201.0).astype(np.float64)
+    curves = [
+        Curve(name, name.replace(" ", "_"), angles, normal_errors(np.radians(angles), gap), colour)
+        for (name, gap), colour in zip(GAPS.items(), (RED, BLUE, SOFT), strict=True)
+    ]
+    still = Still(
+        folder / "figure_5.svg",
+        "Figure 5: Error in vector of minimum norm due to approximation of smooth geometry",
+        "Two casings as prisms of 12 sides, about a corner of one. Whatever the gap, the vector is "
+        "off by up to half the angle between two faces. In overlap it jumps from face to face; "
+        "apart it turns there steadily, which is why the reference keeps hulls apart by a margin.",
+    )
+    across = "direction of the line of centres [degrees]"
+    return write_curves(
+        still, "centres_deg", curves, across, "error in vector of minimum norm [degrees]"
+    )
+
+
+def normal_errors(angles: Array, gap: float) -> Array:
+    """Return by how much the normal between two casings is off [degrees].
+
+    Args:
+        angles: of the line of centres over the horizontal (m,) [rad].
+        gap: between the prisms, negative in overlap [m].
+    """
+    a, b = (convex(Hull.around(prism_corners("y", r, LENGTH, SIDES))) for r in RADII)
+    return np.array([_error(a, b, angle, gap) for angle in angles])
+
+
+def _error(first: coal.Convex, second: coal.Convex, angle: float, gap: float) -> float:
+    """Return by how much the normal is off [degrees], at the distance of centres with a gap."""
+    along = np.array([np.cos(angle), 0.0, np.sin(angle)])
+    low, high = 0.5 * sum(RADII), 1.5 * sum(RADII)
+    for _ in range(60):  # bisection: the distance grows with that of the centres
+        middle = 0.5 * (low + high)
+        request, found = coal.DistanceRequest(), coal.DistanceResult()
+        request.gjk_tolerance = request.epa_tolerance = 1e-9
+        there = coal.Transform3s(np.eye(3), middle * along)
+        coal.distance(first, coal.Transform3s(), second, there, request, found)
+        low, high = (middle, high) if found.min_distance < gap else (low, middle)
+    return float(np.degrees(np.arctan2(found.normal[2], found.normal[0]) - angle))
+
+
+def _hex(colour: Sequence[float] | Array) -> str:
+    return "#" + "".join(f"{round(255 * float(part)):02x}" for part in colour)

@@ -1,0 +1,143 @@
+"""A motion that excites what is to be identified of the arm, and the controller that tracks it.
+
+The motion is straight lines in joint space from pose to pose, each chosen among random ones as that
+after which the regressor of base parameters and friction is best conditioned [Armstrong 1989;
+Gautier and Khalil 1992]. Scenarios name the controller `identify`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from packbot.controllers.reach import ComputedTorque
+from packbot.model.arm import Arm
+from packbot.planning.rrt import Planner
+from packbot.planning.trajectories import TimedPath, in_time
+from roboaccord.contract import AccordError, Array, Command, RobotState, Target
+from roboaccord.contract import results as si
+from roboaccord.scenario import Setup
+
+from roboaccord_studies.packbot.identification.base_parameters import (
+    BaseParameters,
+    State,
+    random_states,
+)
+
+LOOKS = 0.2  # s between the states of a motion at which the regressor is looked at
+PART = 0.9  # of the limits of angles, in which poses are drawn
+MOST = 1000  # poses that are drawn for a line
+SLOW = 0.02  # rad/s, below which dry friction does not act wholly
+
+
+class Regressor:
+    """Evaluate the regressor of base parameters, viscous and dry friction.
+
+    Its rows are in parts of the effort limits, its columns in parts of their size at random states.
+
+    Args:
+        setup: robot and scenario.
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        p = setup.parameters
+        self._arm, self._limits = Arm.of(setup), setup.effort_limits
+        self._kept = BaseParameters(self._arm, p).kept
+        self._sizes = np.ones(len(self._kept) + 2 * len(self._limits))
+        self._sizes = np.sqrt((self.rows(random_states(p)) ** 2).mean(axis=0))
+
+    def rows(self, states: Iterable[State]) -> Array:
+        """Return the regressor (7 k, b + 14) of k states."""
+        found = []
+        for q, qd, qdd in states:
+            dry = qd / np.hypot(qd, SLOW)
+            inertial = self._arm.regressor(q, qd, qdd)[:, self._kept]
+            found.append(np.hstack([inertial, np.diag(qd), np.diag(dry)]))
+        return np.vstack(found) / np.tile(self._limits, len(found))[:, None] / self._sizes
+
+    def of_path(self, path: TimedPath) -> Array:
+        """Return the regressor along a motion."""
+        times = np.arange(0.0, path.duration, LOOKS)
+        return self.rows(State(*path.at(float(time))) for time in times)
+
+
+def condition(rows: Array) -> float:
+    """Return the condition number of a regressor."""
+    sizes = np.linalg.svd(rows, compute_uv=False)
+    return float(sizes[0] / sizes[-1])
+
+
+def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int) -> TimedPath:
+    """Return a motion from the initial state that lasts as long as the scenario.
+
+    Args:
+        setup: robot and scenario.
+        seed: of the poses.
+        speed: part of the speed limits that is used.
+        margin: that the motion keeps from touching [m].
+        tries: poses among which each is chosen.
+    """
+    rng, planner = np.random.default_rng(seed), Planner(setup, margin=margin)
+    regressor, corners, time = Regressor(setup), [setup.initial.q], 0.0
+    known = np.eye(regressor.rows(random_states(setup.parameters, 1)).shape[1])
+    while time < setup.scenario.duration:
+        paths = [_line(setup, planner, rng, corners[-1], speed) for _ in range(tries)]
+        grams = [known + (rows := regressor.of_path(path)).T @ rows for path in paths]
+        best = int(np.argmin([np.linalg.cond(gram) for gram in grams]))
+        known, path = grams[best], paths[best]
+        corners.append(path.corners[-1])
+        time += path.duration
+    return in_time(setup, np.array(corners), speed)
+
+
+def _line(
+    setup: Setup, planner: Planner, rng: np.random.Generator, start: Array, speed: float
+) -> TimedPath:
+    """Return a straight line to a random pose."""
+    for _ in range(MOST):
+        goal = rng.uniform(*(PART * setup.parameters.limits))
+        touches = planner.clearance.touches(goal, planner.margin)
+        if not touches and planner.clear(start, goal):
+            try:
+                return in_time(setup, np.array([start, goal]), speed)
+            except AccordError:  # a pose that takes too much effort
+                continue
+    raise AccordError(
+        f"no straight line leads from the start that keeps {1e3 * planner.margin:g} mm"
+    )
+
+
+class IdentificationController:
+    """Track a motion that excites what is to be identified (Controller).
+
+    Args:
+        setup: robot and scenario; the motion starts at its initial state.
+        speed: part of the speed limits that is used.
+        bandwidth: of the control.
+        margin: that the motion keeps from touching; the arm is not where it should be.
+        tries: poses among which each is chosen.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        speed: float = 0.9,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = 0.05,
+        tries: int = 15,
+    ) -> None:
+        self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
+        self._control = ComputedTorque(setup, bandwidth, uncertain=True)
+        self._motions: dict[int, TimedPath] = {}
+
+    def reset(self, seed: int) -> None:
+        """Choose the motion; `seed` is that of its poses."""
+        if seed not in self._motions:
+            self._motions[seed] = exciting(
+                self._setup, seed, speed=self._speed, margin=self._margin, tries=self._tries
+            )
+        self.motion = self._motions[seed]
+
+    def update(self, state: RobotState, target: Target | None) -> Command:
+        """Return the efforts that track the motion, and hold its end."""
+        return self._control.command(state, *self.motion.at(state.time))

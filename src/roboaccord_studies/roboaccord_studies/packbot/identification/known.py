@@ -1,0 +1,154 @@
+"""The arm as it was identified, from a file of `accord identify packbot BAG --json`.
+
+A setup with the identified masses, centres, lengths, payload and friction is what control, planning
+and detection start from. Zeros of the encoders are taken off angles, and efforts are divided by the
+torque constants. What the motion did not identify is in the estimate as it was known before.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from packbot.model.parameters import JOINTS
+from roboaccord.contract import AccordError, Array, Command, RobotState, clip_efforts, read_text
+from roboaccord.scenario import Setup, make_scenario
+
+from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
+from roboaccord_studies.packbot.identification.base_parameters import LINKS
+from roboaccord_studies.packbot.identification.unknowns import (
+    PARTS,
+    PLACES,
+    SIZE,
+    Draw,
+    N,
+    drawn_setup,
+    with_friction,
+)
+
+KEPT = 0.5  # part of the uncertainty of dry friction that is left: it holds joints at rest by less
+GENTLE = 0.1  # rad/s below which dry friction is compensated in part, so that noise shakes no joint
+SIGMAS, APART = 3.0, 0.5  # of the latency, and ticks: closer to a whole number it is known
+KEYS = ("value", "deviation")
+BODIES = [f"{link}_link" for link in LINKS]
+HALVES = {
+    "mass": "mass", "centre": "centre", "length": "length", "torque_constant": "gain",
+    "viscous": "viscous", "encoder_offset": "zero",
+}  # fmt: skip
+"""Half widths of `Uncertainty` by the parts of the unknowns."""
+
+
+@dataclass(frozen=True)
+class KnownArm:
+    """Hold what was identified of the unknowns, which `unknowns.PLACES` names.
+
+    Args:
+        value, deviation: estimate and standard deviation (u,), of the latency in [s].
+    """
+
+    value: Array
+    deviation: Array
+
+    @classmethod
+    def read(cls, path: str | Path) -> KnownArm:
+        """Read a file of `accord identify packbot BAG --json`.
+
+        Raises:
+            AccordError: for one that cannot be read, or is none.
+        """
+        try:
+            parts = json.loads(read_text(Path(path)))["unknowns"]
+            rows = [np.array(parts[part][key], dtype=float) for key in KEYS for part in PARTS]
+            found = cls(*np.concatenate(rows).reshape(2, SIZE))
+            fits = [len(row) for row in rows] == 2 * [*PARTS.values()] and found.possible
+        except (KeyError, TypeError, ValueError, RecursionError):
+            fits = False
+        if not fits:
+            raise AccordError(f"{path} is not a result of accord identify packbot BAG --json")
+        return found
+
+    @property
+    def possible(self) -> bool:
+        """Whether all numbers are finite, and friction and torque constants above 0."""
+        whole = np.isfinite([self.value, self.deviation]).all() and (self.deviation > 0.0).all()
+        return bool(whole and min(self.of("gain").min(), self.of("viscous").min()) > -1.0)
+
+    def of(self, part: str) -> Array:
+        """Return the estimate of a part of the unknowns."""
+        return self.value[PLACES[part]]
+
+    def setup(self, setup: Setup, *, least: bool = False) -> Setup:
+        """Return the setup of this arm.
+
+        Args:
+            setup: of the arm as it was known.
+            least: whether payload and dry friction are the least that `uncertainty` leaves: the
+                detector expects half of that besides.
+        """
+        known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
+        payload, *beside = self.of("payload").tolist()
+        dry = self.of("coulomb")
+        if least:
+            payload -= EXPECTED * self._payload
+            dry = dry - EXPECTED * KEPT * known.hidden(setup.effort_limits)
+        draw = Draw(
+            masses=dict(zip(BODIES, self.of("mass").tolist(), strict=True)),
+            centres=dict(zip(BODIES, self.of("centre").reshape(N, 3), strict=True)),
+            lengths=dict(zip(JOINTS, self.of("length").reshape(N, 3), strict=True)),
+            payload=max(payload, 0.0),
+            beside=np.array([0.0, *beside]),
+            gains=1.0 + self.of("gain"),
+            viscous=1.0 + self.of("viscous"),
+            coulomb=np.maximum(dry, 0.0),
+            zeros=self.of("zero"),
+            step=0.0,
+            latency=0,
+            noise=(0.0, 0.0),
+        )
+        data = with_friction(draw, setup.scenario).data()
+        data["parameters"] = {**data["parameters"], "friction_speed": GENTLE}
+        return drawn_setup(draw, make_scenario(data))
+
+    def uncertainty(self, before: Uncertainty, period: float) -> Uncertainty:
+        """Return by how much the arm may differ from `setup(least=True)`.
+
+        Args:
+            before: without this.
+            period: of control [s].
+        """
+        left = {
+            name: min(getattr(before, name), float(self.deviation[PLACES[part]].max()) / UNIFORM)
+            for name, part in HALVES.items()
+        }
+        beside = float(self.deviation[PLACES["payload"]][1:].max()) / UNIFORM
+        left["payload_offset"] = beside * abs(float(self.of("payload")[0])) / self._payload
+        left["latency"] = before.latency if self.ticks(period) is None else 0.0
+        return replace(before, **left, coulomb=KEPT * before.coulomb, payload=self._payload)
+
+    @property
+    def _payload(self) -> float:
+        """Width of what the payload may be [kg]."""
+        return 2.0 * float(self.deviation[PLACES["payload"].start]) / UNIFORM
+
+    def ticks(self, period: float) -> int | None:
+        """Return the latency of the efforts in whole ticks; None where it may be another."""
+        latency, deviation = (float(x[PLACES["latency"]][0]) for x in vars(self).values())
+        ticks = max(round(latency / period), 0)
+        off = abs(latency - ticks * period) + SIGMAS * deviation
+        return ticks if off < APART * period else None
+
+    def seen(self, state: RobotState) -> RobotState:
+        """Return a measured state without the zeros of the encoders."""
+        return replace(state, q=state.q - self.of("zero"))
+
+    def driven(self, command: Command, limits: Array) -> Command:
+        """Return the command by which the drives give the efforts of one.
+
+        Args:
+            command: with the efforts.
+            limits: of commanded efforts (7,) [N m].
+        """
+        effort = command.effort / (1.0 + self.of("gain"))
+        return replace(command, effort=clip_efforts(effort, limits))

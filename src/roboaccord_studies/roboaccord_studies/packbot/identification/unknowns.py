@@ -1,0 +1,252 @@
+"""Unknowns of the arm with their prior, and an arm that is off by them.
+
+`PARTS` lists them; `Unknowns` makes arms of a vector of them, `drawn_setup` setups of a `Draw`.
+"""
+
+from __future__ import annotations
+
+import copy
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pinocchio as pin
+from packbot.model.arm import Arm
+from packbot.model.parameters import JOINTS
+from roboaccord.contract import Array
+from roboaccord.scenario import Scenario, Setup, find_robot, make_scenario
+
+from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
+from roboaccord_studies.packbot.identification.base_parameters import State
+
+N = len(JOINTS)
+PARTS = {
+    "mass": N, "centre": 3 * N, "payload": 3, "length": 3 * N, "zero": N, "gain": N, "viscous": N,
+    "coulomb": N, "knee": N, "instant": N, "latency": 1,
+}  # fmt: skip
+"""Lengths of the parts of the vector; the first three are inertial."""
+STEPS = {"mass": 1e-5, "payload": 1e-5}  # of differences that give derivatives
+STEP = 1e-6
+KNEE = 1.5  # of the logarithm of the rate below which dry friction falls
+
+
+def places() -> dict[str, slice]:
+    """Return where each part is in the vector."""
+    ends = np.cumsum([*PARTS.values()]).tolist()
+    starts = [0, *ends[:-1]]
+    return {name: slice(a, b) for name, a, b in zip(PARTS, starts, ends, strict=True)}
+
+
+PLACES = places()
+SIZE = sum(PARTS.values())
+INERTIAL = slice(0, PLACES["payload"].stop)
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Hold what is known before: means and standard deviations (u,)."""
+
+    mean: Array
+    deviation: Array
+
+    @classmethod
+    def of(cls, u: Uncertainty, limits: Array) -> Prior:
+        """Return the prior of uncertainties, half widths of what is uniform.
+
+        Args:
+            u: uncertainties.
+            limits: of the efforts (7,) [N m].
+        """
+        mean, deviation = np.zeros(SIZE), np.zeros(SIZE)
+        halves = {
+            "mass": u.mass, "centre": u.centre, "length": u.length, "zero": u.encoder_offset,
+            "gain": u.torque_constant, "viscous": u.viscous, "latency": 0.5 * u.latency,
+            "instant": 1.0, "payload": [0.5 * u.payload, u.payload_offset, u.payload_offset],
+        }  # fmt: skip
+        for name, half in halves.items():
+            deviation[PLACES[name]] = UNIFORM * np.asarray(half)
+        deviation[PLACES["knee"]] = KNEE
+        deviation[PLACES["coulomb"]] = u.hidden(limits)
+        mean[PLACES["payload"].start] = 0.5 * u.payload
+        mean[PLACES["latency"]] = 0.5 * u.latency
+        return cls(mean, np.maximum(deviation, STEP**2))
+
+
+class Unknowns:
+    """Make arms of the vector x (u,) of what is not known.
+
+    Args:
+        setup: robot and scenario.
+
+    Attributes:
+        known: the arm as it is known.
+        viscous: friction as it is known (7,) [N m s/rad].
+    """
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup, p = setup, setup.parameters
+        self.known, self.viscous = Arm.of(setup), p.of_joints("viscous")
+        self._tip = np.array([p.gripper_length, 0.0, 0.0])
+
+    @cached_property
+    def _blank(self) -> Arm:
+        return Arm.of(self._setup)
+
+    def arm(self, x: Array) -> Arm:
+        """Return the arm with masses, centres, payload and lengths of its own."""
+        arm, known = self._blank, self.known.model
+        masses = x[PLACES["mass"]]
+        centres, lengths = (x[PLACES[name]].reshape(N, 3) for name in ("centre", "length"))
+        for j in range(1, N + 1):
+            body = known.inertias[j]
+            part = 1.0 + masses[j - 1] / body.mass
+            arm.model.inertias[j] = pin.Inertia(
+                part * body.mass, body.lever + centres[j - 1], part * body.inertia
+            )
+            place = known.jointPlacements[j]
+            arm.model.jointPlacements[j].translation = place.translation + lengths[j - 1]
+        mass, *beside = x[PLACES["payload"]].tolist()
+        # By its moments: a payload below 0 is possible during the estimation.
+        point = self._tip + np.array([0.0, *beside])
+        load = pin.Inertia(1.0, point, np.zeros((3, 3))).toDynamicParameters()
+        hand = self.known.model.getJointId("wrist")
+        both = arm.model.inertias[hand].toDynamicParameters() + mass * load
+        arm.model.inertias[hand] = pin.Inertia.FromDynamicParameters(both)
+        return arm
+
+    def inertial(self, x: Array) -> tuple[Array, Array]:
+        """Return the links' parameters (70,), and how they change with the inertial part."""
+        known = self.arm(x).parameters
+        found = np.zeros((len(known), INERTIAL.stop))
+        for name in ("mass", "centre", "payload"):
+            for i in range(*PLACES[name].indices(SIZE)):
+                step = STEPS.get(name, STEP)
+                found[:, i] = (self.arm(_moved(x, i, step)).parameters - known) / step
+        return known, found
+
+    def efforts(self, x: Array, states: list[State]) -> Array:
+        """Return the efforts of rigid bodies (k, 7) [N m] at measured states."""
+        arm, zeros = self.arm(x), x[PLACES["zero"]]
+        return np.array([arm.efforts(q - zeros, qd, qdd) for q, qd, qdd in states])
+
+    def slopes(self, x: Array, states: list[State]) -> Array:
+        """Return how these change with x (k, 7, u)."""
+        known = self.efforts(x, states)
+        found = np.zeros((*known.shape, SIZE))
+        _, inertial = self.inertial(x)
+        arm, zeros = self.arm(x), x[PLACES["zero"]]
+        for row, (q, qd, qdd) in zip(found, states, strict=True):
+            row[:, INERTIAL] = arm.regressor(q - zeros, qd, qdd) @ inertial
+        for name in ("length", "zero"):
+            for i in range(*PLACES[name].indices(SIZE)):
+                found[:, :, i] = (self.efforts(_moved(x, i, STEP), states) - known) / STEP
+        return found
+
+
+def _moved(x: Array, i: int, step: float) -> Array:
+    moved = x.copy()
+    moved[i] += step
+    return moved
+
+
+@dataclass(frozen=True)
+class Draw:
+    """Hold what an arm is off by.
+
+    Args:
+        masses: of each link, by its name [kg].
+        centres: of its mass (3,) [m], by the same.
+        lengths: of each joint's origin (3,) [m], by its name.
+        payload: at the finger tips [kg], `beside` them (3,) [m].
+        gains: of the drives (7,), viscous friction as a factor (7,), dry friction (7,) [N m].
+        zeros: of the encoders (7,) [rad], and their step [rad].
+        latency: of efforts [ticks].
+        noise: of angles and rates [rad, rad/s].
+    """
+
+    masses: Mapping[str, float]
+    centres: Mapping[str, Array]
+    lengths: Mapping[str, Array]
+    payload: float
+    beside: Array
+    gains: Array
+    viscous: Array
+    coulomb: Array
+    zeros: Array
+    step: float
+    latency: int
+    noise: tuple[float, float]
+
+
+def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
+    """Return a scenario whose joints have an arm's friction."""
+    viscous = draw.viscous * Setup.of(scenario).parameters.of_joints("viscous")
+    friction = {f"viscous_{j}": x for j, x in zip(JOINTS, viscous.tolist(), strict=True)}
+    friction |= {f"coulomb_{j}": x for j, x in zip(JOINTS, draw.coulomb.tolist(), strict=True)}
+    data = scenario.data()
+    return make_scenario({**data, "parameters": {**data["parameters"], **friction}})
+
+
+def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
+    """Return a setup of the Packbot with links, lengths and a payload that are off."""
+    robot = copy.copy(find_robot("packbot"))
+    as_known = robot.description
+
+    def description(setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
+        text, source = as_known(setup, base, more)
+        return _changed(text, draw, setup.parameters.gripper_length), source
+
+    robot.__dict__["description"] = description
+    return Setup(robot, scenario)
+
+
+def _changed(text: str, draw: Draw, reach: float) -> str:
+    """Return a URDF with what is drawn; the finger tips are at `reach` [m] in the hand."""
+    root = ET.fromstring(text)
+    for name, change in draw.lengths.items():
+        _shift(root, f"joint[@name='{name}']/origin", change)
+    for name, more_mass in draw.masses.items():
+        inertial = root.find(f"link[@name='{name}']/inertial")
+        assert inertial is not None, name
+        mass, inertia = inertial.find("mass"), inertial.find("inertia")
+        assert mass is not None and inertia is not None
+        before = float(mass.attrib["value"])
+        ratio = 1.0 + more_mass / before
+        mass.set("value", repr(ratio * before))
+        for key, value in inertia.attrib.items():
+            inertia.set(key, repr(ratio * float(value)))
+        _shift(root, f"link[@name='{name}']/inertial/origin", draw.centres[name])
+    if draw.payload:
+        _load(root, reach, draw)
+    return ET.tostring(root, encoding="unicode")
+
+
+def _shift(root: ET.Element, where: str, change: Array) -> None:
+    origin = root.find(where)
+    assert origin is not None, where
+    place = np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])
+    origin.set("xyz", " ".join(map(repr, (place + change).tolist())))
+
+
+def _load(root: ET.Element, reach: float, draw: Draw) -> None:
+    """Add the payload to the hand's inertia; its frame is not turned."""
+    inertial = root.find("link[@name='gripper_link']/inertial")
+    assert inertial is not None
+    mass, origin, inertia = (inertial.find(key) for key in ("mass", "origin", "inertia"))
+    assert mass is not None and origin is not None and inertia is not None
+    place = np.array([float(x) for x in origin.attrib["xyz"].split()])
+    xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in KEYS)
+    tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    hand = pin.Inertia(float(mass.attrib["value"]), place, tensor)
+    tip = np.array([reach, 0.0, 0.0]) + draw.beside
+    both = hand + pin.Inertia(draw.payload, tip, np.zeros((3, 3)))
+    mass.set("value", repr(float(both.mass)))
+    origin.set("xyz", " ".join(map(repr, both.lever.tolist())))
+    values = both.inertia[np.triu_indices(3)]
+    for key, value in zip(KEYS, values.tolist(), strict=True):
+        inertia.set(key, repr(value))
+
+
+KEYS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")

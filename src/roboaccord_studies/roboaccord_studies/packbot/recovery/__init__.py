@@ -1,0 +1,1 @@
+"""Studies of failed arms: targets recovered, a second opinion on them, equilibria, workspace."""

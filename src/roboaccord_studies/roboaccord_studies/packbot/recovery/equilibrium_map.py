@@ -1,0 +1,241 @@
+"""All equilibria of one loose joint over a grid of the angles of active ones, and their folds.
+
+With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
+one, and could be balanced at the other, half a turn away. It is also in equilibrium on
+a contact or a stop that it is pressed against. Stable ones of neighbouring cells are joined where
+they are within half a turn of the same zero, and close.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from typing import Annotated
+
+import numpy as np
+from packbot.model.parameters import JOINTS
+from packbot.planning.failed_arm import FALL, FINE, GAP, FailedArm
+from roboaccord.contract import AccordError, Array, Quantity
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+PLANE = ("shoulder", "elbow1", "elbow2")
+HALVINGS = 14  # of the bisection for a fold
+SLACK = 0.05  # rad that an equilibrium may move by between cells, beyond thrice their width
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """Hold an equilibrium of the loose joint, the active ones at `q` (7,) [rad].
+
+    Args:
+        q: angles (7,) [rad].
+        kind: stable or unstable, without contact; propped on a contact, or at a stop.
+        well: number k of the stable zero that it is within half a turn of; see above.
+        stiffness: second derivative of the potential energy [N m/rad].
+        part: number of the set of equilibria that quasi-static paths join, -1 of unstable ones.
+    """
+
+    q: Array
+    kind: str
+    well: int
+    stiffness: float
+    part: int = -1
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Hold the angles [rad] at which a stable and the unstable equilibrium meet, by joint."""
+
+    angles: Annotated[dict[str, float], Quantity("rad", form=".4f")]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Hold a set of equilibria that quasi-static paths join: their well and number, by kind."""
+
+    well: int
+    rests: int
+    kinds: dict[str, int]
+
+
+@dataclass(frozen=True)
+class EquilibriumMap:
+    """Hold equilibria over a grid of active angles.
+
+    Args:
+        joint: that is loose.
+        over: active joints whose angles make the grid.
+        axes: the angles of each [rad].
+        found: all equilibria, cell by cell; the last of `over` changes fastest.
+        folds: between cells next to each other.
+    """
+
+    joint: str
+    over: tuple[str, ...]
+    axes: tuple[Array, ...]
+    found: list[list[Equilibrium]]
+    folds: list[Fold]
+
+    @property
+    def parts(self) -> list[Part]:
+        """The sets of equilibria that are joined, the largest first."""
+        joined = [each for cell in self.found for each in cell if each.part >= 0]
+        sets = [[r for r in joined if r.part == part] for part in sorted({r.part for r in joined})]
+        sets.sort(key=len, reverse=True)
+        return [Part(s[0].well, len(s), dict(Counter(r.kind for r in s))) for s in sets]
+
+
+def equilibria_at(arm: FailedArm, q: Array) -> list[Equilibrium]:
+    """Return the equilibria of the loose joint, the others at the angles q (7,) [rad].
+
+    Free angles are looked for in steps of 0.02 rad: what is thinner may be missed.
+    """
+    (joint,) = arm.loose.tolist()
+    past, size = arm.swing(q, joint)
+    carrier = float(q[1:joint].sum())
+    turn = np.angle(np.exp(1j * (-0.5 * np.pi - carrier - (q[joint] - past))))
+    zero = -0.5 * np.pi - carrier - float(turn)
+
+    def at(angle: float) -> Array:
+        there = q.copy()
+        there[joint] = angle
+        return there
+
+    def make(angle: float, kind: str) -> Equilibrium:
+        well = round((angle - zero) / (2.0 * np.pi))
+        return Equilibrium(at(angle), kind, well, size * float(np.cos(angle - zero)))
+
+    def clear(angle: float) -> bool:
+        return not arm.clearance.touches(at(angle), GAP)
+
+    low, high = float(arm.lower[joint]), float(arm.upper[joint])
+    zeros = zero + np.pi * np.arange(-4, 5)
+    found = [
+        make(float(angle), "unstable" if i % 2 else "stable")
+        for i, angle in enumerate(zeros)
+        if low < angle < high and clear(float(angle))
+    ]
+    angles = np.linspace(low, high, int((high - low) / FALL) + 2).tolist()
+    free = [clear(angle) for angle in angles]
+    ends = [(end, side, "stop") for end, side, i in ((low, -1, 0), (high, 1, -1)) if free[i]]
+    for (a, b), (here, there) in zip(pairwise(angles), pairwise(free), strict=True):
+        if here != there:
+            end = _boundary(clear, *((a, b) if here else (b, a)))
+            ends.append((end, 1 if here else -1, "propped"))
+    found += [make(end, kind) for end, side, kind in ends if side * np.sin(end - zero) < 0.0]
+    return sorted(found, key=lambda each: float(each.q[joint]))
+
+
+def _boundary(clear: Callable[[float], bool], free: float, not_free: float) -> float:
+    """Return the last free angle [rad] between two."""
+    while abs(not_free - free) > FINE:
+        middle = 0.5 * (free + not_free)
+        free, not_free = (middle, not_free) if clear(middle) else (free, middle)
+    return free
+
+
+def map_equilibria(
+    arm: FailedArm,
+    q: Array,
+    over: Sequence[str],
+    cells: int,
+    done: Callable[[int], object] = lambda n: None,
+) -> EquilibriumMap:
+    """Return the equilibria over the angles of one or two active joints, within their limits.
+
+    Args:
+        arm: with its failures: shoulder, elbow 1 or elbow 2 is loose.
+        q: angles (7,) [rad] of all other joints.
+        over: names of the active joints.
+        cells: number of angles of each.
+        done: called after each cell.
+
+    Raises:
+        AccordError: with other failures, or other joints.
+    """
+    names = [JOINTS[i] for i in arm.loose]
+    if len(names) != 1 or names[0] not in PLANE or len(arm.frozen):
+        raise AccordError(f"a map takes one loose joint, no frozen one: {', '.join(PLANE)}")
+    if not 0 < len(over) < 3 or len({*over}) < len(over) or not {*over} <= {*PLANE} - {*names}:
+        raise AccordError(f"--over takes one or two of {', '.join({*PLANE} - {*names})}")
+    places = [JOINTS.index(name) for name in over]
+    axes = tuple(np.linspace(arm.lower[i], arm.upper[i], cells) for i in places)
+    found, poses = list[list[Equilibrium]](), list[Array]()
+    for angles in product(*axes):
+        pose = q.copy()
+        pose[places] = angles
+        poses.append(pose)
+        found.append(equilibria_at(arm, pose))
+        done(1)
+    shape = tuple(len(axis) for axis in axes)
+    slack = SLACK + 3.0 * max(float(axis[1] - axis[0]) for axis in axes)
+    return EquilibriumMap(names[0], tuple(over), axes, *_joined(arm, found, poses, shape, slack))
+
+
+def _joined(
+    arm: FailedArm,
+    found: list[list[Equilibrium]],
+    poses: list[Array],
+    shape: tuple[int, ...],
+    slack: float,
+) -> tuple[list[list[Equilibrium]], list[Fold]]:
+    """Return equilibria with their parts, and the folds between cells next to each other.
+
+    Equilibria of adjacent cells are joined if they are in the same well and close. Where one
+    is joined to none, and is close to half a turn from its stable zero, there is a fold.
+    """
+    (joint,) = arm.loose.tolist()
+    index = np.arange(len(found)).reshape(shape)
+    flat = [(i, each) for i, cell in enumerate(found) for each in cell if each.kind != "unstable"]
+    numbers = {(i, id(each)): n for n, (i, each) in enumerate(flat)}
+    links, folds = list[tuple[int, int]](), list[Fold]()
+    for axis in range(len(shape)):
+        ahead = np.moveaxis(index, axis, 0)
+        for i, j in zip(ahead[:-1].ravel().tolist(), ahead[1:].ravel().tolist(), strict=True):
+            pairs = [
+                (a, b)
+                for a, b in product(found[i], found[j])
+                if "unstable" not in (a.kind, b.kind)
+                and a.well == b.well
+                and abs(a.q[joint] - b.q[joint]) < slack
+            ]
+            links += [(numbers[i, id(a)], numbers[j, id(b)]) for a, b in pairs]
+            kept = {id(each) for pair in pairs for each in pair}
+            for here, there in ((i, j), (j, i)):
+                lost = [each for each in found[here] if id(each) not in kept]
+                folds += [f for each in lost if (f := _fold(arm, each, poses[there]))]
+    places = np.array(links, dtype=int).reshape(-1, 2).T
+    graph = coo_array((np.ones(len(links)), tuple(places)), (len(flat), len(flat)))
+    parts = connected_components(graph, directed=False)[1].tolist()
+    of = {id(each): part for (_, each), part in zip(flat, parts, strict=True)}
+    return [[replace(each, part=of.get(id(each), -1)) for each in c] for c in found], folds
+
+
+def _fold(arm: FailedArm, last: Equilibrium, beyond: Array) -> Fold | None:
+    """Return where an equilibrium vanishes before the next cell, by bisection; None if at no fold.
+
+    Args:
+        arm: with its failures.
+        last: equilibrium that is lost.
+        beyond: angles (7,) [rad] of the next cell.
+    """
+    if last.kind == "unstable":
+        return None
+    (joint,) = arm.loose.tolist()
+    here, there = last.q.copy(), beyond.copy()
+    there[joint] = here[joint]
+    for _ in range(HALVINGS):
+        middle = 0.5 * (here + there)
+        near = [e for e in equilibria_at(arm, middle) if e.well == last.well]
+        kept = [e for e in near if e.kind == last.kind and abs(e.q[joint] - here[joint]) < SLACK]
+        if kept:
+            here = kept[0].q
+        else:
+            there = middle
+    past, _ = arm.swing(here, joint)
+    if np.pi - abs(past) > SLACK:
+        return None
+    return Fold({name: float(here[JOINTS.index(name)]) for name in PLANE})
