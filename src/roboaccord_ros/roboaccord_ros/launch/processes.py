@@ -70,7 +70,7 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
     ) -> None:
         self.label, self.then, self.late = label, then, late
         self._run, self._ends, self._within = run, normalize_to_list_of_substitutions(ends), within
-        kept = [LaunchConfiguration(cores)] if cores else []
+        kept = [LaunchConfiguration(cores, default="")] if cores else []
         with_parent = LaunchConfiguration("with_parent")
         super().__init__(
             prefix=[with_parent, f" {int(number)} {os.getpid()} '", *kept, "'"],
