@@ -16,11 +16,11 @@ from typing import Annotated, Any
 import pytest
 import roboaccord as ra
 import typer
-from roboaccord import door
 from roboaccord.cli import main
 from roboaccord.cli.command import Result, add_command, taken_by
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.modes import FLAGS, SETUP, Modes, by_option
+from roboaccord.contract.plugins import entries
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.setup import find_robot, robot_names
 from typer.main import get_command
@@ -86,6 +86,7 @@ def places() -> Iterator[tuple[tuple[str, ...], str]]:
     """Yield the words of all commands, and where their functions are."""
     for name, place in main.COMMANDS.items():
         yield (name,), f"roboaccord.cli.{place}"
+    yield from (((name,), e.value) for name, e in entries("commands").items() if "." not in name)
     for robot in robot_names():
         for name, place in find_robot(robot).cli.items():
             yield (robot.replace("_", "-"), name), place
@@ -151,7 +152,7 @@ def test_every_option_is_declared() -> None:
             'to "" if all do'
             for option in command.options.keys() - declared
         ]
-        function = getattr(door, command.words[-1], None) if len(command.words) == 1 else None
+        function = getattr(ra, command.words[-1], None) if len(command.words) == 1 else None
         known = {ARGUMENTS, *command.flags}
         known |= (
             {FLAGS.get(n, n) for n in inspect.signature(function).parameters} if function else set()
@@ -216,7 +217,7 @@ def test_no_example_is_refused(files: Path) -> None:
             assert set(taken) <= set(ctx.params)
 
 
-DOORS = ("crosscheck", "parity", "run", "sweep", "view")
+DOORS = [n for n in ("crosscheck", "parity", "run", "sweep", "view") if n in dir(ra)]
 
 
 def subjects(folder: Path) -> dict[str, dict[str, Any]]:
@@ -239,7 +240,7 @@ def subjects(folder: Path) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize("name", DOORS)
 def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> None:
     """In each mode of a function each argument of its other modes is refused."""
-    function = getattr(door, name)
+    function = getattr(ra, name)
     modes: Modes = function.modes
     first, *names = inspect.signature(function).parameters
     flags = {each: FLAGS.get(each, each) for each in (*names, *OPTIONS) if each != "options"}
@@ -268,7 +269,7 @@ def test_functions_refuse_as_their_commands_do(name: str, tmp_path: Path) -> Non
 def test_no_subject_is_one_line(name: str, nothing: object) -> None:
     """It is refused before a mode is sought by it."""
     with pytest.raises(AccordError, match=f"^{name}: .* is empty$"):
-        getattr(door, name)(nothing)
+        getattr(ra, name)(nothing)
 
 
 def test_zero_is_an_argument(tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ from roboaccord.description.meshes import read_mesh
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.gazebo.window import CAMERA, camera_pose
 from roboaccord.numerics.rotations import rpy_matrix
+from roboaccord.scenario.camera import start_points, start_view
 from roboaccord.scenario.files import load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
-from roboaccord.view.camera import start_points, start_view
 from workspace import ROOT
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")

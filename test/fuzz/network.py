@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).resolve().parents[1]))
+sys.path.append(str(Path(__file__).resolve().parents[2] / "src/roboaccord_view/test"))
 import viser
 from network_view import View
 from view_client import CAMERA, UPGRADE, ask, controls, page_at, send, set_control

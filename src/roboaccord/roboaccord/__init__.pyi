@@ -30,7 +30,6 @@ from .door.runs import compare as compare
 from .door.runs import read_bag as read_bag
 from .door.runs import run as run
 from .door.runs import sweep as sweep
-from .door.views import view as view
 from .report.comparison import Comparison as Comparison
 from .run.inputs import Hold as Hold
 from .run.loop import make_simulator as make_simulator

@@ -11,6 +11,7 @@ import pytest
 from drawn_figures import hidden, keep_figures
 from matplotlib.figure import Figure
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report import drawing
 from roboaccord.report.plots import Still, render_plots
 
@@ -125,3 +126,37 @@ def test_commands_that_draw_nothing_do_not_wait_for_matplotlib() -> None:
     )
     robots = ("snake", "monkeybot", "packbot", "roller_sphere", "voxel_sphere")
     assert subprocess.run([sys.executable, "-c", code, *robots], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("solid", [box(np.array([1.0, 2, 3])), cylinder(1, 2), sphere(1)])
+def test_faces_look_outwards(solid: tuple[np.ndarray, tuple[tuple[int, ...], ...]]) -> None:
+    vertices, faces = solid
+    for face in faces:
+        ring = vertices[list(face)]
+        normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
+        assert normal @ ring.mean(axis=0) > 0
+
+
+def test_triangles_in_a_plane_are_one_facet() -> None:
+    vertices, faces = box(np.array([1.0, 2.0, 3.0]))
+    halves = np.array([half for a, b, c, d in faces for half in ((a, b, c), (a, c, d))])
+    found = facets(vertices, halves)
+    assert {frozenset(face) for face in found} == {frozenset(face) for face in faces}
+    for face in found:
+        a, b, c, _ = vertices[list(face)]
+        assert np.cross(b - a, c - b) @ a > 0.0  # counterclockwise from outside
+
+
+def test_a_scene_shows_the_faces_turned_to_the_eye(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three of a cube's; the view is a rotation, the eye to the right of -y and above."""
+    turn = drawing.VIEW @ drawing.VIEW.T
+    assert turn == pytest.approx(np.eye(3))
+    assert np.linalg.det(drawing.VIEW) == pytest.approx(1.0)
+    assert drawing.EYE[0] > 0.0 > drawing.EYE[1] and drawing.EYE[2] > 0.0
+    shown = keep_figures(monkeypatch)
+    with drawing.picture(tmp_path / "cube.svg") as axes:
+        drawing.draw_solids(axes, [drawing.Solid(*box(np.ones(3)), "#808080")])
+    ((faces,),) = [figure.axes[0].collections for figure in shown.values()]
+    assert len(faces.get_paths()) == 3

@@ -16,7 +16,7 @@ from roboaccord.run import runner
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.surroundings import surroundings
+from roboaccord.scenario.surroundings import surfaces_around
 from roboaccord.simulators.base import Proxy
 from roboaccord_ros.graph import names
 from roboaccord_ros.graph.parameters import Options
@@ -86,4 +86,4 @@ def test_surroundings_reach_who_subscribes_late(graph, setup_for):
     names.subscribe(late, "snake", names.SURROUNDINGS, take)
     late.create_timer(20.0, graph.run.stop)
     graph.spin()
-    assert found == [encode_surfaces(surroundings(setup))]
+    assert found == [encode_surfaces(surfaces_around(setup))]

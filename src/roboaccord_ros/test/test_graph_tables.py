@@ -8,17 +8,16 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from roboaccord.contract import plugins
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import read_catalogue
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
-pytest.importorskip("viser", reason="viser is not installed")
 
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from roboaccord_ros.gazebo.gz_adapter import GazeboShell
 from roboaccord_ros.graph.parameters import setup_of
-from roboaccord_ros.nodes.browser import BrowserShell
 from roboaccord_ros.nodes.controller import ControllerShell
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.nodes.recorder import RecorderShell
@@ -26,9 +25,9 @@ from roboaccord_ros.nodes.simulator import SimulatorShell
 
 pytestmark = pytest.mark.thorough
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "ros.md"
-SHELLS = (
-    SimulatorShell, ControllerShell, RecorderShell, CrosscheckShell, BrowserShell, GazeboShell,
-)  # fmt: skip
+PAGE_NODE = plugins.entries("displays").get("browser.node")
+BROWSER = [PAGE_NODE.load()] if PAGE_NODE and importlib.util.find_spec("viser") else []
+SHELLS = (SimulatorShell, ControllerShell, RecorderShell, CrosscheckShell, GazeboShell, *BROWSER)
 BUILD = {shell.name: shell.build for shell in SHELLS}
 # What rclpy and this test add.
 OF_ROS = {"/rosout", "/parameter_events"}
@@ -80,7 +79,8 @@ def running(request, graph, tmp_path, monkeypatch):
     duration = 5 * setup.scenario.control_period
     values |= {"duration": duration, "peers": ["controller", "recorder"]}
     shells = {}
-    for name in ("browser", "simulator", "recorder", "crosscheck", "controller"):
+    pages = [shell.name for shell in BROWSER]
+    for name in (*pages, "simulator", "recorder", "crosscheck", "controller"):
         peers = ["simulator", "recorder"] if name == "controller" else values["peers"]
         given = [Parameter(key, value=value) for key, value in {**values, "peers": peers}.items()]
         node = Node(name, context=graph.context, parameter_overrides=given, enable_rosout=False)
@@ -104,7 +104,7 @@ def test_a_robot_has_the_nodes_parameters_topics_and_services_of_the_tables(runn
     assert services == names_of("service", robot, setup.initial.switches)
     columns = table("parameter")[0][2:-1]
     listed = {name for name in node.get_node_names() if not name.startswith("_")}
-    assert listed == set(columns) - {"gz_adapter"} | {"input"}
+    assert listed == set(columns) - {"gz_adapter"} - ({"browser"} - {*BUILD}) | {"input"}
     assert set(nodes.pop("input")._parameters) - OWN == set()
 
     values = {"robot": robot, "scenario": SCENARIOS[robot]}

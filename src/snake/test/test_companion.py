@@ -9,10 +9,10 @@ from roboaccord.bag.second import Look, decode_looks
 from roboaccord.crosscheck.cause import HORIZON, CauseFinder, Companion, farthest
 from roboaccord.crosscheck.recorded import StepCheck
 from roboaccord.description.materials import OPACITY, RED, SKIN
+from roboaccord.description.scene import Scene
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import make_simulator, run_setup
-from roboaccord.view.scene import Scene
 
 PATIENCE = 60.0  # s of wall time
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import coal
 import numpy as np
 from roboaccord.contract import IDENTITY, ORIGIN, Array
-from roboaccord.description import facets
+from roboaccord.description import Scene, facets
 from roboaccord.report import (
     BLUE,
     GREEN,
@@ -30,7 +30,6 @@ from roboaccord.report import (
     write_curves,
 )
 from roboaccord.scenario import Setup
-from roboaccord.view import Scene as Stage
 
 from packbot.contact.clearance import convex
 from packbot.contact.collisions import read_collisions, stand_around
@@ -84,11 +83,11 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
 
 def solids_of(setup: Setup, q: Array) -> list[Solid]:
     """Return the hulls at the angles q (7,) [rad], and what stands around but the ground."""
-    stage = Stage.parse(setup.urdf())
-    origins, turns = stage.tree.forward(setup.joints, q, ORIGIN, IDENTITY)
+    scene = Scene.parse(setup.urdf())
+    origins, turns = scene.tree.forward(setup.joints, q, ORIGIN, IDENTITY)
     solids = [
         Solid(s.vertices @ turns[s.link].T + origins[s.link], s.faces, _hex(s.colour))
-        for s in stage.shapes
+        for s in scene.shapes
     ]
     solids += [Solid(*solid, AROUND) for solid in stand_around(setup)]
     return solids

@@ -4,6 +4,7 @@ from .reader import play as play
 from .reader import read_run as read_run
 from .second import Look as Look
 from .second import decode_looks as decode_looks
+from .second import read_pair as read_pair
 from .targets import decode_change as decode_change
 from .targets import encode_target as encode_target
 from .topics import REFERENCE as REFERENCE
@@ -18,6 +19,7 @@ from .topics import optional_topics as optional_topics
 from .topics import reference_topics as reference_topics
 from .topics import run_topics as run_topics
 from .topics import switch_topic as switch_topic
+from .transforms import PERIOD as PERIOD
 from .transforms import ContactMarkers as ContactMarkers
 from .transforms import RobotTransforms as RobotTransforms
 from .transforms import contact_finder as contact_finder

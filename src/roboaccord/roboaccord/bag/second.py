@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +12,7 @@ from roboaccord.bag.reader import BagRun, checked_run, run_of
 from roboaccord.cdr import Status, decode_statuses, encode_statuses
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.materials import BLUE, GHOSTS, OPACITY, Colour, translucent
+from roboaccord.description.materials import BLUE, OPACITY, Colour, translucent
 
 
 @dataclass(frozen=True)
@@ -52,36 +51,6 @@ class Look:
         return encode_statuses(self.time, [status])
 
 
-@dataclass(frozen=True)
-class SecondRun:
-    """Hold a robot beside a first one: its motion, and how it looks from a time on.
-
-    Args:
-        trajectory, urdf: motion and description.
-        looks: in order of time.
-        name: of what made the motion, such as an engine.
-        colour: red, green and blue, 0 to 1.
-    """
-
-    trajectory: Trajectory
-    urdf: str
-    looks: Sequence[Look] = (Look(),)
-    name: str = names.REFERENCE
-    colour: Colour = BLUE
-
-    def painted(self, look: Look) -> str:
-        """Return its description as it looks."""
-        return look.paint(self.urdf, self.colour)
-
-    def look(self, moment: float) -> Look:
-        """Return how it looks at a time [s]: the link that is found in the end is red before."""
-        at = bisect_right(self.looks, moment, key=lambda each: each.time)
-        now, last = self.looks[max(at - 1, 0)], self.looks[-1]
-        if not last.link or moment < last.since:
-            return replace(now, link="", line="")
-        return replace(now, link=last.link, line=last.line)
-
-
 def decode_looks(data: bytes, robot: str) -> list[Look]:
     """Return how the second robot looks by a message of `/diagnostics`; nothing of others.
 
@@ -100,13 +69,13 @@ def _look(time: float, status: Status) -> Look:
         raise AccordError(f"{status.name} has values {dict(status.values)!r}") from None
 
 
-def read_pair(bag: Path) -> tuple[BagRun, SecondRun | None]:
-    """Read a run as `read_run` does, and the second robot where the bag holds one."""
+def read_pair(bag: Path) -> tuple[BagRun, Trajectory | None, Sequence[Look]]:
+    """Read a run as `read_run` does, and how the second robot moves and looks, if there is one."""
     content = Content.of(bag)
     run = checked_run(content)
     topic = f"{content.namespace}/{names.REFERENCE_STATES}"
     if not content.raw(topic):
-        return run, None
+        return run, None, ()
     within = f"{content.namespace}/{names.REFERENCE}".strip("/")
     motion = run_of(replace(content, custom={**content.custom, "robot": within})).trajectory
     looks = list[Look]()
@@ -115,24 +84,7 @@ def read_pair(bag: Path) -> tuple[BagRun, SecondRun | None]:
             if looks and look.time < looks[-1].time:  # the run was reset
                 looks.clear()
             looks.append(look)
-    return run, SecondRun(motion, run.urdf, looks or (Look(),))
-
-
-def beside(runs: Sequence[BagRun], urdfs: Sequence[str]) -> list[SecondRun]:
-    """Return the further runs as robots beside the first one, each in a colour of its own."""
-    each = zip(runs[1:], urdfs, names_of(runs)[1:], strict=True)
-    return [
-        SecondRun(run.trajectory, urdf, name=name, colour=GHOSTS[i % len(GHOSTS)])
-        for i, (run, urdf, name) in enumerate(each)
-    ]
-
-
-def names_of(runs: Sequence[BagRun]) -> list[str]:
-    """Return names that distinguish runs: their engines, or else their controllers."""
-    engines = [run.engine or f"run {i + 1}" for i, run in enumerate(runs)]
-    controllers = [run.scenario.get("controller", {}).get("name", "") for run in runs]
-    apart = len(set(engines)) == 1 and len(set(controllers)) == len(runs)
-    return controllers if apart else engines
+    return run, motion, looks or (Look(),)
 
 
 def _name(robot: str) -> str:

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from roboaccord.cdr import encode_string, encode_surfaces
 from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Robot, Setup
-from roboaccord.scenario.surroundings import surroundings
+from roboaccord.scenario.surroundings import surfaces_around
 
 METADATA_VERSION = 9
 LIBRARY = "roboaccord"
@@ -139,7 +139,7 @@ def facts(setup: Setup, engine: str, engine_version: str, transport: str) -> str
 
 def first_messages(setup: Setup, facts: str) -> dict[str, bytes]:
     """Return what is published once, before the first state, by name below /R."""
-    around = encode_surfaces(surroundings(setup))
+    around = encode_surfaces(surfaces_around(setup))
     texts = {DESCRIPTION: encode_string(setup.urdf()), SCENARIO: encode_string(facts)}
     return {**texts, SURROUNDINGS: around}
 

@@ -4,6 +4,7 @@ from .codecs import JointStateCodec as JointStateCodec
 from .codecs import OdometryCodec as OdometryCodec
 from .codecs import read_joint_state as read_joint_state
 from .messages import Status as Status
+from .messages import contact_arrow as contact_arrow
 from .messages import decode_bool as decode_bool
 from .messages import decode_clock as decode_clock
 from .messages import decode_events as decode_events

@@ -52,7 +52,6 @@ COMMANDS = {
     "compare": "bags:compare_command",
     "plot": "bags:plot_command",
     "export": "bags:export_command",
-    "view": "view:view_command",
     "recover": "bags:recover_command",
 }
 NEEDS = {
@@ -63,7 +62,6 @@ NEEDS = {
     "compare": ("bag",),
     "plot": ("report", "bag"),
     "export": ("bag",),
-    "view": ("report", "bag"),
     "recover": ("bag",),
 }
 """Extras without which a command of the core does nothing."""

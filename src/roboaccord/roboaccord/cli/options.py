@@ -49,17 +49,6 @@ def complete_scenario(ctx: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def complete_bag_or_robot(incomplete: str) -> list[str]:
-    """Return the recorded runs and the robots whose names begin so."""
-    return [*complete_bag(incomplete), *complete_robot(incomplete)]
-
-
-def complete_bag_or_scenario(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Return what may come second to a recorded run or a robot, whichever was typed."""
-    is_bag = Path(str(ctx.params.get("what", ""))).exists()
-    return complete_bag(incomplete) if is_bag else complete_scenario(ctx, incomplete)
-
-
 def complete_bag(incomplete: str) -> list[str]:
     """Return the bags in the folder that was typed, in `runs` where nothing was, and below it."""
     folder = Path(incomplete.rpartition("/")[0] or ("" if incomplete else "runs"))

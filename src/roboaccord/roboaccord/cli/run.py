@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Protocol
 
 import typer
 
@@ -31,6 +31,7 @@ from roboaccord.cli.options import (
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Observer
+from roboaccord.contract.plugins import load
 from roboaccord.contract.results import Seconds
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.door.runs import RUN, run
@@ -42,11 +43,27 @@ from roboaccord.run.runner import Run, find_runner
 from roboaccord.scenario.controllers import check_controller
 from roboaccord.scenario.setup import Setup
 from roboaccord.scenario.watch import TIMEOUT
-
-if TYPE_CHECKING:
-    from roboaccord.view.live import LiveView
+from roboaccord.simulators.base import Simulator
 
 WATCHED = ("direct", "ros")  # transports in this process
+DISPLAY = "browser"  # entry point of `roboaccord.displays`, made of a setup and a speed
+
+
+class RunDisplay(Observer, Protocol):
+    """What `--view` shows a run on while it goes: a page, from which the robot may be pushed."""
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+
+    def wrap(self, simulator: Simulator) -> Simulator:
+        """Return a simulator that takes pushes."""
+
+    def replay(self, trajectory: Trajectory, seconds: float) -> object:
+        """Show the run when it is over, for so long [s of wall time]."""
+
+    def close(self) -> None:
+        """Take the page away."""
 
 
 @dataclass(frozen=True)
@@ -180,30 +197,30 @@ def choose(setup: Setup, controller: str, transport: str, *, view: bool) -> str:
     transport = transport or "ros"
     if view and transport not in WATCHED:
         raise AccordError(f"--view cannot watch transport {transport}: use direct or ros")
+    if view:
+        load("displays", DISPLAY, "run --view")  # or there is none
     return transport
 
 
 @contextmanager
-def watched(setup: Setup, speed: float) -> Iterator[LiveView]:
-    """Serve a view of a run, until the run fails."""
-    from roboaccord.view.live import LiveView, open_stage
-
-    stage = open_stage(setup)
-    log.print(f"watch at {stage.url}")
+def watched(setup: Setup, speed: float) -> Iterator[RunDisplay]:
+    """Show a run on a display, which is closed if the run fails."""
+    display: RunDisplay = load("displays", DISPLAY, "run --view")(setup, speed)
+    log.print(f"watch at {display.url}")
     try:
-        yield LiveView(setup, stage, speed)
+        yield display
     except BaseException:
-        stage.close()
+        display.close()
         raise
 
 
-def stay_open(live: LiveView, trajectory: Trajectory, stay: float) -> None:
+def stay_open(live: RunDisplay, trajectory: Trajectory, stay: float) -> None:
     """Replay a run on its page, for so long [s] or until interrupted."""
     until = "Ctrl-C" if math.isinf(stay) else f"{stay:g} s have passed"
-    log.print(f"the page at {live.stage.url} stays until {until}")
+    log.print(f"the page at {live.url} stays until {until}")
     with until_interrupted():
-        live.replay(trajectory).play(stay)
-    live.stage.close()
+        live.replay(trajectory, stay)
+    live.close()
 
 
 def shown_of(found: Run) -> list[str]:

@@ -1,4 +1,5 @@
 from ..numerics.lazy import lazy_names as lazy_names
+from . import plugins as plugins
 from . import results as results
 from .checks import NANOSECONDS as NANOSECONDS
 from .checks import check_command as check_command
@@ -50,6 +51,7 @@ from .interfaces import Inputs as Inputs
 from .interfaces import LinkMotion as LinkMotion
 from .interfaces import Observer as Observer
 from .interfaces import Tally as Tally
+from .modes import SETUP as SETUP
 from .modes import Modes as Modes
 from .modes import by_option as by_option
 from .results import BESIDE as BESIDE
@@ -75,6 +77,7 @@ from .results import to_json as to_json
 from .state import IDENTITY as IDENTITY
 from .state import NO_SWITCHES as NO_SWITCHES
 from .state import ORIGIN as ORIGIN
+from .state import STATE_ARRAYS as STATE_ARRAYS
 from .state import Aim as Aim
 from .state import Array as Array
 from .state import Command as Command

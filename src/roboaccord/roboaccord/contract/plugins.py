@@ -10,7 +10,8 @@ belongs to a robot or a command carries its name, `OWNER.NAME`:
                  in packages.yaml PACKAGE.SCENARIO, each of them
     functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE
     twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
-    displays     NAME = module:function, what `accord run --view` or `view:=` shows a run with
+    displays     NAME = module:function, which makes a `cli.run.RunDisplay` of setup and speed, to
+                 show a run by `accord run --view`; NAME.node, the node of launches by `view:=`
 
 `packages.yaml` beside this file lists what the repository's packages add. It is read for one
 purpose: to name the package of something that is not installed.
@@ -44,15 +45,16 @@ def added(group: str, owner: str) -> Mapping[str, EntryPoint]:
     }
 
 
-def load(group: str, name: str) -> Any:
-    """Return what an entry point names.
+def load(group: str, name: str, what: str = "") -> Any:
+    """Return what an entry point names; `what` is as of `lacking`.
 
     Raises:
         AccordError: if no installed package has it, or its package lacks a library.
     """
     entry = entries(group).get(name)
     if entry is None:
-        raise AccordError(lacking(group, name) or f"no package adds {name} ({PREFIX}.{group})")
+        line = lacking(group, name, what)
+        raise AccordError(line or f"no package adds {name} ({PREFIX}.{group})")
     try:
         return entry.load()
     except ImportError as error:

@@ -7,8 +7,6 @@ from collections.abc import Collection
 
 Colour = tuple[float, float, float]
 BLUE, RED = (0.27, 0.43, 0.86), (0.90, 0.10, 0.10)
-GHOSTS: tuple[Colour, ...] = (BLUE, (0.05, 0.55, 0.30), (0.60, 0.25, 0.70), (0.70, 0.50, 0.0))
-"""Of robots beside a first one, in turn."""
 OPACITY = 0.35  # of a second robot
 RED_OPACITY = 0.9
 SKIN = 1.02  # times as large: faces that coincide with those of a first robot flicker

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 import numpy as np
 
 from roboaccord.contract.state import Array
-from roboaccord.view.camera import View
+from roboaccord.scenario.camera import View
 
 HALF = math.radians(45.0)  # of the horizontal field of view of Gazebo's window
 SCENE = "3D View"

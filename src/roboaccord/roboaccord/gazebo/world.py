@@ -21,8 +21,8 @@ from roboaccord.description.meshes import FILE
 from roboaccord.gazebo.form import cache
 from roboaccord.gazebo.window import HALF, add_window
 from roboaccord.run.output import make_folder, write_text
+from roboaccord.scenario.camera import start_view
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.camera import start_view
 
 WORLD = """<?xml version="1.0"?>
 <!-- {comment} -->

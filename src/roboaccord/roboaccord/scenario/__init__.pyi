@@ -1,3 +1,10 @@
+from .camera import ABOVE as ABOVE
+from .camera import ASIDE as ASIDE
+from .camera import AZIMUTH as AZIMUTH
+from .camera import ELEVATION as ELEVATION
+from .camera import Camera as Camera
+from .camera import View as View
+from .camera import start_view as start_view
 from .controllers import check_controller as check_controller
 from .controllers import make_controller as make_controller
 from .files import apply_change as apply_change
@@ -14,6 +21,7 @@ from .setup import commands_of as commands_of
 from .setup import find_robot as find_robot
 from .setup import is_file as is_file
 from .setup import robot_names as robot_names
+from .surroundings import surfaces_around as surfaces_around
 from .user_code import explain as explain
 from .user_code import shows_tracebacks as shows_tracebacks
 from .user_code import users_code as users_code

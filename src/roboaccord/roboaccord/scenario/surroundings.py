@@ -16,7 +16,7 @@ SIDE = 20.0  # m, of the square that stands for level ground
 _log = logging.getLogger(__name__)
 
 
-def surroundings(setup: Setup) -> list[Surface]:
+def surfaces_around(setup: Setup) -> list[Surface]:
     """Return the surfaces around the robot of a setup: ground, wall or terrain, and solids.
 
     Terrain that cannot be drawn is left out, and the log states why.

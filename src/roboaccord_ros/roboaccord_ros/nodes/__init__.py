@@ -1,1 +1,1 @@
-"""The nodes: simulator, controller, recorder, cross-check, view in the browser."""
+"""The nodes: simulator, controller, recorder, cross-check."""

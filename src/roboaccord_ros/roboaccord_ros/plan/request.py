@@ -13,8 +13,7 @@ from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
-from roboaccord.contract import AccordError, count_steps
-from roboaccord.contract.plugins import entries, lacking
+from roboaccord.contract import AccordError, count_steps, plugins
 from roboaccord.engines import REFERENCE, default_names, engine_names
 from roboaccord.run import RecordedInputs, make_simulator
 from roboaccord.scenario import RELEASED, Setup, is_file
@@ -134,7 +133,7 @@ class Request:
 
 def displays_of_launches() -> dict[str, str]:
     """Return the displays that are installed for launches: the module of each node, by name."""
-    nodes = [entry for name, entry in entries("displays").items() if name.endswith(".node")]
+    nodes = [entry for name, entry in plugins.entries("displays").items() if name.endswith(".node")]
     return {entry.name.removesuffix(".node"): entry.module for entry in nodes}
 
 
@@ -240,7 +239,7 @@ class Sight:
             return sight
         asked, displays = request["view"] != "auto", displays_of_launches()
         name = request["view"] if request["view"] in displays else BROWSER
-        lacks = lacking("displays", f"{name}.node", PAGE)
+        lacks = plugins.lacking("displays", f"{name}.node", PAGE)
         if name == BROWSER and not find_spec("viser"):
             lacks = lacks or f"{PAGE} needs viser; run: pip install viser"
         if lacks and asked:

@@ -21,8 +21,7 @@ from roboaccord.gazebo import (
     numbers_text,
 )
 from roboaccord.numerics import quaternion_rpy
-from roboaccord.scenario import Setup
-from roboaccord.view import ABOVE, ASIDE, AZIMUTH, ELEVATION, View, start_view
+from roboaccord.scenario import ABOVE, ASIDE, AZIMUTH, ELEVATION, Setup, View, start_view
 
 CONFIG = partial(MODEL_CONFIG.format, author="The roboaccord authors")
 ROBOT = "{summary}, where its scenario {scenario} starts: joint positions are 0 there."

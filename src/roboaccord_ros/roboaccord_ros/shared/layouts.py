@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 import yaml
 from roboaccord.contract import Json
-from roboaccord.scenario import Setup
-from roboaccord.view import View, start_view
+from roboaccord.scenario import Setup, View, start_view
 
 from roboaccord_ros.graph import names
 

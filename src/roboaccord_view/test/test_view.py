@@ -9,31 +9,33 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from drawn_figures import keep_figures
 from PIL import Image
-from roboaccord.bag.second import Look, SecondRun
+from roboaccord.bag.second import Look
 from roboaccord.cli.main import run
-from roboaccord.cli.view import FilmOptions, tell, write_files
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.description.materials import BLUE
-from roboaccord.description.solids import box, cylinder, facets, sphere
-from roboaccord.door.views import setup_to_pose
-from roboaccord.report import drawing
-from roboaccord.report.drawing import picture
-from roboaccord.view.camera import Camera
-from roboaccord.view.film import Film, parse_size
-from roboaccord.view.film_files import write_gif, write_mp4
-from roboaccord.view.ground import GROUND, LINE, TRACE, draw_ground
-from roboaccord.view.live import slider_range, view_robot
-from roboaccord.view.raster import LIGHT, Canvas, Mesh
-from roboaccord.view.scene import VISUAL, Scene, Shape, resample, speeds
-from roboaccord.view.stage import Stage
-from roboaccord.view.stance import MARGIN, VIEW, Stance, follow, over_terrain, stance_of
+from roboaccord.description.scene import VISUAL, Scene
+from roboaccord.description.solids import TERRAIN, Surface, box
+from roboaccord.scenario.camera import Camera
+from roboaccord.scenario.surroundings import EARTH
+from roboaccord_view.door import setup_to_pose
+from roboaccord_view.film import Film
+from roboaccord_view.film_files import write_gif, write_mp4
+from roboaccord_view.ground import GROUND, LINE, TRACE, draw_ground
+from roboaccord_view.live import slider_range, view_robot
+from roboaccord_view.motion import Moved, outline, resample
+from roboaccord_view.options import FilmOptions, Page, parse_size
+from roboaccord_view.raster import LIGHT, Canvas, Mesh
+from roboaccord_view.second import SecondRun
+from roboaccord_view.show import write_films
+from roboaccord_view.stage import Stage
+from roboaccord_view.stance import MARGIN, Stance, follow, over_terrain, stance_of
 
 URDF = """<robot name="arm">
   <material name="red"><color rgba="0.8 0.2 0.1 1"/></material>
@@ -80,15 +82,6 @@ def test_cube_corner_projects_where_pinhole_algebra_says() -> None:
     assert camera.project(near) == pytest.approx([400 + 400 / 3, 300 - 400 / 3])
 
 
-@pytest.mark.parametrize("solid", [box(np.array([1.0, 2, 3])), cylinder(1, 2), sphere(1)])
-def test_faces_look_outwards(solid: tuple[np.ndarray, tuple[tuple[int, ...], ...]]) -> None:
-    vertices, faces = solid
-    for face in faces:
-        ring = vertices[list(face)]
-        normal = np.cross(ring, np.roll(ring, -1, axis=0)).sum(axis=0)
-        assert normal @ ring.mean(axis=0) > 0
-
-
 def swung(along: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the ends of a bar of 1 m that goes along y, or x, and turns in that plane and z."""
     angle = np.linspace(0.0, 6.0, len(along))
@@ -104,8 +97,7 @@ BANDS = 0.1, 0.2
 
 def seen_by(stance: Stance, points: np.ndarray, size: tuple[int, int]) -> np.ndarray:
     """Return where points (t, m, 3) are in a film's pictures (t, m, 2), in parts of their sides."""
-    cameras = [Camera.aim(at, stance.direction, stance.distance, VIEW, size)
-               for at in stance.target]  # fmt: skip
+    cameras = [stance.camera(i, size) for i in range(len(stance.target))]
     seen = [c.project(p @ stance.turn.T) for c, p in zip(cameras, points, strict=True)]
     return np.array(seen) / size
 
@@ -156,20 +148,19 @@ def test_the_outline_of_a_shape_holds_all_of_it() -> None:
     """Of a fine ball the outermost vertices in 192 directions miss at most 2 % of the radius."""
     turn = np.random.default_rng(0).normal(size=(5000, 3))
     ball = turn / np.linalg.norm(turn, axis=1)[:, None]
-    outline = Shape(0, ball, (), np.ones(3)).outline
-    assert len(outline) <= 192
+    seen = outline(ball)
+    assert len(seen) <= 192
     assert (ball @ ball[:200].T).max(axis=0) == pytest.approx(
-        (outline @ ball[:200].T).max(axis=0), abs=0.02
+        (seen @ ball[:200].T).max(axis=0), abs=0.02
     )
 
 
 def test_a_shelf_does_not_hide_the_tip() -> None:
     """A board between the usual camera and the arm: it is seen from elsewhere; beside it is not."""
     board, faces = box(np.array([3.0, 0.05, 2.0]))
-    usual, behind = (
-        Film(URDF, swing(), size=(160, 90), surroundings=[(board + np.array([0.0, y, 0.5]), faces)])
-        for y in (3.0, -1.5)
-    )
+    places = (board + np.array([0.0, y, 0.5]) for y in (3.0, -1.5))
+    boards = (Surface("solid_1", place, faces, EARTH) for place in places)
+    usual, behind = (Film(URDF, swing(), size=(160, 90), surfaces=[each]) for each in boards)
     assert behind._hidden(usual._stance) > 0 == behind._hidden(behind._stance)
     assert (usual._stance.direction != behind._stance.direction).any()
 
@@ -242,7 +233,8 @@ BALL = """<robot name="ball"><link name="base_link"><inertial><mass value="1"/><
 @pytest.mark.parametrize(("z", "seen"), [(0.1, True), (-0.3, False)])
 def test_terrain_hides_what_is_behind_it_and_nothing_else(z: float, seen: bool) -> None:
     slab, faces = box(np.array([2.0, 2.0, 0.2]))
-    film = Film(BALL, still((0.0, 0.0, z)), terrain=(slab - [0.0, 0.0, 0.1], faces))
+    terrain = Surface(TERRAIN, slab - [0.0, 0.0, 0.1], faces, EARTH)
+    film = Film(BALL, still((0.0, 0.0, z)), surfaces=[terrain])
     picture = film.picture(0).astype(int)
     assert ((picture[..., 0] - picture[..., 2] > 100).sum() > 50) == seen
 
@@ -277,13 +269,14 @@ def test_a_second_robot_is_translucent_and_its_link_red_from_when_it_was() -> No
 def test_a_ball_throws_its_shadow_on_terrain_where_the_light_says() -> None:
     """The shadow of a centre at height h lies h (LIGHT_x, LIGHT_y) / LIGHT_z beside its foot."""
     slab, faces = box(np.array([2.0, 2.0, 0.2]))
+    terrain = Surface(TERRAIN, slab - [0.0, 0.0, 0.1], faces, EARTH)
     films = [
-        Film(BALL, still((0.0, 0.0, z)), terrain=(slab - [0.0, 0.0, 0.1], faces))
+        Film(BALL, still((0.0, 0.0, z)), surfaces=[terrain])
         for z in (0.4, 50.0)  # the other one's shadow misses the slab
     ]
     with_it, without = (film.picture(0).astype(int) for film in films)
     stance = over_terrain(slab - [0.0, 0.0, 0.1], 1, 720 / 404)
-    camera = Camera.aim(stance.target[0], stance.direction, stance.distance, VIEW, (720, 404))
+    camera = stance.camera(0, (720, 404))
     spot = -0.4 * LIGHT / LIGHT[2] + [0.0, 0.0, 0.4]
     x, y = camera.project(spot).astype(int)
     assert with_it[y, x].sum() < 0.8 * without[y, x].sum()
@@ -295,7 +288,7 @@ def test_all_of_a_terrain_is_seen() -> None:
     slab, _ = box(np.array([3.0, 1.0, 0.5]))
     for size in ((720, 404), (404, 720), (500, 500)):
         stance = over_terrain(slab, 1, size[0] / size[1])
-        camera = Camera.aim(stance.target[0], stance.direction, stance.distance, VIEW, size)
+        camera = stance.camera(0, size)
         seen = camera.project(slab)
         assert (seen > 0).all() and (seen < size).all()
         assert np.ptp(seen, axis=0).max() > 0.5 * min(size)
@@ -390,7 +383,7 @@ def test_the_speed_shown_is_that_of_the_centre_of_mass_and_0_at_rest() -> None:
     )  # fmt: skip
     moved = URDF.replace('<axis xyz="0 0 1"/>', '<origin xyz="0 0.5 0"/><axis xyz="0 0 1"/>')
     # v + omega x r = (0.3 - 2 * 0.5, 0, 0.4)
-    rates = speeds(Scene.parse(moved), motion)
+    rates = Moved(Scene.parse(moved), motion).speeds()
     assert rates[0] == 0.0
     assert rates[1] == pytest.approx(math.hypot(0.7, 0.4), rel=1e-6)
 
@@ -526,31 +519,6 @@ def test_sliders_have_the_limits_of_the_file(tmp_path: Path) -> None:
     assert found == {"elbow [rad]": (-3.0, 5.0), "second [rad]": pytest.approx((-math.pi, math.pi))}
 
 
-def test_triangles_in_a_plane_are_one_facet() -> None:
-    vertices, faces = box(np.array([1.0, 2.0, 3.0]))
-    halves = np.array([half for a, b, c, d in faces for half in ((a, b, c), (a, c, d))])
-    found = facets(vertices, halves)
-    assert {frozenset(face) for face in found} == {frozenset(face) for face in faces}
-    for face in found:
-        a, b, c, _ = vertices[list(face)]
-        assert np.cross(b - a, c - b) @ a > 0.0  # counterclockwise from outside
-
-
-def test_a_scene_shows_the_faces_turned_to_the_eye(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Three of a cube's; the view is a rotation, the eye to the right of -y and above."""
-    turn = drawing.VIEW @ drawing.VIEW.T
-    assert turn == pytest.approx(np.eye(3))
-    assert np.linalg.det(drawing.VIEW) == pytest.approx(1.0)
-    assert drawing.EYE[0] > 0.0 > drawing.EYE[1] and drawing.EYE[2] > 0.0
-    shown = keep_figures(monkeypatch)
-    with picture(tmp_path / "cube.svg") as axes:
-        drawing.draw_solids(axes, [drawing.Solid(*box(np.ones(3)), "#808080")])
-    ((faces,),) = [figure.axes[0].collections for figure in shown.values()]
-    assert len(faces.get_paths()) == 3
-
-
 def test_missing_extra_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(AccordError) as caught:
@@ -588,7 +556,7 @@ def test_a_page_opens_with_all_of_the_robot_in_sight(length: float) -> None:
     try:
         camera = stage.server.initial_camera
         eye, middle = np.array(camera.position), np.array(camera.look_at)
-        points = stage.robot.points({}, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]))
+        points = stage.robot.points(({}, np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])))
     finally:
         stage.close()
     assert np.ptp(points, axis=0).max() > length
@@ -606,11 +574,17 @@ def test_an_address_that_cannot_be_had_is_one_line() -> None:
         Stage(URDF, host="192.0.2.1")  # of no machine: RFC 5737
 
 
-def test_who_lets_others_in_is_warned(capsys: pytest.CaptureFixture[str]) -> None:
-    tell("http://127.0.0.1:8080", "127.0.0.1")
-    assert "warning" not in capsys.readouterr().err
-    tell("http://0.0.0.0:8080", "0.0.0.0")
-    assert "warning: whoever reaches 0.0.0.0 on port 8080" in capsys.readouterr().err
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1", "localhost", "0.0.0.0"])
+def test_who_lets_others_in_is_warned(host: str) -> None:
+    lines = list[str]()
+    closed = list[bool]()
+    stage: Any = SimpleNamespace(url=f"http://{host}:8080", close=lambda: closed.append(True))
+    with Page(host=host).shown(stage, lines.append):
+        assert not closed
+    warnings = ["warning: whoever reaches 0.0.0.0 on port 8080 can watch and steer"]
+    expected = warnings if host == "0.0.0.0" else []
+    assert lines == [*expected, f"open http://{host}:8080 in a browser; Ctrl-C ends the view"]
+    assert closed
 
 
 def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -620,8 +594,9 @@ def test_a_second_bag_has_to_be_there(tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_a_film_has_the_ending_of_its_format(tmp_path: Path) -> None:
     """What is in a file is what its name promises."""
+    options = FilmOptions(gif=tmp_path / "snake.txt")
     with pytest.raises(AccordError, match=r"--gif takes a FILE.gif, not .*/snake.txt"):
-        write_files([tmp_path / "bag"], FilmOptions(gif=tmp_path / "snake.txt"), 1.0, False, None)
+        write_films([tmp_path / "bag"], options, 1.0, None, print, collision=False)
 
 
 def test_a_robot_too_large_to_draw_is_one_line() -> None:

@@ -1,7 +1,8 @@
 """Rasterise faces with a depth buffer, at a multiple of the picture's resolution.
 
 Faces are seen from both sides, for meshes need not be closed. Each pixel keeps the nearest.
-1/depth of a plane is affine in the picture, which makes that exact.
+1/depth of a plane is affine in the picture, which makes that exact. Light and smoothness of
+pictures may change here.
 """
 
 from __future__ import annotations
@@ -12,12 +13,10 @@ from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
-
-from roboaccord.contract.contact import Index
-from roboaccord.contract.state import Array
-from roboaccord.description.solids import Faces
-from roboaccord.numerics.jit import kernel
-from roboaccord.view.camera import Camera
+from roboaccord.contract import Array, Index
+from roboaccord.description import Faces
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Camera
 
 AMBIENT = 0.62
 LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # towards the light
@@ -105,23 +104,20 @@ class Canvas:
         shades = np.empty(len(mesh.colours))
         lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
         light = camera.axes @ LIGHT
-        self.box = _fill(
-            seen,
-            np.empty((len(seen), 2)),
-            mesh.corners,
-            mesh.starts,
-            lens,
-            light,
-            self.depths,
-            self.owner,
-            shades,
-        )
+        flat, faces = np.empty((len(seen), 2)), (mesh.corners, mesh.starts)
+        self.box = _fill(seen, flat, *faces, lens, light, self.depths, self.owner, shades)
         shades = AMBIENT + (1.0 - AMBIENT) * shades
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
 
     def lay_over(self, picture: Picture) -> None:
         """Lay what was drawn over a picture of half the size, with smooth edges."""
         _lay_over(picture, self.owner, self.paint, self.box)
+
+
+def finer(camera: Camera) -> Camera:
+    """Return the same view in `OVERSAMPLING` times as many pixels in each direction."""
+    width, height = camera.width * OVERSAMPLING, camera.height * OVERSAMPLING
+    return replace(camera, focal=camera.focal * OVERSAMPLING, width=width, height=height)
 
 
 def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:

@@ -1,6 +1,6 @@
-"""A robot in its surroundings, served to browsers.
+"""A robot in its surroundings, served to browsers: what is on the page beside its controls.
 
-Needs viser, the extra `view`, which is imported when a stage is opened.
+Colours, light and camera of pages may change here. viser is imported when a stage is opened.
 """
 
 from __future__ import annotations
@@ -14,20 +14,26 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from roboaccord.contract import IDENTITY, ORIGIN, AccordError, Array
+from roboaccord.description import (
+    BACKDROPS,
+    GROUND,
+    RED,
+    TERRAIN,
+    VISUAL,
+    WALL,
+    Scene,
+    Surface,
+)
+from roboaccord.numerics import matrix_quaternion
+from roboaccord.scenario import Camera
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import IDENTITY, ORIGIN, Array
-from roboaccord.description.materials import RED
-from roboaccord.description.solids import BACKDROPS, GROUND, TERRAIN, WALL, Surface
-from roboaccord.numerics.rotations import matrix_quaternion
-from roboaccord.view.annotations import GREEN
-from roboaccord.view.camera import Camera
-from roboaccord.view.ground import GROUND as GROUND_COLOUR
-from roboaccord.view.ground import LINE, TRACE
-from roboaccord.view.raster import Mesh, hidden
-from roboaccord.view.scene import VISUAL, Scene
-from roboaccord.view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame
+from roboaccord_view.annotations import GREEN
+from roboaccord_view.ground import GROUND as GROUND_COLOUR
+from roboaccord_view.ground import LINE, TRACE
+from roboaccord_view.motion import outline
+from roboaccord_view.raster import Mesh, hidden
+from roboaccord_view.stance import ASIDE, AZIMUTHS, ELEVATION, SMALL, STEEP, VIEW, frame, towards
 
 if TYPE_CHECKING:
     from viser import FrameHandle, LabelHandle, MeshHandle, SceneApi, SceneNodeHandle
@@ -57,8 +63,7 @@ class Figure:
         collision: whether the collision shapes are shown.
 
     Attributes:
-        parsed, tree: the description, and its tree.
-        meshes: of each the index of its link, vertices in the link's frame (v, 3) [m], triangles.
+        parsed: what is drawn of the description.
         frames: viser's node of each link with a mesh, by its index.
 
     Raises:
@@ -67,19 +72,17 @@ class Figure:
 
     def __init__(self, scene: SceneApi, path: str, urdf: str, collision: bool = False) -> None:
         self._scene, self._path, self._collision = scene, path, collision
-        self.parsed = parsed = Scene.parse(urdf, collision=collision)
-        self.tree = parsed.tree
-        self.meshes: list[tuple[int, Array, Index]] = []
-        self._joints = tuple(joint.name for joint in self.tree.moving)
+        self.parsed = Scene.parse(urdf, collision=collision)
+        links = self.parsed.tree.links
+        self._joints = tuple(joint.name for joint in self.parsed.tree.moving)
         self.frames: dict[int, FrameHandle] = {}
         self._handles: list[MeshHandle] = []
-        for number, shape in enumerate(parsed.shapes):
-            name = f"{path}/{self.tree.links[shape.link].name}"
+        for number, shape in enumerate(self.parsed.shapes):
+            name = f"{path}/{links[shape.link].name}"
             if shape.link not in self.frames:
                 self.frames[shape.link] = scene.add_frame(name, show_axes=False)
             surface = Surface(f"{name}/{number}", shape.vertices, shape.faces, shape.colour)
             self._handles.append(add_surface(scene, surface.name, surface, shape.opacity))
-            self.meshes.append((shape.link, shape.vertices, surface.triangles))
 
     def paint(self, urdf: str) -> None:
         """Take the colours of another description of the same shapes."""
@@ -89,7 +92,7 @@ class Figure:
 
     def label(self, link: int, text: str) -> LabelHandle:
         """Write a text, hidden at first, at the origin of a link."""
-        name = f"{self._path}/{self.tree.links[link].name}/{text}"
+        name = f"{self._path}/{self.parsed.tree.links[link].name}/{text}"
         return self._scene.add_label(name, text, anchor="bottom-left", visible=False)
 
     def redden(self, shapes: Collection[int]) -> None:
@@ -97,25 +100,25 @@ class Figure:
         for i, (handle, shape) in enumerate(zip(self._handles, self.parsed.shapes, strict=True)):
             handle.color = _bytes(np.array(RED) if i in shapes else shape.colour)
 
-    def forward(
-        self, angles: Mapping[str, float], position: Array, orientation: Array
-    ) -> tuple[Array, Array]:
+    def forward(self, pose: Pose) -> tuple[Array, Array]:
         """Return origins (k, 3) [m] and rotations (k, 3, 3) of the links in a pose."""
+        angles, position, orientation = pose
         q = np.array([angles.get(name, 0.0) for name in self._joints])
-        return self.tree.forward(self._joints, q, position, orientation)
+        return self.parsed.tree.forward(self._joints, q, position, orientation)
 
-    def pose(self, angles: Mapping[str, float], position: Array, orientation: Array) -> None:
-        """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w."""
-        origins, rotations = self.forward(angles, position, orientation)
+    def pose(self, pose: Pose) -> None:
+        """Put the robot in a pose."""
+        origins, rotations = self.forward(pose)
         for i, node in self.frames.items():
             node.position = origins[i]
             node.wxyz = np.roll(matrix_quaternion(rotations[i]), 1)
 
-    def points(self, angles: Mapping[str, float], position: Array, orientation: Array) -> Array:
+    def points(self, pose: Pose) -> Array:
         """Return the outermost vertices (v, 3) [m] in a pose."""
-        origins, turns = self.forward(angles, position, orientation)
+        origins, turns = self.forward(pose)
         shapes = self.parsed.shapes
-        return np.concatenate([s.outline @ turns[s.link].T + origins[s.link] for s in shapes])
+        placed = [outline(s.vertices) @ turns[s.link].T + origins[s.link] for s in shapes]
+        return np.concatenate(placed)
 
 
 def add_surface(scene: SceneApi, path: str, surface: Surface, opacity: float = 1.0) -> MeshHandle:
@@ -148,7 +151,7 @@ class Stage:
         nodes: viser's nodes of the surfaces by name, and of the `grid`.
 
     Raises:
-        AccordError: if the extra `view` is not installed, or it cannot listen on the address.
+        AccordError: if viser is not installed, or it cannot listen on the address.
     """
 
     def __init__(
@@ -161,7 +164,7 @@ class Stage:
     ) -> None:
         _check_host(host)
         try:
-            from roboaccord.view.guard import open_server
+            from roboaccord_view.guard import open_server
 
             self.server = open_server(host, port)
         except ImportError:
@@ -176,7 +179,10 @@ class Stage:
         if not {WALL, TERRAIN} & self._surfaces.keys():
             self._add_grid("xy", ORIGIN)
         for name, surface in self._surfaces.items():
-            self._add(name, surface)
+            if name == WALL:
+                self._add_grid("yz", np.array([surface.vertices[:, 0].max() + 1e-3, 0.0, 0.0]))
+            if name != GROUND:  # that is the grid's plane
+                self.nodes[name] = add_surface(scene, f"/world/{name}", surface)
         self.robot = self.add_robot(urdf)
         self._contacts = scene.add_arrows(
             "/world/contacts", NO_ARROWS, (255, 153, 0),
@@ -210,18 +216,17 @@ class Stage:
         Where the view follows the robot, that is where it is seen then.
         """
         self._shift = self._followed(poses[0][1])
-        robot = np.vstack([self.robot.points(*p) - self._followed(p[1]) for p in poses])
+        robot = np.vstack([self.robot.points(p) - self._followed(p[1]) for p in poses])
         solids = [
             (surface.vertices - self._shift, surface.faces, surface.colour)
             for name, surface in self._surfaces.items()
             if name not in BACKDROPS
         ]
         points = np.vstack([robot, *(vertices for vertices, *_ in solids)])
-        turns = [(math.cos(a), math.sin(a), math.tan(ELEVATION)) for a in AZIMUTHS]
-        directions = [np.array(turn) for turn in turns]
+        directions = [towards(turn, ELEVATION) for turn in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift
-            directions = [np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])]
+            directions = [towards(ASIDE, STEEP)]
         elif WALL in self._surfaces:
             directions = [BEFORE_WALL]
 
@@ -238,25 +243,14 @@ class Stage:
         camera.look_at = tuple(target)
         camera.position = tuple(target + distance * direction / np.linalg.norm(direction))
 
-    def pose(
-        self,
-        angles: Mapping[str, float],
-        position: Array,
-        orientation: Array,
-        *,
-        at_once: bool = False,
-    ) -> None:
-        """Put the robot in a pose: joints by name [rad], base [m], quaternion x y z w.
-
-        The view glides after it, or is there `at_once`.
-        """
+    def pose(self, pose: Pose, *, at_once: bool = False) -> None:
+        """Put the robot in a pose; the view glides after it, or is there `at_once`."""
         # The world moves instead of the camera, which stays in the hands of the onlooker.
-        self._shift = self._shift + (1.0 if at_once else FOLLOW) * (
-            self._followed(position) - self._shift
-        )
+        way = self._followed(pose[1]) - self._shift
+        self._shift = self._shift + (1.0 if at_once else FOLLOW) * way
         with self.server.atomic():
             self._world.position = -self._shift
-            self.robot.pose(angles, position, orientation)
+            self.robot.pose(pose)
 
     def _followed(self, position: Array) -> Array:
         """Return the place (3,) [m] that is to be where the world's origin was."""
@@ -298,12 +292,6 @@ class Stage:
         """Stop serving."""
         with contextlib.redirect_stdout(io.StringIO()):
             self.server.stop()
-
-    def _add(self, name: str, surface: Surface) -> None:
-        if name == WALL:
-            self._add_grid("yz", np.array([float(surface.vertices[:, 0].max()) + 1e-3, 0.0, 0.0]))
-        if name != GROUND:  # that is the grid's plane
-            self.nodes[name] = add_surface(self.server.scene, f"/world/{name}", surface)
 
     def _add_grid(self, plane: Literal["xy", "yz"], position: Array) -> None:
         self.nodes["grid"] = self.server.scene.add_grid(

@@ -6,11 +6,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.state import Array
+from roboaccord.description.scene import Scene
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.scene import Scene
 
 PART = 0.52  # of a picture's width that the robot spans: Gazebo's panels leave 0.65 of its window
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(25.0)  # over ground
@@ -56,11 +55,6 @@ class Camera:
         focal = 0.5 * size[0] / math.tan(0.5 * view)
         return cls(target - distance * forward, axes, focal, *size)
 
-    def scaled(self, factor: int) -> Camera:
-        """Return the same view in `factor` times as many pixels in each direction."""
-        size = self.width * factor, self.height * factor
-        return Camera(self.eye, self.axes, self.focal * factor, *size)
-
     def local(self, points: Array) -> Array:
         """Return points (..., 3) in the camera's axes: right, down, forward [m]."""
         return np.asarray((points - self.eye) @ self.axes.T)
@@ -70,14 +64,6 @@ class Camera:
         seen = self.local(points)
         middle = np.array([0.5 * self.width, 0.5 * self.height])
         return np.asarray(middle + self.focal * seen[..., :2] / seen[..., 2:])
-
-    def places(self, inverse: NDArray[np.floating]) -> Array:
-        """Return the points (height, width, 3) [m] that have 1 / depth `inverse`; nan where 0."""
-        x = (np.arange(self.width) + 0.5 - 0.5 * self.width) / self.focal
-        y = (np.arange(self.height) + 0.5 - 0.5 * self.height) / self.focal
-        right, down, forward = self.axes
-        rays = x[:, None] * right + (y[:, None] * down)[:, None] + forward
-        return np.asarray(self.eye + rays / np.where(inverse > 0.0, inverse, np.nan)[..., None])
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,10 @@ pytest.importorskip("viser", reason="viser is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.description.materials import OPACITY
 from roboaccord.run.runner import run_direct
-from roboaccord.view import live
-from roboaccord_ros.nodes import browser
+from roboaccord_ros.nodes.crosscheck import CrosscheckShell
+from roboaccord_view import live, node
 
 PATIENCE = 60.0  # s of wall time
 
@@ -32,7 +33,7 @@ def frames_of(stage):
 def test_a_page_shows_the_robot_where_the_simulator_has_it(graph, setup_for, request_for):
     """Opened after the run it has the last state and the path; nothing is posed before."""
     setup = setup_for(duration=0.5)
-    view = browser.BrowserShell(graph.node("browser"), setup, graph.run)
+    view = node.BrowserShell(graph.node("browser"), setup, graph.run)
     simulator = graph.simulator(setup, pace=1.0)
     graph.controller(setup)
     graph.spin()
@@ -70,7 +71,7 @@ def test_the_path_stays_short_and_begins_anew_behind_a_reset(setup_for, monkeypa
 
 @pytest.mark.thorough
 def test_ctrl_c_ends_the_view(graph):
-    command = [sys.executable, "-m", "roboaccord_ros.run.module", "roboaccord_ros.nodes.browser"]
+    command = [sys.executable, "-m", "roboaccord_ros.run.module", "roboaccord_view.node"]
     command += ["--ros-args", "-p", "robot:=snake", "-p", "scenario:=serpenoid"]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, **pipes) as process:
@@ -85,7 +86,7 @@ def test_ctrl_c_ends_the_view(graph):
 def test_without_viser_it_is_refused_in_one_line(graph, setup_for, monkeypatch):
     monkeypatch.setitem(sys.modules, "viser", None)
     with pytest.raises(AccordError, match="run: pip install viser"):
-        browser.BrowserShell(graph.node("browser"), setup_for(), graph.run)
+        node.BrowserShell(graph.node("browser"), setup_for(), graph.run)
 
 
 def test_the_desktops_browser_gets_the_address(tmp_path, monkeypatch):
@@ -93,8 +94,31 @@ def test_the_desktops_browser_gets_the_address(tmp_path, monkeypatch):
     program.write_text(f'#!/bin/sh\nprintf %s "$1" > {got}.part; mv {got}.part {got}\n')
     program.chmod(0o755)
     monkeypatch.setenv("BROWSER", str(program))
-    browser.open_in_desktop("http://127.0.0.1:8080")
+    node.open_in_desktop("http://127.0.0.1:8080")
     end = time.monotonic() + PATIENCE
     while not got.exists() and time.monotonic() < end:
         time.sleep(0.02)
     assert got.read_text() == "http://127.0.0.1:8080"
+
+
+@pytest.mark.slow
+def test_a_page_shows_it_where_the_reference_has_it(graph, setup_for):
+    """With the look of the cross-check; before its first state there is none."""
+    setup = setup_for(duration=0.3)
+    view = node.BrowserShell(graph.node("browser"), setup, graph.run)
+    graph.run.expect()
+    check = CrosscheckShell(graph.node("crosscheck"), "snake", 0.0, graph.run, reference=True)
+    graph.simulator(setup, peers=("controller", "crosscheck"))
+    graph.controller(setup)
+    view._second.show()
+    assert view._second.figure is None
+    graph.spin()
+    try:
+        view._second.show()
+        last, figure = check.second.companion.state, view._second.figure
+        links, _ = setup.tree.forward(setup.joints, last.q, last.position, last.orientation)
+        seen = np.array([frame.position for frame in figure.frames.values()])
+        np.testing.assert_allclose(seen, links[list(figure.frames)], atol=1e-6)
+        assert {handle.opacity for handle in figure._handles} == {OPACITY}
+    finally:
+        view.close()

@@ -13,24 +13,24 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
-from roboaccord.bag.second import SecondRun
 from roboaccord.contract.state import IDENTITY
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.engines.push import KIND
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.scenario.camera import Camera
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord.view.camera import Camera
-from roboaccord.view.player import Player
-from roboaccord.view.raster import Canvas, Mesh
+from roboaccord_view.player import Player
+from roboaccord_view.push import KIND
+from roboaccord_view.raster import Canvas, Mesh
+from roboaccord_view.second import SecondRun
 
 pytest.importorskip("viser", reason="viser is not installed")
 
 from browser import Page, browser
-from roboaccord.view.live import LiveView, open_stage, view_robot
-from roboaccord.view.stage import Stage
+from roboaccord_view.live import LiveView, open_stage, view_robot
+from roboaccord_view.stage import Stage
 
 PATIENCE = 90.0  # s of wall time
 GREY = np.full(3, 0.5)
@@ -150,10 +150,11 @@ def test_a_robot_of_meshes_stands_where_the_camera_sees_it(tmp_path: Path) -> No
     setup = setup_of("packbot", "shelf")
     stage = open_stage(setup, 18480)
     with page_of(stage, tmp_path) as page:
-        camera, pose = camera_of(stage), (dict(zip(setup.joints, setup.initial.q, strict=True)),)
-        origins, turns = stage.robot.forward(*pose, setup.initial.position, IDENTITY)
-        assert len(stage.robot.meshes) >= 20
-        solids = [(v @ turns[i].T + origins[i], f) for i, v, f in stage.robot.meshes]
+        camera, angles = camera_of(stage), dict(zip(setup.joints, setup.initial.q, strict=True))
+        origins, turns = stage.robot.forward((angles, setup.initial.position, IDENTITY))
+        shapes = stage.robot.parsed.shapes
+        assert len(shapes) >= 20
+        solids = [(s.vertices @ turns[s.link].T + origins[s.link], s.faces) for s in shapes]
         seen = covered(page, stage.robot.frames.values())
         expected = silhouette(camera, solids)
         shelf = setup.robot.surroundings(setup)
@@ -210,8 +211,9 @@ def test_two_motions_are_shown_at_one_time_with_their_distance(tmp_path: Path) -
     assert player._ghosts[0].distance.value == "0.300000"
     with page_of(stage, tmp_path) as page:
         ghost = player._ghosts[0].figure
-        pose = ghost.forward({}, setup.initial.position + 0.3 * ALONG, IDENTITY)
-        solids = [(v @ pose[1][i].T + pose[0][i], f) for i, v, f in ghost.meshes]
+        pose = ghost.forward(({}, setup.initial.position + 0.3 * ALONG, IDENTITY))
+        shapes = ghost.parsed.shapes
+        solids = [(s.vertices @ pose[1][s.link].T + pose[0][s.link], s.faces) for s in shapes]
         expected = silhouette(camera_of(stage), solids)
         seen = covered(page, ghost.frames.values())
         robot = covered(page, stage.robot.frames.values())
@@ -224,7 +226,7 @@ def test_a_link_is_pushed_from_the_page(tmp_path: Path) -> None:
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
     setup = setup_of("snake", "serpenoid", "duration=0.01")
     stage = open_stage(setup, 18520)
-    live = LiveView(setup, stage)
+    live = LiveView(setup, stage=stage)
     live._play.value = False
     simulator = live.wrap(make_simulator(setup, "mujoco"))
     done: list[Trajectory] = []

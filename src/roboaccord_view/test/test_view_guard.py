@@ -15,8 +15,8 @@ from roboaccord.contract.errors import AccordError
 pytest.importorskip("viser", reason="viser is not installed")
 
 import msgspec
-from roboaccord.view import guard
-from roboaccord.view.stage import Stage
+from roboaccord_view import guard
+from roboaccord_view.stage import Stage
 from view_client import CAMERA, UPGRADE, ask, controls, page_at, send, set_control
 from websockets.exceptions import ConnectionClosed
 

@@ -1,17 +1,16 @@
-"""External pushes on links of a running simulation, as extra forces beside the force law."""
+"""External pushes on links of a running simulation, as extra forces beside the force law.
+
+What a page may do to a running robot may change here: it becomes an event of the run.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-
-from roboaccord.contract.errors import AccordError, check_known
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.engines import default_names
-from roboaccord.engines.base import engine_parts
-from roboaccord.simulators.base import Proxy, Simulator
+from roboaccord.contract import AccordError, Array, Command, Event, RobotState, check_known
+from roboaccord.engines import EngineSimulator, default_names
+from roboaccord.simulators import Proxy, Simulator
 
 KIND = "push"  # of the event
 _ROUND_OFF = 1e-9  # s
@@ -29,7 +28,7 @@ class PushedSimulator(Proxy):
 
     def __init__(self, simulator: Simulator) -> None:
         super().__init__(simulator)
-        self._parts = engine_parts(simulator)
+        self._parts = [part for part in simulator.parts() if isinstance(part, EngineSimulator)]
         self._asked: list[tuple[str, Array, float]] = []
         self._end = math.inf
 

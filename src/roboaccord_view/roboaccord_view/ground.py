@@ -1,25 +1,28 @@
-"""Level ground and terrain behind a robot: a grid, its path, and shadows."""
+"""Level ground and terrain behind a robot: a grid, its path, and shadows.
+
+Colours and widths of what a film draws around the robot may change here.
+"""
 
 from __future__ import annotations
 
 import math
 
 import numpy as np
-from numpy.typing import NDArray
-from PIL import Image, ImageFilter
+from PIL import Image, ImageDraw, ImageFilter
+from roboaccord.contract import Array
+from roboaccord.numerics import kernel
+from roboaccord.scenario import Camera
 
-from roboaccord.contract.state import Array
-from roboaccord.numerics.jit import kernel
-from roboaccord.view.camera import Camera
-from roboaccord.view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture
+from roboaccord_view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture, finer
 
 GROUND = np.array([233.0, 236.0, 240.0])
 LINE = np.array([196.0, 203.0, 212.0])
 HAZE = np.array([247.0, 248.0, 250.0])
-TRACE = np.array([214.0, 106.0, 60.0])
+TRACE, BLACK = np.array([214.0, 106.0, 60.0]), np.zeros(3)
 TONES = 6  # of the ground as it fades into the haze: few make small files
 LINE_WIDTH = 1.3  # of the grid [pixels]
-PATH_WIDTH = 2.0  # [pixels]
+PATH_WIDTH = 2  # [pixels]
+FARTHEST = 1e6  # pixels from the corner of a picture: farther is drawn there
 NEARLY = 1.02  # relative depth within which a path lies on what it is drawn on
 SHADOW = 0.28  # how much of the light a shadow takes
 SOFT = 1.5  # standard deviation of a shadow's edge [pixels]
@@ -91,50 +94,24 @@ def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) ->
         trace: points of the path (m, 3) [m].
         hidden: 1 / depth of what stands there, OVERSAMPLING times as fine [1/m].
     """
-    seen = camera.local(trace)
-    ahead = seen[:, 2] > NEAR
-    if ahead.sum() > 1:
-        flat = np.ascontiguousarray(camera.project(trace[ahead]))
-        cover = np.zeros(picture.shape[:2], dtype=np.float32)
-        _stroke(picture, cover, flat, np.ascontiguousarray(1.0 / seen[ahead, 2]), hidden)
+    ahead = trace[camera.local(trace)[:, 2] > NEAR]
+    flat = np.clip(OVERSAMPLING * camera.project(ahead), -FARTHEST, FARTHEST)
+    height, width = hidden.shape
+    x, y = np.clip(flat.astype(int), 0, (width - 1, height - 1)).T
+    clear = hidden[y, x] * camera.local(ahead)[:, 2] <= NEARLY
+    sheet = Image.new("L", (width, height))
+    pen = ImageDraw.Draw(sheet)
+    for part in np.split(np.arange(len(flat)), np.flatnonzero(np.diff(clear)) + 1):
+        if len(part) > 1 and clear[part[0]]:
+            pen.line(flat[part].ravel().tolist(), fill=255, width=OVERSAMPLING * PATH_WIDTH)
+    _mix(picture, TRACE, np.asarray(sheet.reduce(OVERSAMPLING)))
 
 
-@kernel
-def _stroke(
-    picture: Picture, cover: NDArray[np.float32], flat: Array, inverse: Array, hidden: Depths
-) -> None:
-    """Mix lines through points (m, 2) [pixels] into a picture by how much of a pixel they cover."""
-    height, width = cover.shape
-    reach = 0.5 * PATH_WIDTH + 0.5
-    n = OVERSAMPLING
-    box = np.array([width, height, 0, 0])
-    for k in range(len(flat) - 1):
-        a, b = flat[k], flat[k + 1]
-        left = max(int(min(a[0], b[0]) - reach), 0)
-        right = min(int(max(a[0], b[0]) + reach) + 1, width)
-        top = max(int(min(a[1], b[1]) - reach), 0)
-        bottom = min(int(max(a[1], b[1]) + reach) + 1, height)
-        if right <= left or bottom <= top:
-            continue
-        box[0], box[1] = min(box[0], left), min(box[1], top)
-        box[2], box[3] = max(box[2], right), max(box[3], bottom)
-        along_x, along_y = b[0] - a[0], b[1] - a[1]
-        square = max(along_x * along_x + along_y * along_y, 1e-12)
-        for y in range(top, bottom):
-            for x in range(left, right):
-                to_x, to_y = x + 0.5 - a[0], y + 0.5 - a[1]
-                s = min(max((to_x * along_x + to_y * along_y) / square, 0.0), 1.0)
-                away = np.sqrt((to_x - s * along_x) ** 2 + (to_y - s * along_y) ** 2)
-                if away < reach:
-                    near = inverse[k] + s * (inverse[k + 1] - inverse[k])
-                    if hidden[n * y, n * x] <= near * NEARLY:
-                        cover[y, x] = max(cover[y, x], min(reach - away, 1.0))
-    for y in range(box[1], box[3]):
-        for x in range(box[0], box[2]):
-            if cover[y, x] > 0.0:
-                for c in range(3):
-                    before = picture[y, x, c]
-                    picture[y, x, c] = int(before + (TRACE[c] - before) * cover[y, x])
+def _mix(picture: Picture, colour: Array, cover: Picture, share: float = 1.0) -> None:
+    """Mix a colour into a picture by how much of each pixel it covers, 0 to 255."""
+    where = np.nonzero(cover)
+    before = picture[where]
+    picture[where] = before + share * (colour - before) * (cover[where][:, None] / 255.0)
 
 
 def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> None:
@@ -153,17 +130,7 @@ def shade_ground(picture: Picture, canvas: Canvas, mesh: Mesh, floor: float) -> 
     right, bottom = np.minimum(canvas.box[2:] + MARGIN, (width, height))
     dark = (canvas.owner[top:bottom, left:right] >= 0).astype(np.uint8)
     soft = Image.fromarray(255 * dark).filter(ImageFilter.GaussianBlur(SOFT))
-    _darken(picture[top:bottom, left:right], np.asarray(soft))
-
-
-@kernel
-def _darken(picture: Picture, dark: Picture) -> None:
-    for y in range(dark.shape[0]):
-        for x in range(dark.shape[1]):
-            if dark[y, x]:
-                left = 1.0 - SHADOW * dark[y, x] / 255.0
-                for c in range(3):
-                    picture[y, x, c] = int(picture[y, x, c] * left)
+    _mix(picture[top:bottom, left:right], BLACK, np.asarray(soft), SHADOW)
 
 
 class Relief:
@@ -180,11 +147,11 @@ class Relief:
         self._size = float(np.linalg.norm(high - low))
         self._middle, self._mesh = 0.5 * (low + high), mesh
         self._sun = Canvas(self._above(LIGHT))
-        canvas = Canvas(camera.scaled(OVERSAMPLING))
+        canvas = Canvas(finer(camera))
         canvas.draw(mesh)
         canvas.lay_over(picture)
         self.picture, self.hidden = picture, canvas.depths
-        places = camera.places(canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
+        places = _places(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
         seen = self._sun.camera.local(places)
         self._flat = np.ascontiguousarray(self._sun.camera.project(places))
         self._inverse = np.ascontiguousarray(1.0 / seen[..., 2])
@@ -194,7 +161,8 @@ class Relief:
         """Darken a picture where a mesh keeps the light from the terrain."""
         self._sun.draw(mesh)
         gap = 1.0 + GAP / FAR
-        _darken(picture, _hidden(self._sun.depths, self._flat, self._inverse * gap))
+        dark = _hidden(self._sun.depths, self._flat, self._inverse * gap)
+        _mix(picture, BLACK, dark, SHADOW)
 
     def under(self, points: Array) -> Array:
         """Return points (m, 3) lowered onto the terrain [m]; where there is none, as they are."""
@@ -211,6 +179,15 @@ class Relief:
         distance = FAR * self._size
         view = 2.0 * math.atan(0.55 / FAR)
         return Camera.aim(self._middle, direction, distance, view, (DETAIL, DETAIL))
+
+
+def _places(camera: Camera, inverse: Depths) -> Array:
+    """Return the points (height, width, 3) [m] that have 1 / depth `inverse`; nan where 0."""
+    x = (np.arange(camera.width) + 0.5 - 0.5 * camera.width) / camera.focal
+    y = (np.arange(camera.height) + 0.5 - 0.5 * camera.height) / camera.focal
+    right, down, forward = camera.axes
+    rays = x[:, None] * right + (y[:, None] * down)[:, None] + forward
+    return np.asarray(camera.eye + rays / np.where(inverse > 0.0, inverse, np.nan)[..., None])
 
 
 @kernel

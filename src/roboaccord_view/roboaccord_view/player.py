@@ -1,4 +1,7 @@
-"""Playback of a recorded motion in the browser, beside others where there are any."""
+"""Playback of a recorded motion in the browser, beside others where there are any.
+
+Controls and lines of a page that plays a recording may change here.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord.bag import PERIOD
+from roboaccord.contract import REFUSED, Aim, Array, Event, Trajectory
 
-from roboaccord.bag.second import SecondRun
-from roboaccord.bag.transforms import PERIOD
-from roboaccord.contract.fault import REFUSED
-from roboaccord.contract.state import Aim, Array
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.view.annotations import Failure, failure_lines, failures
-from roboaccord.view.scene import path, tip
-from roboaccord.view.stage import Figure, Stage
+from roboaccord_view.annotations import Failure, failure_lines, failures
+from roboaccord_view.motion import Moved
+from roboaccord_view.second import SecondRun
+from roboaccord_view.stage import Figure, Pose, Stage
 
 if TYPE_CHECKING:
     from viser import GuiApi, GuiCheckboxHandle, GuiSliderHandle, GuiTextHandle
@@ -43,14 +44,14 @@ class Recording:
 
     def __init__(self, figure: Figure, trajectory: Trajectory, aim: Aim | None = None) -> None:
         self.figure, self.trajectory = figure, trajectory
-        self.path = path(figure.parsed, trajectory, aim)
+        self.path = Moved(figure.parsed, trajectory).path(aim)
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""
         found = int(np.searchsorted(self.trajectory.time, moment + ROUND_OFF, side="right")) - 1
         return min(max(found, 0), len(self.trajectory) - 1)
 
-    def pose(self, i: int) -> tuple[dict[str, float], Array, Array]:
+    def pose(self, i: int) -> Pose:
         """Return joints by name [rad], base [m] and quaternion x y z w of a sample."""
         t = self.trajectory
         return dict(zip(t.joints, t.q[i], strict=True)), t.position[i], t.orientation[i]
@@ -73,15 +74,18 @@ class SecondRecording(Recording):
         gui = stage.server.gui
         what = aim.name if aim else "centres of mass"
         self.distance = gui.add_text(f"{second.name}: {what} apart [m]", "", disabled=True)
-        self.cause = gui.add_markdown("")
+        self._cause = gui.add_markdown("")
 
-    def paint(self, moment: float) -> str:
-        """Show the look of a time [s], and return the line that goes with it."""
-        look = self._second.look(moment)
+    def show(self, moment: float) -> Array:
+        """Show what is at a time [s], and return the point of its path (3,) [m]."""
+        i, look = self.index(moment), self._second.look(moment)
+        self.figure.pose(self.pose(i))
         if look.colours != self._look.colours:
             self.figure.paint(self._second.painted(look))
+        if look.line != self._cause.content:
+            self._cause.content = look.line
         self._look = look
-        return look.line
+        return np.asarray(self.path[i])
 
 
 class Player:
@@ -109,7 +113,7 @@ class Player:
         findings: Sequence[Event] = (),
     ) -> None:
         self.stage, self._findings = stage, findings
-        aim = aim or tip(stage.robot.parsed, trajectory)
+        aim = aim or Moved(stage.robot.parsed, trajectory).tip()
         self._main = Recording(stage.robot, trajectory, aim)
         self._contacts = contacts
         self._failures = failures(stage.robot.parsed, trajectory.events)
@@ -159,21 +163,16 @@ class Player:
         i = self._main.index(moment)
         jump = not 0.0 <= moment - self._shown <= JUMP
         self._shown = moment
-        self.stage.pose(*self._main.pose(i), at_once=jump)
+        self.stage.pose(self._main.pose(i), at_once=jump)
         self.stage.touch(self._arrows(moment))
         self._point_out(moment)
         self._pictures += 1
         telling = self._pictures % 3 == 1 or not self._play.value
         for ghost in self._ghosts:
-            k = ghost.index(moment)
             with self.stage.server.atomic():
-                ghost.figure.pose(*ghost.pose(k))
-                line = ghost.paint(moment)
-            if line != ghost.cause.content:
-                ghost.cause.content = line
+                place = ghost.show(moment)
             if telling:
-                apart = np.linalg.norm(self._main.path[i] - ghost.path[k])
-                ghost.distance.value = f"{apart:.6f}"
+                ghost.distance.value = f"{np.linalg.norm(self._main.path[i] - place):.6f}"
         if telling:
             self._clock.value = f"{self._main.trajectory.time[i]:.4f} s"
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from PIL import ImageDraw
 from roboaccord.bag.reader import BagRun
-from roboaccord.bag.second import SecondRun, beside, names_of
 from roboaccord.contract.fault import FOUND, REFUSED
 from roboaccord.contract.state import Aim, Event
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.view.annotations import casing, failure_lines, failures, point_out, shown
-from roboaccord.view.film import Film
-from roboaccord.view.scene import Scene, tip
+from roboaccord.description.scene import Scene
+from roboaccord_view.annotations import casing, failure_lines, failures, point_out, shown
+from roboaccord_view.film import Film
+from roboaccord_view.motion import Moved
+from roboaccord_view.second import SecondRun, beside, names_of
 from test_view import URDF
 
 SIZE = 320, 180
@@ -34,7 +35,7 @@ def turned(angles: np.ndarray, step: float = 0.04, events: tuple[Event, ...] = (
 
 def pixels(film: Film, place: np.ndarray, picture: np.ndarray, around: int = 2) -> np.ndarray:
     """Return the colours around a place of the world in a picture (k, 3)."""
-    x, y = film._camera(0).project(place).round().astype(int)
+    x, y = film._stance.camera(0, film.size).project(place).round().astype(int)
     return picture[y - around : y + around + 1, x - around : x + around + 1].reshape(-1, 3)
 
 
@@ -56,7 +57,7 @@ def test_a_target_is_marked_at_its_place_and_in_sight() -> None:
     assert REACH.target is not None
     end = np.array([np.cos(1.0), np.sin(1.0), 0.1])
     for i, marked in ((9, [REACH.target]), (10, [REACH.target, end])):
-        camera, failed = film._camera(i), list[Any]()
+        camera, failed = film._stance.camera(i, film.size), list[Any]()
         places = [place for place, *_ in film._marks(camera, i, failed)]
         assert places == [pytest.approx(camera.project(each)) for each in marked]
         seen = pixels(film, REACH.target, film.picture(i), 4).astype(int)
@@ -102,7 +103,7 @@ def test_the_speed_is_that_of_what_the_caption_says() -> None:
     assert corner in Film(URDF, run, size=SIZE)._caption(10)
     moved = replace(run, position=run.position + 0.01 * run.q)
     assert "speed of the centre of mass 0.00 m/s" in Film(URDF, moved, size=SIZE)._caption(10)
-    assert tip(Scene.parse(URDF), turned(np.zeros(26))) is None
+    assert Moved(Scene.parse(URDF), turned(np.zeros(26))).tip() is None
 
 
 def test_waiting_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +118,8 @@ def test_waiting_is_cut_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (np.delete(np.diff(times), gap) < 0.041).all()
     written: list[str] = []
     monkeypatch.setattr(
-        "roboaccord.view.film._headed", lambda picture, rows: written.extend(r for r, _ in rows)
+        "roboaccord_view.annotations.write_above",
+        lambda picture, rows: written.extend(r for r, _ in rows),
     )
     film.picture(gap)
     assert written == []

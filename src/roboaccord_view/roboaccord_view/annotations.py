@@ -1,8 +1,12 @@
-"""What pictures of a motion point out: joints that failed, a target, and time that is left out."""
+"""What pictures of a motion point out: joints that failed, a target, and time that is left out.
+
+What is written on films, and where, may change here; pages take their lines from here, too.
+"""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,13 +15,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
+from roboaccord.contract import (
+    FOUND,
+    IDENTITY,
+    ORIGIN,
+    REFUSED,
+    Array,
+    Event,
+    Index,
+    Trajectory,
+    fault_of,
+)
+from roboaccord.description import Scene
 
-from roboaccord.contract.contact import Index
-from roboaccord.contract.fault import FOUND, REFUSED, fault_of
-from roboaccord.contract.state import IDENTITY, ORIGIN, Array, Event
-from roboaccord.contract.trajectory import Trajectory
-from roboaccord.view.raster import Picture
-from roboaccord.view.scene import Scene
+from roboaccord_view.ground import GROUND
+from roboaccord_view.raster import Picture
 
 Ink = tuple[int, int, int]
 Mark = tuple[Array, str, Ink, bool]
@@ -28,6 +40,8 @@ Box = tuple[float, float, float, float]
 
 HALO: dict[str, Any] = {"stroke_width": 2, "stroke_fill": (240, 242, 245)}  # of letters
 WARNING, GREEN = (190, 20, 20), (0, 120, 60)
+INK, MUTED = (45, 52, 62), (110, 120, 132)
+PALE = 0.2  # of the contrast that is left of what is behind lines
 INSIDE = 2e-3  # m by which a joint may lie outside the shape that is taken for its casing
 LITTLE = 0.15  # of a text's area
 STILL, SWAY = 0.05, 0.2  # rad, or parts of the robot's size, up to which nothing moves, or sways
@@ -224,3 +238,44 @@ def point_out(
 
 def _meet(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
+
+
+def write_above(picture: Picture, lines: Sequence[tuple[str, Ink]]) -> None:
+    """Write lines at the upper edge of a picture, each in its colour and in as many as it takes."""
+    size = letters(picture.shape[1])
+    wide = 2 * picture.shape[1] // size - 8
+    rows = [(row, ink) for line, ink in lines for row in textwrap.wrap(line, wide)]
+    if rows:
+        _write(picture, size // 2, size // 2, rows)
+
+
+def write_below(picture: Picture, left: str, right: Sequence[str]) -> None:
+    """Write a line at the lower edge of a picture, and on the right the first that has room."""
+    height, width, _ = picture.shape
+    size = letters(width)
+    top, free = height - 9 * size // 4, width - 4 * size - font(size).getlength(left)
+    _write(picture, size // 2, top, [(left, INK)])
+    for text in [text for text in right if font(size).getlength(text) < free][:1]:
+        x = width - 3 * size // 2 - round(font(size).getlength(text))
+        _write(picture, x, top, [(text, MUTED)])
+
+
+def _write(picture: Picture, x: int, y: int, rows: Sequence[tuple[str, Ink]]) -> None:
+    """Write lines on pale ground, whose upper left corner is given [pixels]."""
+    size = letters(picture.shape[1])
+    wide = size + round(max(font(size).getlength(text) for text, _ in rows))
+    ground = picture[y : y + (5 * len(rows) + 2) * size // 4, max(x, 0) : max(x, 0) + wide]
+    ground[:] = GROUND + (ground - GROUND) * PALE
+    strip = Image.fromarray(np.ascontiguousarray(ground))
+    pen = ImageDraw.Draw(strip)
+    for k, (text, ink) in enumerate(rows):
+        pen.text((size // 2, (5 * k + 5) * size // 4), text, ink, font(size), "ls")
+    ground[:] = np.asarray(strip)
+
+
+def length(value: float) -> str:
+    """Return a length in a unit that fits it, to two digits."""
+    # The font has no Greek letters for micrometres.
+    units = ((1.0, "m", 1.0), (1e-6, "mm", 1e3), (0.0, "nm", 1e9))
+    unit, scale = next((unit, scale) for least, unit, scale in units if value >= least)
+    return f"{float(f'{value * scale:.2g}'):g} {unit}"

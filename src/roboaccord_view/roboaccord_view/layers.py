@@ -1,16 +1,20 @@
-"""Robots over the pictures of a film, beside a first one, with the opacity of their looks."""
+"""Robots over the pictures of a film, beside a first one, with the opacity of their looks.
+
+How a translucent robot is drawn may change here; its looks are `SecondRun`'s.
+"""
 
 from __future__ import annotations
 
 from functools import cache
 
 import numpy as np
+from roboaccord.contract import Aim, Array
+from roboaccord.description import Scene, Shape
 
-from roboaccord.bag.second import SecondRun
-from roboaccord.contract.state import Aim, Array
-from roboaccord.view.annotations import moves
-from roboaccord.view.raster import Canvas, Mesh, Picture, Solid
-from roboaccord.view.scene import Scene, Shape, path, resample
+from roboaccord_view.annotations import moves
+from roboaccord_view.motion import Moved, resample
+from roboaccord_view.raster import Canvas, Mesh, Picture, Solid
+from roboaccord_view.second import SecondRun
 
 CLEAR = 1.005  # relative depth by which a robot that is alike has to be nearer to be seen
 
@@ -30,23 +34,23 @@ class Layers:
     """
 
     def __init__(self, second: SecondRun, step: float, count: int, aim: Aim | None = None) -> None:
-        self.second, self._motion = second, resample(second.trajectory, step)
-        self._parsed = cache(Scene.parse)
+        self.second, self._parsed = second, cache(Scene.parse)
         scene = self._parsed(second.painted(second.look(0.0)))
-        self._poses = scene.motion(self._motion)
-        until = np.minimum(np.arange(count), len(self._motion) - 1)
+        self._moved = moved = Moved(scene, resample(second.trajectory, step))
+        until = np.minimum(np.arange(count), len(moved.motion) - 1)
         red, green, blue = (round(255 * part) for part in second.colour)
         self.ink = red, green, blue
-        self.path = path(scene, self._motion, aim)[until]
-        self.moving = moves(self._motion, self._poses[0], step)[until]
+        self.path = moved.path(aim)[until]
+        self.moving = moves(moved.motion, moved.origins, step)[until]
 
     def draw(self, picture: Picture, canvas: Canvas, i: int, turn: Array) -> str:
         """Draw it over a picture, in front of what a canvas holds; return the line to write.
 
         `turn` is from the world to the axes of the picture, transposed (3, 3).
         """
-        k = min(i, len(self._motion) - 1)
-        look = self.second.look(float(self._motion.time[k]))
+        motion = self._moved.motion
+        k = min(i, len(motion) - 1)
+        look = self.second.look(float(motion.time[k]))
         shapes = self._parsed(self.second.painted(look)).shapes
         for opacity in sorted({shape.opacity for shape in shapes}):
             layer = [shape for shape in shapes if shape.opacity == opacity]
@@ -58,6 +62,4 @@ class Layers:
         return look.line
 
     def _placed(self, shape: Shape, k: int, turn: Array) -> Solid:
-        origins, rotations = (part[k, shape.link] for part in self._poses)
-        vertices = (shape.vertices @ rotations.T + origins) @ turn
-        return vertices, shape.faces, shape.colour
+        return self._moved.placed(shape, k) @ turn, shape.faces, shape.colour

@@ -1,4 +1,8 @@
-"""The browser node: the running robot on a page, by the view of the core."""
+"""The browser node: the running robot on a page, beside a launch.
+
+What the page of a launch shows may change here; `ros2 launch` finds the node by the entry point
+`browser.node` of `roboaccord.displays`.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,14 @@ from rclpy.node import Node
 from roboaccord.bag import REFERENCE, Look, decode_looks, read_arrows
 from roboaccord.numerics import python
 from roboaccord.scenario import Setup
-from roboaccord.view import Figure, Stage, StateDisplay, open_stage, pose_of
-
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.inlet import LatestState, newest, taken, watch
 from roboaccord_ros.graph.parameters import declare, setup_of
 from roboaccord_ros.graph.reading import itself, readable
 from roboaccord_ros.graph.shell import Run, Shell
+
+from roboaccord_view.live import StateDisplay, open_stage, pose_of
+from roboaccord_view.stage import Figure, Stage
 
 PERIOD = 0.05  # s of wall time between pictures
 
@@ -59,7 +64,7 @@ class SecondDisplay:
             self._line.content = look.line
         self._look = look
         with self._stage.server.atomic():
-            self.figure.pose(*pose_of(self._setup, state))
+            self.figure.pose(pose_of(self._setup, state))
 
 
 class BrowserShell(Shell):

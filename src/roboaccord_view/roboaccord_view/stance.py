@@ -1,4 +1,7 @@
-"""Camera placement, and the backdrop of a robot: the ground, or the wall it moves on."""
+"""Camera placement, and the backdrop of a robot: the ground, or the wall it moves on.
+
+From where and how near films and pages look may change here.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.state import Array
-from roboaccord.view.camera import Camera
+from roboaccord.contract import AccordError, Array
+from roboaccord.scenario import Camera
 
 VIEW = math.radians(32.0)  # field of view
 AZIMUTH, ELEVATION = math.radians(-62.0), math.radians(30.0)  # of the camera, over ground
@@ -54,6 +55,15 @@ class Stance:
     direction: Array
     distance: float
 
+    @property
+    def on_ground(self) -> bool:
+        """Whether the robot is on the ground, not on a wall."""
+        return self.turn is ON_GROUND
+
+    def camera(self, i: int, size: tuple[int, int]) -> Camera:
+        """Return the camera of a picture of a size [pixels]."""
+        return Camera.aim(self.target[i], self.direction, self.distance, VIEW, size)
+
 
 def stance_of(
     points: Array,
@@ -86,8 +96,7 @@ def stance_of(
         raise AccordError(f"a robot of {radius:g} m cannot be drawn")
     wall = wall or moves_on_wall(points, radius)
     turn = ON_WALL if wall else ON_GROUND
-    direction = np.array([math.cos(azimuth), math.sin(azimuth), math.tan(ELEVATION)])
-    direction = BEFORE_WALL if wall else direction
+    direction = BEFORE_WALL if wall else towards(azimuth, ELEVATION)
     seen, middle = points @ turn.T, centre @ turn.T
     target, distance = frame(seen.reshape(-1, 3), direction, aspect, bands)
     targets = np.tile(target, (len(points), 1))
@@ -95,15 +104,14 @@ def stance_of(
     aside, near = frame((seen - track[:, None]).reshape(-1, 3), direction, aspect, bands)
     if CLOSER * near < distance:
         targets, distance = track + aside, near
-    floor = float(seen[..., 2].min())
-    return Stance(
-        turn=turn,
-        floor=floor if wall else min(floor, 0.0),
-        grid=grid_of(distance),
-        target=targets,
-        direction=direction,
-        distance=distance,
-    )
+    lowest = float(seen[..., 2].min())
+    floor = lowest if wall else min(lowest, 0.0)
+    return Stance(turn, floor, grid_of(distance), targets, direction, distance)
+
+
+def towards(azimuth: float, elevation: float) -> Array:
+    """Return the direction to a camera (3,)."""
+    return np.array([math.cos(azimuth), math.sin(azimuth), math.tan(elevation)])
 
 
 def moves_on_wall(points: Array, radius: float) -> bool:
@@ -128,16 +136,10 @@ def over_terrain(vertices: Array, count: int, aspect: float, bands: Bands = NO_B
         aspect: width of a picture over its height.
         bands: as of `stance_of`.
     """
-    direction = np.array([math.cos(ASIDE), math.sin(ASIDE), math.tan(STEEP)])
+    direction = towards(ASIDE, STEEP)
     target, distance = frame(vertices, direction, aspect, bands)
-    return Stance(
-        turn=ON_GROUND,
-        floor=float(vertices[:, 2].min()),
-        grid=grid_of(distance),
-        target=np.tile(target, (count, 1)),
-        direction=direction,
-        distance=distance,
-    )
+    targets, floor = np.tile(target, (count, 1)), float(vertices[:, 2].min())
+    return Stance(ON_GROUND, floor, grid_of(distance), targets, direction, distance)
 
 
 def frame(

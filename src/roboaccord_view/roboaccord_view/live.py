@@ -1,27 +1,35 @@
-"""A running simulation in the browser, paced and pushed from there, and a robot to pose by hand."""
+"""A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
+
+Controls of a page beside a run may change here; a run is the same with and without it.
+"""
 
 from __future__ import annotations
 
 import math
 import threading
 import time
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord.bag import PERIOD, contact_finder
+from roboaccord.cdr import contact_arrow
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    ContactPoint,
+    Event,
+    Observer,
+    RobotState,
+    Trajectory,
+)
+from roboaccord.run import Pace
+from roboaccord.scenario import Setup, surfaces_around
+from roboaccord.simulators import Simulator
 
-from roboaccord.bag.transforms import PERIOD, Find, contact_finder
-from roboaccord.cdr.messages import contact_arrow
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.interfaces import Observer
-from roboaccord.contract.state import Array, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.engines.push import PushedSimulator
-from roboaccord.run.loop import Pace
-from roboaccord.scenario.setup import Setup
-from roboaccord.scenario.surroundings import surroundings
-from roboaccord.simulators.base import Simulator
-from roboaccord.view.player import RATE, Player, add_controls, line_of
-from roboaccord.view.stage import HOST, PORT, Stage
+from roboaccord_view.player import RATE, Player, add_controls, line_of
+from roboaccord_view.push import PushedSimulator
+from roboaccord_view.stage import HOST, PORT, Pose, Stage
 
 if TYPE_CHECKING:
     from viser import GuiTextHandle
@@ -42,10 +50,10 @@ def open_stage(
     Raises:
         AccordError: if the extra `view` is not installed, or it cannot listen on the address.
     """
-    stage = Stage(setup.urdf(), port, host, surroundings(setup), collision)
+    stage = Stage(setup.urdf(), port, host, surfaces_around(setup), collision)
     pose = pose_of(setup, setup.initial)
     stage.aim(pose)
-    stage.pose(*pose)
+    stage.pose(pose)
     return stage
 
 
@@ -68,14 +76,14 @@ class StateDisplay:
         if state.time < self._time:
             self._path.clear()
         self._time = state.time
-        links = self._stage.robot.forward(*pose_of(self._setup, state))
-        self._path.append(self._stage.robot.tree.centres(*links))
+        links = self._stage.robot.forward(pose_of(self._setup, state))
+        self._path.append(self._stage.robot.parsed.tree.centres(*links))
         if len(self._path) > PATH_MOST:
             del self._path[1::2]
 
     def show(self, state: RobotState, arrows: Array) -> None:
         """Show the state that was noted last, and contacts by arrows (k, 2, 3) [m]."""
-        self._stage.pose(*pose_of(self._setup, state))
+        self._stage.pose(pose_of(self._setup, state))
         self._stage.touch(arrows)
         self._clock.value = f"{state.time:.4f} s"
         if time.monotonic() > self._drawn + PATH_PERIOD:
@@ -91,24 +99,29 @@ class LiveView(Observer):
 
     Args:
         setup: robot and scenario.
-        stage: that shows the robot.
         speed: seconds of motion a second, to begin with.
+        stage: that shows the robot; a new one if None.
     """
 
-    def __init__(self, setup: Setup, stage: Stage, speed: float = 1.0) -> None:
-        self.stage, self._setup = stage, setup
+    def __init__(self, setup: Setup, speed: float = 1.0, stage: Stage | None = None) -> None:
+        self.stage, self._setup = stage or open_stage(setup), setup
         self._latest = setup.initial
-        self._find: Find | None = None
+        self._find: Callable[[RobotState], Sequence[ContactPoint]] | None = None
         self._times, self._arrows = list[float](), [np.empty((0, 2, 3))]
         self._pace, self._until = Pace(setup.scenario.control_period, speed), 0.0
-        self._folder = stage.server.gui.add_folder("simulation")
+        gui = self.stage.server.gui
+        self._folder = gui.add_folder("simulation")
         with self._folder:
-            gui = stage.server.gui
             self._play, self._speed, self._clock = add_controls(gui, STEPS, self._step, speed)
             self._happened = gui.add_text("event", "", disabled=True)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="live-view", daemon=True)
         self._thread.start()
+
+    @property
+    def url(self) -> str:
+        """Address of the page."""
+        return self.stage.url
 
     def wrap(self, simulator: Simulator) -> Simulator:
         """Return a simulator that takes pushes from the page, and whose contacts are shown."""
@@ -137,18 +150,22 @@ class LiveView(Observer):
         """Tell of an event."""
         self._happened.value = line_of(event)
 
-    def close(self) -> None:
-        """Take the controls away, and follow no more."""
+    def replay(self, trajectory: Trajectory, seconds: float) -> Player:
+        """Play the motion that was seen, with its contacts, and return the player of it."""
         self._stop.set()
         self._thread.join()
         self._folder.remove()
-
-    def replay(self, trajectory: Trajectory) -> Player:
-        """Return a player of the motion that was seen, with the contacts."""
-        self.close()
         contacts = np.array(self._times), self._arrows[1:]
         aim, speed = self._setup.robot.aim(self._setup), float(self._speed.value)
-        return Player(self.stage, trajectory, speed, contacts, aim=aim)
+        player = Player(self.stage, trajectory, speed, contacts, aim=aim)
+        player.play(seconds)
+        return player
+
+    def close(self) -> None:
+        """Follow no more, and take the page away."""
+        self._stop.set()
+        self._thread.join()
+        self.stage.close()
 
     def _add_push(self, simulator: PushedSimulator) -> None:
         gui = self.stage.server.gui
@@ -194,13 +211,12 @@ def view_robot(
 ) -> Stage:
     """Serve a robot with a slider a joint, in its initial state."""
     stage = open_stage(setup, port, host, collision=collision)
-    angles, position, orientation = pose_of(setup, setup.initial)
-
-    ranges = setup.robot.ranges(setup)
+    start, position, orientation = pose_of(setup, setup.initial)
+    angles, ranges = dict(start), setup.robot.ranges(setup)
 
     def moved(name: str, value: float) -> None:
         angles[name] = value
-        stage.pose(angles, position, orientation)
+        stage.pose((angles, position, orientation))
 
     for joint in setup.tree.moving:
         low, high = slider_range(*ranges.get(joint.name, (joint.lower, joint.upper)))
@@ -210,7 +226,7 @@ def view_robot(
             f"{joint.name} [{unit}]", low, high, SLIDER_STEP, first
         )
         slider.on_update(lambda event, name=joint.name: moved(name, float(event.target.value)))
-    stage.pose(angles, position, orientation)
+    stage.pose((angles, position, orientation))
     return stage
 
 
@@ -229,6 +245,6 @@ def slider_range(lower: float, upper: float) -> tuple[float, float]:
     return low, max(high, low + SLIDER_STEP)
 
 
-def pose_of(setup: Setup, state: RobotState) -> tuple[dict[str, float], Array, Array]:
+def pose_of(setup: Setup, state: RobotState) -> Pose:
     """Return joints by name [rad], base [m] and quaternion x y z w of a state."""
     return dict(zip(setup.joints, state.q, strict=True)), state.position, state.orientation

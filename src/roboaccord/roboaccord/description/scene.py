@@ -1,0 +1,157 @@
+"""What is drawn of a robot: the visual or the collision shapes of its links, in their colours.
+
+Boxes, cylinders, spheres and meshes are drawn, these in the colours of their files. Where a visual
+cannot be read the collision shapes of its link stand in for it.
+"""
+
+from __future__ import annotations
+
+import logging
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from roboaccord.contract.contact import Index
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.state import Array
+from roboaccord.description.meshes import Part, mesh_path, read_parts
+from roboaccord.description.solids import Faces, Geometry, box, cylinder, read_geometry, sphere
+from roboaccord.description.tree import Tree
+
+GREY = (0.55, 0.60, 0.66, 1.0)
+VISUAL, COLLISION = "visual shapes", "collision shapes"
+MIXED = "visual and collision shapes"
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Hold what is drawn of a link in one colour.
+
+    Args:
+        link: index of the link in the tree.
+        vertices: in the link's frame (v, 3) [m].
+        faces: convex polygons as indices of vertices.
+        colour: red, green, blue in 0..1 (3,).
+        opacity: 0..1.
+    """
+
+    link: int
+    vertices: Array
+    faces: Faces | Index
+    colour: Array
+    opacity: float = 1.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Hold a robot's name, kinematic tree and shapes, and which these are."""
+
+    name: str
+    tree: Tree
+    shapes: tuple[Shape, ...]
+    kind: str = VISUAL
+
+    @classmethod
+    def parse(cls, urdf: str, *, collision: bool = False) -> Scene:
+        """Read the tree and the shapes of a URDF.
+
+        Args:
+            urdf: description of the robot.
+            collision: take the collision shapes, not the visual ones.
+
+        Raises:
+            AccordError: if the URDF is broken, or has nothing that can be drawn.
+        """
+        tree = Tree.parse(urdf)
+        root = ET.fromstring(urdf)
+        palette = {m.get("name", ""): _colour(m, {}) for m in root.findall("material")}
+        elements = {e.get("name"): e for e in root.findall("link")}
+        found = [
+            _link_shapes(elements[link.name], index, palette, collision)
+            for index, link in enumerate(tree.links)
+        ]
+        shapes, name = (
+            tuple(shape for each, _ in found for shape in each),
+            root.get("name", "robot"),
+        )
+        if not shapes and not collision:
+            return cls.parse(urdf, collision=True)
+        if not shapes:
+            raise AccordError(f"{name} has no box, cylinder, sphere or mesh to draw")
+        kind = COLLISION if collision else MIXED if any(mixed for _, mixed in found) else VISUAL
+        return cls(name, tree, shapes, kind)
+
+
+def _link_shapes(
+    element: ET.Element, link: int, palette: Mapping[str, Array], collision: bool
+) -> tuple[list[Shape], bool]:
+    """Return the shapes of a link, and whether collision shapes are among them."""
+    visuals, solids = element.findall("visual"), element.findall("collision")
+    colour = next((_colour(v.find("material"), palette) for v in visuals), np.array(GREY))
+    shapes = list[Shape]()
+    if not collision:
+        drawn = [_shapes(v, link, _colour(v.find("material"), palette)) for v in visuals]
+        shapes, collision = [shape for each in drawn for shape in each], not all(drawn)
+    if collision:
+        shapes += [shape for each in solids for shape in _shapes(each, link, colour)]
+    return shapes, collision and bool(solids)
+
+
+def _shapes(element: ET.Element, link: int, colour: Array) -> list[Shape]:
+    """Return what can be drawn of an element: of a mesh, a shape of each colour."""
+    try:
+        form = read_geometry(element)
+    except ValueError:
+        return []
+    if form.form == "mesh":
+        return _mesh(form, link, colour)
+    if form.form == "box":
+        vertices, faces = box(form.size)
+    elif form.form == "cylinder":
+        vertices, faces = cylinder(form.radius, form.length)
+    elif form.form == "sphere":
+        vertices, faces = sphere(form.radius)
+    else:
+        return []
+    return [Shape(link, form.placed(vertices), faces, colour[:3], float(colour[3]))]
+
+
+def _mesh(form: Geometry, link: int, colour: Array) -> list[Shape]:
+    """Return the shapes of a mesh in the colours of its file, or else in that of the URDF.
+
+    What is translucent is painted, and has that colour throughout.
+    """
+    try:
+        parts = _read(form.file)
+    except AccordError as error:
+        _log.warning("a mesh is left out: %s", error)
+        return []
+    opacity = float(colour[3])
+    return [
+        Shape(
+            link,
+            form.placed(vertices * form.scale),
+            triangles,
+            colour[:3] if own is None or opacity < 1.0 else own,
+            opacity,
+        )
+        for vertices, triangles, own in parts
+    ]
+
+
+@cache
+def _read(name: str) -> list[Part]:
+    return read_parts(mesh_path(name))
+
+
+def _colour(material: ET.Element | None, palette: Mapping[str, Array]) -> Array:
+    if material is None:
+        return np.array(GREY)
+    colour = material.find("color")
+    if colour is not None:
+        return np.array([float(word) for word in colour.get("rgba", "0 0 0 1").split()])
+    return palette.get(material.get("name", ""), np.array(GREY))

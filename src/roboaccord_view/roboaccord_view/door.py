@@ -1,0 +1,248 @@
+"""The doors to views: the command `accord view`, and the function `ra.view` that does the same.
+
+Both take what `show.py` does; a new option is a parameter of both, and belongs to a mode in `VIEW`.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Unpack
+
+import typer
+from rich import filesize
+from roboaccord.cli import (
+    Base,
+    Changes,
+    Engine,
+    Packages,
+    Speed,
+    complete_bag,
+    complete_robot,
+    complete_scenario,
+    load_setup,
+    log,
+    one_scenario,
+    progress,
+    read_packages,
+)
+from roboaccord.contract import SETUP, AccordError, Modes
+from roboaccord.door import (
+    Options,
+    Recording,
+    Settings,
+    Subject,
+    bag_of,
+    setup_of,
+    subject_mode,
+)
+from roboaccord.run import Run
+from roboaccord.scenario import Setup, find_robot, make_scenario, scenario_names
+
+from roboaccord_view.options import FilmOptions, Page
+from roboaccord_view.show import Recorded, pose, simulate, write_films
+from roboaccord_view.stage import HOST, PORT
+
+note = logging.getLogger("roboaccord").info
+
+
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    place = "as a film" if given.get("gif") or given.get("mp4") else "in the browser"
+    if (mode := subject_mode(given["what"])) == "BAG":
+        return [mode, place]
+    acts = mode == SETUP or given.get("beside") or given.get("words")
+    return [mode, "with SCENARIO" if acts else "without SCENARIO", "in the browser"]
+
+
+VIEW = Modes(_modes, {
+    "": "collision",
+    "BAG": "gif mp4 speed others robot base package trust",
+    "FILE": "base package trust",
+    "FILE.xacro": "base package trust :=",
+    "with SCENARIO": "words set fault engine speed",
+    "in the browser": "stay port host",
+    "as a film": "fps size uncut",
+})  # fmt: skip
+
+
+def complete_first(incomplete: str) -> list[str]:
+    """Return the recorded runs and the robots whose names begin so, for the shell."""
+    return [*complete_bag(incomplete), *complete_robot(incomplete)]
+
+
+def complete_other(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Return what may come second to a recorded run or a robot, whichever was typed."""
+    is_bag = Path(str(ctx.params.get("what", ""))).exists()
+    return complete_bag(incomplete) if is_bag else complete_scenario(ctx, incomplete)
+
+
+@VIEW.guard
+def view(
+    what: Subject | Recording,
+    *others: Recording,
+    scenario: str | Path | None = None,
+    robot: str | Path = "",
+    engine: str = "reference",
+    settings: Settings | None = None,
+    gif: str | Path | None = None,
+    mp4: str | Path | None = None,
+    fps: float | None = None,
+    size: str | None = None,
+    uncut: bool = False,
+    collision: bool = False,
+    speed: float = 1.0,
+    stay: float = math.inf,
+    port: int = PORT,
+    host: str = HOST,
+    **options: Unpack[Options],
+) -> None:
+    """Show runs, a simulation or a robot in the browser, or write a film, as `accord view` does.
+
+    Args:
+        what: a recorded run; or a robot, to be simulated in a scenario or else posed by hand.
+        others: further runs, shown translucent.
+        scenario: name, or a YAML file.
+        robot: file of the robot of a recorded run, whose meshes are drawn.
+        engine: that simulates it.
+        settings: values by key.
+        gif, mp4: files of a film instead of a page.
+        fps: pictures of a film [1/s].
+        size: of its pictures [pixels], `WIDTH` or `WIDTHxHEIGHT`.
+        uncut: show also the time in which nothing moves.
+        collision: draw the collision shapes, not the visual ones.
+        speed: seconds of motion a second.
+        stay: how long the page stays [s]; until interrupted where infinite.
+        port, host: of the page.
+        **options: of the robot.
+
+    Raises:
+        AccordError: if something is missing, or cannot be drawn or written.
+    """
+    page = Page(stay, port, host)
+    if subject_mode(what) == "BAG":
+        bags = [bag_of(each) for each in (what, *others) if not isinstance(each, Setup)]
+        of = setup_of(robot, **options) if robot else None
+        if gif or mp4:
+            files = Path(gif) if gif else None, Path(mp4) if mp4 else None
+            film = FilmOptions(*files, fps, size, uncut)
+            write_films(bags, film, speed, of, note, collision=collision)
+        else:
+            Recorded.read(bags, of, note).play(page, speed, note, collision=collision)
+        return
+    assert not isinstance(what, Run)
+    if isinstance(what, Setup) or scenario:
+        setup = setup_of(what, scenario, settings, **options)
+        simulate(setup, engine, speed, page, note, collision=collision)
+    else:
+        pose(setup_to_pose(str(what), **options), page, note, collision=collision)
+
+
+@VIEW
+def view_command(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="BAG|ROBOT|FILE",
+            help="A recorded run, or a robot or its URDF or xacro file to pose by hand.",
+            autocompletion=complete_first,
+        ),
+    ],
+    beside: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[BAG...|SCENARIO]",
+            help="Further runs, shown translucent; of a FILE, too; or a scenario to simulate and "
+            "push.",
+            autocompletion=complete_other,
+        ),
+    ] = None,
+    film: FilmOptions = FilmOptions(),  # noqa: B008 - frozen
+    speed: Speed = 1.0,
+    engine: Engine = "reference",
+    changes: Changes = None,
+    base: Base = "",
+    packages: Packages = None,
+    robot: Annotated[
+        str, typer.Option(metavar="FILE", help="Robot file of a BAG, whose meshes are drawn.")
+    ] = "",
+    collision: Annotated[
+        bool, typer.Option("--collision", help="Draw collision shapes, not visual ones.")
+    ] = False,
+    page: Page = Page(),  # noqa: B008
+) -> None:
+    """Show runs, a simulation or a robot in the browser, or write a GIF or an MP4 of a run.
+
+    Neither file needs a display or a browser.
+
+    Examples:
+
+      accord view runs/snake_serpenoid_reference/bag
+
+      accord view cc/reference_bag cc/dart_bag cc/mujoco_bag
+
+      accord view snake serpenoid --engine dart
+
+      accord view runs/snake_serpenoid_reference/bag --gif snake.gif --speed 0.5
+
+      accord view runs/snake_serpenoid_reference/bag --mp4 snake.mp4 --fps 50 --size 1280x720
+
+      accord view runs/recover/bag runs/reach/bag --gif recover.gif --speed 2
+
+      accord view snake
+
+      accord view arm.urdf released --engine dart
+
+      accord view arm.urdf.xacro --collision
+
+      accord view runs/arm_released_reference/bag --robot arm.urdf
+    """
+    if subject_mode(what) == "BAG":
+        for other in beside or []:
+            if not Path(other).exists():
+                raise AccordError(f"no bag {other}")
+        bags = [Path(bag) for bag in (what, *(beside or []))]
+        of = load_setup(robot, "", None, None, base, packages) if robot else None
+        if film.gif or film.mp4:
+            _write_films(bags, film, speed, of, collision=collision)
+        else:
+            Recorded.read(bags, of, tell).play(page, speed, tell, collision=collision)
+        return
+    scenario, arguments = one_scenario(beside)
+    if scenario:
+        setup = load_setup(what, scenario, changes, None, base, packages, arguments=arguments)
+        simulate(setup, engine, speed, page, tell, collision=collision)
+    else:
+        folders = read_packages(packages or ())
+        setup = setup_to_pose(what, base=base, packages=folders, arguments=arguments)
+        pose(setup, page, tell, collision=collision)
+
+
+def setup_to_pose(name: str, **options: Unpack[Options]) -> Setup:
+    """Return a robot in its first scenario, or in none where it has none."""
+    robot = find_robot(name)
+    names = scenario_names(robot.package)
+    if names:
+        return setup_of(name, names[0], **options)
+    return Setup.of(make_scenario({"robot": robot.key}))
+
+
+def _write_films(
+    bags: Sequence[Path], film: FilmOptions, speed: float, robot: Setup | None, *, collision: bool
+) -> None:
+    """Write films of bags, with a progress bar."""
+    with progress() as bar:
+        task = bar.add_task("drawing; the first time, kernels are compiled", total=None)
+
+        def drawn(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total, description="drawing")
+
+        frames = write_films(bags, film, speed, robot, tell, drawn, collision=collision)
+    for file in filter(None, (film.gif, film.mp4)):
+        tell(f"{file}: {frames} frames, {filesize.decimal(file.stat().st_size)}")
+
+
+def tell(line: str) -> None:
+    """Print a line on stderr."""
+    log.print(line, soft_wrap=True)

@@ -1,0 +1,110 @@
+"""Write a film: as H.264 in MP4, by ffmpeg, or as a GIF.
+
+A format more is a function more in `WRITERS`, and an option in `options.py`.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+from roboaccord.contract import AccordError, writing
+
+from roboaccord_view.film import Film, Progress
+from roboaccord_view.ground import TRACE
+
+INSTALL = "--mp4 needs ffmpeg, which is not on PATH; run: apt-get install ffmpeg"
+COLOURS = 128  # as many as 7 bits distinguish
+SAMPLES = 6  # pictures that the palette is chosen from
+FASTEST = 50  # pictures a second; GIF holds times in 0.01 s, and players slow down below 0.02 s
+
+
+def find_ffmpeg(size: tuple[int, int]) -> str:
+    """Return where ffmpeg is, if it can write pictures of a size.
+
+    Raises:
+        AccordError: if it is not on PATH, or for odd sides: H.264 halves its colours.
+    """
+    if size[0] % 2 or size[1] % 2:
+        raise AccordError(f"size is {size[0]}x{size[1]}; an MP4 needs even sides")
+    found = shutil.which("ffmpeg")
+    if found is None:
+        raise AccordError(INSTALL)
+    return found
+
+
+def write_mp4(film: Film, path: Path, progress: Progress | None = None) -> None:
+    """Write an MP4.
+
+    Args:
+        film: what it shows.
+        path: of the file to write.
+        progress: called with the number of pictures done and to do.
+
+    Raises:
+        AccordError: without ffmpeg, for an odd size, or if ffmpeg cannot write it.
+    """
+    width, height = film.size
+    command = [find_ffmpeg(film.size), "-loglevel", "error", "-y"]
+    command += ["-f", "rawvideo", "-pix_fmt", "rgb24"]
+    command += ["-video_size", f"{width}x{height}", "-framerate", f"{film.fps:g}", "-i", "pipe:0"]
+    command += ["-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"]
+    pipe = subprocess.PIPE
+    with writing(path, ".mp4") as draft:
+        with subprocess.Popen([*command, f"file:{draft}"], stdin=pipe, stderr=pipe) as done:
+            assert done.stdin and done.stderr
+            with suppress(BrokenPipeError):  # ffmpeg has given up; it reports why
+                for picture in film.pictures(progress):
+                    done.stdin.write(picture.tobytes())
+                done.stdin.close()
+            lines = done.stderr.read().decode(errors="replace").strip().splitlines()
+        if done.returncode:
+            reason = lines[-1].rpartition(": ")[2] if lines else "ffmpeg failed"
+            raise AccordError(f"cannot write {path}: {reason}")
+
+
+def write_gif(film: Film, path: Path, progress: Progress | None = None) -> None:
+    """Write a GIF, as `write_mp4` an MP4.
+
+    Raises:
+        AccordError: for too many pictures a second, or a file that cannot be written.
+    """
+    if film.fps > FASTEST:
+        raise AccordError(f"fps is {film.fps:g}; a GIF shows {FASTEST} pictures a second at most")
+    ends = np.round(100.0 * np.arange(len(film) + 1) / film.fps)
+    palette = _palette(film)  # of all: equal ground stays equal
+    frames = (
+        Image.fromarray(picture).quantize(palette=palette, dither=Image.Dither.NONE)
+        for picture in film.pictures(progress)
+    )
+    with writing(path, ".gif") as draft:
+        next(frames).save(
+            draft,
+            format="GIF",
+            save_all=True,
+            append_images=frames,
+            duration=[int(10 * d) for d in np.diff(ends)],
+            loop=0,
+            optimize=False,
+        )
+
+
+def _palette(film: Film) -> Image.Image:
+    """Return an image with a palette for all pictures, chosen from a few, and the path's colour.
+
+    Colours count by the square root of their pixels: else wide ground leaves none for thin lines.
+    """
+    few = [film.picture(i)[::2, ::2] for i in range(0, len(film), max(1, len(film) // SAMPLES))]
+    colours, counts = np.unique(np.concatenate(few).reshape(-1, 3), axis=0, return_counts=True)
+    sheet = np.repeat(colours, np.ceil(np.sqrt(counts)).astype(int), axis=0)[None]
+    image = Image.fromarray(sheet).quantize(COLOURS - 1, Image.Quantize.MEDIANCUT, kmeans=3)
+    chosen = (image.getpalette() or [])[: 3 * COLOURS - 3]
+    image.putpalette([*chosen, *TRACE.astype(int).tolist()])
+    return image
+
+
+WRITERS = {".gif": write_gif, ".mp4": write_mp4}

@@ -1,0 +1,145 @@
+"""A robot in motion as a film or a page needs it: links, paths and speeds over time.
+
+The shapes are those of `roboaccord.description.Scene`. What is drawn of a motion may change here;
+the motion itself is the run's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from roboaccord.contract import STATE_ARRAYS, AccordError, Aim, Array, Trajectory, check_known
+from roboaccord.description import Scene, Shape, Tree
+from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quaternion
+
+DIRECTIONS, GOLDEN = 192, math.pi * (3.0 - math.sqrt(5.0))  # of outlines, on Fibonacci's sphere
+SAMPLES = 300  # at least, of a motion whose paths are compared
+MOMENT = 1e-6  # s: of the difference that makes a speed of velocities
+
+
+class Moved:
+    """A robot with its links where a motion has them.
+
+    Args:
+        scene: what is drawn of it.
+        motion: of its joints and base.
+
+    Attributes:
+        scene, motion: as given.
+        origins, turns: of the links (t, k, 3) [m] and (t, k, 3, 3).
+
+    Raises:
+        AccordError: if the motion lacks a joint of the description.
+    """
+
+    def __init__(self, scene: Scene, motion: Trajectory) -> None:
+        for joint in scene.tree.moving:
+            if joint.name not in motion.joints:
+                raise AccordError(f"the motion has no joint {joint.name} of {scene.name}")
+        self.scene, self.motion = scene, motion
+        pose = motion.q, motion.position, motion.orientation
+        self.origins, self.turns = scene.tree.forward(motion.joints, *pose)
+
+    def path(self, aim: Aim | None = None) -> Array:
+        """Return where the point of an aim is, by default the centre of mass (t, 3) [m].
+
+        Raises:
+            AccordError: if the description has no such link.
+        """
+        tree = self.scene.tree
+        if aim is None:
+            return tree.centres(self.origins, self.turns)
+        links = [link.name for link in tree.links]
+        check_known(f"{self.scene.name} has no link ", aim.link, links)
+        i = links.index(aim.link)
+        return np.asarray(self.origins[:, i] + self.turns[:, i] @ aim.offset)
+
+    def placed(self, shape: Shape, i: int) -> Array:
+        """Return the vertices of a shape at a sample (v, 3) [m]."""
+        turn, origin = self.turns[i, shape.link], self.origins[i, shape.link]
+        return np.asarray(shape.vertices @ turn.T + origin)
+
+    def outlines(self, every: int = 1) -> Array:
+        """Return the outermost vertices of all shapes, of each so many samples (t, v, 3) [m]."""
+        turns, origins = self.turns[::every].swapaxes(2, 3), self.origins[::every, None]
+        shapes = self.scene.shapes
+        placed = [outline(s.vertices) @ turns[:, s.link] + origins[:, :, s.link] for s in shapes]
+        return np.concatenate(placed, axis=1)
+
+    def speeds(self, aim: Aim | None = None) -> Array:
+        """Return the speed of what `path` is of (t,) [m/s], of the velocities alone: at rest, 0."""
+        motion = self.motion
+        velocity = (quaternion_matrix(motion.orientation) @ motion.twist[:, :3, None])[..., 0]
+
+        def path(time: float) -> Array:
+            turns = np.array([turn_quaternion(time * spin) for spin in motion.twist[:, 3:]])
+            later = replace(
+                motion,
+                q=motion.q + time * motion.qd,
+                position=motion.position + time * velocity,
+                orientation=quaternion_product(motion.orientation.T, turns.T).T,
+            )
+            return Moved(self.scene, later).path(aim)
+
+        shift = path(MOMENT) - path(-MOMENT)
+        return np.asarray(np.linalg.norm(shift, axis=1) / (2.0 * MOMENT))
+
+    def tip(self) -> Aim | None:
+        """Return the point of a robot on a fixed base that goes the longest path; None of another.
+
+        The centre of mass of an arm shows little of its motion.
+        """
+        motion, scene = self.motion, self.scene
+        if motion.twist.any() or np.ptp(motion.position, axis=0).any() or not motion.qd.any():
+            return None
+        points = self.outlines(max(1, len(motion) // SAMPLES))
+        sizes = [len(outline(s.vertices)) for s in scene.shapes]
+        links = np.repeat([s.link for s in scene.shapes], sizes)
+        lengths = np.linalg.norm(np.diff(points, axis=0), axis=2).sum(axis=0)
+        lengths[~np.isin(links, last_links(scene.tree))] = 0.0
+        best = int(lengths.argmax())
+        link = int(links[best])
+        offset = (points[0, best] - self.origins[0, link]) @ self.turns[0, link]
+        name = scene.tree.links[link].name
+        return Aim(f"tip of {name}", name, offset)
+
+
+def outline(vertices: Array) -> Array:
+    """Return the vertices that are outermost in some direction (k, 3): those of the convex hull."""
+    if len(vertices) <= DIRECTIONS:
+        return vertices
+    k = np.arange(DIRECTIONS)
+    z, turn = 1.0 - (2.0 * k + 1.0) / DIRECTIONS, GOLDEN * k
+    flat = np.sqrt(1.0 - z * z)
+    outwards = np.column_stack([flat * np.cos(turn), flat * np.sin(turn), z])
+    return np.asarray(vertices[np.unique((vertices @ outwards.T).argmax(axis=0))])
+
+
+def last_links(tree: Tree) -> list[int]:
+    """Return the links that a joint moves, and beyond which none moves any."""
+    moving = {joint.name for joint in tree.moving}
+    body = {link.name: "" for link in tree.links}  # by the link that a joint moves with it
+    for joint in tree.joints:  # parents first
+        body[joint.child] = joint.child if joint.name in moving else body[joint.parent]
+    inner = {"", *(body[joint.parent] for joint in tree.moving)}
+    return [i for i, link in enumerate(tree.links) if body[link.name] not in inner]
+
+
+def resample(trajectory: Trajectory, step: float) -> Trajectory:
+    """Return a motion at every `step` [s] from its start, linear between samples."""
+    start, stop = trajectory.time[0], trajectory.time[-1]
+    time = start + step * np.arange(math.floor((stop - start) / step + 1e-6) + 1)
+
+    def at(values: Array) -> Array:
+        columns = [np.interp(time, trajectory.time, column) for column in values.T]
+        return np.column_stack(columns) if columns else np.empty((len(time), 0))
+
+    turns = trajectory.orientation.copy()
+    flips = np.where((turns[1:] * turns[:-1]).sum(axis=1) < 0.0, -1.0, 1.0)
+    turns[1:] *= np.cumprod(flips)[:, None]  # q and -q are one rotation, but do not average
+    arrays = {name: at(getattr(trajectory, name)) for name in STATE_ARRAYS}
+    turns = arrays["orientation"] = at(turns)
+    turns /= np.linalg.norm(turns, axis=1, keepdims=True)
+    return replace(trajectory, time=time, switches={}, wrench=None, **arrays)  # type: ignore[arg-type]

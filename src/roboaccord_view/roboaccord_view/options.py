@@ -1,0 +1,111 @@
+"""Options of films and of pages, as a command has them, and what of them is refused.
+
+An option of a film or a page is added here, and as a parameter of `ra.view` in `door.py`.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from roboaccord.cli import Stay, until_interrupted
+from roboaccord.contract import AccordError, Quantity
+
+from roboaccord_view.stage import HOST, PORT, Stage
+
+FPS = 25
+SIZE = 720, 404  # pixels
+LEAST, MOST = 64, 4096  # pixels of a side
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class FilmOptions:
+    """Options of films of a run: their files, and what these are to be like."""
+
+    gif: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an animated GIF instead.")
+    ] = None
+    mp4: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write an MP4 instead; needs ffmpeg.")
+    ] = None
+    fps: Annotated[
+        Annotated[float, Quantity("1/s")] | None,
+        typer.Option(
+            min=0.1, max=240.0, help="Frames per second of the film [25]; of a GIF, 50 at most."
+        ),
+    ] = None
+    size: Annotated[
+        str | None,
+        typer.Option(metavar="WIDTH[xHEIGHT]", help="Size of the frames [720x404 pixels]."),
+    ] = None
+    uncut: Annotated[
+        bool, typer.Option("--uncut", help="Include the time in which nothing moves.")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Page:
+    """Options of a page in the browser: how long it stays [s], and where it is."""
+
+    stay: Stay = math.inf
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the browser view.")] = PORT
+    host: Annotated[
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen on; 0.0.0.0 lets other machines watch and steer.",
+        ),
+    ] = HOST
+
+    @contextmanager
+    def shown(self, stage: Stage, tell: Tell) -> Iterator[None]:
+        """Report where a page is and who can open it, do what lasts until Ctrl-C, and close it."""
+        if not _is_local(self.host):
+            port = stage.url.rpartition(":")[2]
+            tell(f"warning: whoever reaches {self.host} on port {port} can watch and steer")
+        always = math.isinf(self.stay)
+        end = "Ctrl-C ends the view" if always else f"the view ends after {self.stay:g} s"
+        tell(f"open {stage.url} in a browser; {end}")
+        with closing(stage), until_interrupted():
+            yield
+
+
+def _is_local(host: str) -> bool:
+    """Return whether an address is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check(fps: float, size: tuple[int, int], speed: float) -> None:
+    """Refuse a film that cannot be.
+
+    Raises:
+        AccordError: for figures out of range.
+    """
+    if not 0.0 < fps <= 240.0:
+        raise AccordError(f"fps is {fps:g}, and must be above 0, and 240 at most")
+    if not all(LEAST <= side <= MOST for side in size):
+        raise AccordError(f"size is {size[0]}x{size[1]}; its sides are {LEAST} to {MOST} pixels")
+    if not (speed > 0.0 and math.isfinite(speed)):
+        raise AccordError(f"speed is {speed:g}, and must be above 0")
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """Return the size of pictures [pixels]: `720x404`, or a width, with sides of 16 to 9.
+
+    Raises:
+        AccordError: if it is none.
+    """
+    width, x, height = text.lower().partition("x")
+    if not width.isdecimal() or not (height.isdecimal() or not x):
+        raise AccordError(f"size is {text}, and must be WIDTHxHEIGHT or WIDTH in pixels")
+    return int(width), int(height) if x else 2 * round(int(width) * 9 / 32)
