@@ -13,7 +13,7 @@ from launch.actions import GroupAction, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition as If
 from launch.conditions import UnlessCondition as Unless
 from launch.substitutions import LaunchConfiguration as Config
-from roboaccord_ros.launch import Run, argument, in_namespace, parameters, plan
+from roboaccord_ros.launch import LaunchedRun, argument, in_namespace, parameters, plan
 
 BOOL = ("true", "false", "True", "False")
 AUTO = ("auto", *BOOL)
@@ -47,7 +47,7 @@ def generate_launch_description() -> LaunchDescription:
         argument("namespace", "", "prefix of nodes and topics, to run several side by side"),
         argument("log_level", "warning", "of all nodes", LEVELS),
     ]
-    run, gazebo, clock = Run(), If(Config("gazebo")), {"use_sim_time": True}
+    run, gazebo, clock = LaunchedRun(), If(Config("gazebo")), {"use_sim_time": True}
     common = parameters("robot", "scenario", "set", "duration", "lockstep", log="log_level")
     beside = parameters(robot="name", set="files", log="log_level")
     steering = parameters("controller", "inputs")

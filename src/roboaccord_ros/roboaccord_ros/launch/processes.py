@@ -57,7 +57,7 @@ class Tied(ExecuteProcess):  # type: ignore[misc]
 
     def __init__(
         self,
-        run: Run,
+        run: LaunchedRun,
         label: str,
         ends: SomeSubstitutionsType,
         *,
@@ -107,7 +107,7 @@ class TiedNode(Tied, Node):  # type: ignore[misc]
     """Node of a run."""
 
 
-class Run:
+class LaunchedRun:
     """Make the processes of a run, and end the launch when it is over.
 
     Attributes:
