@@ -82,7 +82,7 @@ def spoilt(named: str, whole: str, text: str, read: Callable[[Path], Any], **mor
 
 def results(path: Path) -> None:
     """Open a study's results, which were another study's."""
-    ResultsFile(path, "study", {}).close()
+    ResultsFile(path, {}).close()
 
 
 def in_folder(read: Callable[[Path], Any]) -> Callable[[Path], Any]:

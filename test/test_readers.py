@@ -70,6 +70,7 @@ KNOWN = {
     "roboaccord/bag/recover:_copy": "opens the writer of a copy",
     "roboaccord/bag/writer:__enter__": "opens the writer of a bag",
     "roboaccord/cli/about:walk": PACKAGE,
+    "roboaccord/contract/plugins:_shelf": PACKAGE,
     "roboaccord/gazebo/shipped:problems_of_robot": PACKAGE,
     "roboaccord/cli/start:_orphans": OWN,
     "roboaccord/description/extents:_points": CHECKED,

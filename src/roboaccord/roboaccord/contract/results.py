@@ -9,7 +9,7 @@ from enum import Enum
 from functools import cache
 from pathlib import PurePath
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeAlias, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
@@ -151,13 +151,7 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
 
 
 class Shown:
-    """A result that shows itself: as JSON, and printed or in a notebook as by the command.
-
-    Attributes:
-        shown_by: `module:function` that prints it, of a package beside the core.
-    """
-
-    shown_by: ClassVar[str] = ""
+    """A result that shows itself: as JSON, and printed or in a notebook as by the command."""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the fields."""

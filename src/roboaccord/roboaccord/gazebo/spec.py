@@ -17,6 +17,7 @@ def _version() -> str:
 
 
 def _reader() -> type[SdfReading]:
+    from roboaccord.gazebo.sdformat import SdfReading
 
     return SdfReading
 

@@ -49,17 +49,18 @@ class ResultsFile:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             self._file.seek(0)
             text = self._file.read()
-            first, *lines = text[: text.rfind("\n") + 1].splitlines() or [head]
-            if first != head:
+            whole = text[: text.rfind("\n") + 1]  # a last line may be unfinished
+            first, *lines = whole.splitlines() or [head]
+            if first != head or not (whole or head.startswith(text)):
                 raise AccordError(f"{path} is of another study, or of other software: name another")
-            self._file.truncate(text.rfind("\n") + 1)  # a last line that was not finished
+            self._file.truncate(len(whole))
         except BlockingIOError:
             raise AccordError(f"{path} is in use by another study") from None
         except (OSError, UnicodeDecodeError) as error:
             reason = getattr(error, "strerror", None) or "it is not a study's file"
             raise AccordError(f"cannot use {path}: {reason}") from None
         self._found |= dict(line.split(" ", 1) for line in lines if " " in line)
-        if "\n" not in text:
+        if not whole:
             self._write(head)
 
     def close(self) -> None:
