@@ -62,7 +62,6 @@ WHOLE = "in parts, of any size; a regular file, by contract/files.py before"
 KNOWN = {
     "packbot/contact/collisions:never_touching": PACKAGE,
     "packbot/model/parameters:named_poses": PACKAGE,
-    "roboaccord/contract/plugins:_shelf": PACKAGE,
     "roboaccord/bag/folder:_connect": WHOLE,
     "roboaccord/bag/folder:_plain": WHOLE,
     "roboaccord/bag/log:_arrays": CHECKED,
