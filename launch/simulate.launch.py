@@ -9,11 +9,11 @@ roboaccord_ros.launch.processes.
 """
 
 from launch import LaunchDescription
-from launch.actions import LogInfo, OpaqueFunction
+from launch.actions import GroupAction, LogInfo, OpaqueFunction
 from launch.conditions import IfCondition as If
 from launch.conditions import UnlessCondition as Unless
 from launch.substitutions import LaunchConfiguration as Config
-from roboaccord_ros.launch import Run, argument, in_namespace, parameters, plan
+from roboaccord_ros.launch import LaunchedRun, argument, in_namespace, parameters, plan
 
 BOOL = ("true", "false", "True", "False")
 AUTO = ("auto", *BOOL)
@@ -47,7 +47,7 @@ def generate_launch_description() -> LaunchDescription:
         argument("namespace", "", "prefix of nodes and topics, to run several side by side"),
         argument("log_level", "warning", "of all nodes", LEVELS),
     ]
-    run, gazebo, clock = Run(), If(Config("gazebo")), {"use_sim_time": True}
+    run, gazebo, clock = LaunchedRun(), If(Config("gazebo")), {"use_sim_time": True}
     common = parameters("robot", "scenario", "set", "duration", "lockstep", log="log_level")
     beside = parameters(robot="name", set="files", log="log_level")
     steering = parameters("controller", "inputs")
@@ -56,67 +56,64 @@ def generate_launch_description() -> LaunchDescription:
         "gz_adapter", "ends", "roboaccord_ros.gazebo.gz_adapter", cores="answering_cores",
         parameters=[common, parameters("pace", "peers", "world", "contacts")],
     )  # fmt: skip
-    return LaunchDescription(
-        [
-            *arguments,
-            LogInfo(msg=["planning ", Config("robot"), " ", Config("scenario"), " ..."]),
-            OpaqueFunction(function=plan, args=arguments),
-            run.process(
-                "gazebo", "helper", ["gz", "sim", "-s", Config("world")],
-                condition=gazebo, cores="server_cores",
-            ),  # without -s and -g it forks into both, and leaves them behind where it is killed
-            run.process(
-                "gazebo_window", "window_ends", ["gz", "sim", "-g"],
-                condition=If(Config("gazebo_window")),
-            ),
-            run.tool(
-                "clock_bridge", "helper", cores="answering_cores", **bridge,
-                arguments=["/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"],
-                remappings=[("/clock", "clock")],
-            ),
-            in_namespace(
-                "bridge_topics", run.tool, "bridge", "helper", cores="answering_cores", **bridge,
-                parameters=[parameters(config_file="bridge")],
-            ),
-            run.tool(
-                "create", "once", package="ros_gz_sim", executable="create", condition=gazebo,
-                parameters=[parameters(*"xyzRPY", world="world_name", name="name", string="urdf")],
-                within=60.0, late="Gazebo's server does not answer", then=[adapter],
-            ),
-            run.node(
-                "simulator", "ends", "roboaccord_ros.nodes.simulator",
-                condition=Unless(Config("gazebo")),
-                parameters=[
-                    {**common, **steering},
-                    parameters("pace", "peers", "transport", "composed", engine="sim"),
-                ],
-            ),
-            run.node(
-                "controller", "part", "roboaccord_ros.nodes.controller",
-                condition=If(Config("separate")), cores="answering_cores",
-                parameters=[common, steering, parameters(peers="controller_peers")],
-            ),
-            run.node(
-                "recorder", "part", "roboaccord_ros.nodes.recorder",
-                condition=If(Config("record")), parameters=[beside, parameters("bag")],
-            ),
-            run.node(
-                "crosscheck", "part", "roboaccord_ros.nodes.crosscheck",
-                condition=If(Config("crosscheck")),
-                parameters=[beside, parameters("reference", controller="second_controller")],
-            ),
-            in_namespace(
-                "rviz_topics", run.tool, "rviz2", "window", package="rviz2", executable="rviz2",
-                arguments=["-d", Config("rviz_layout")], parameters=[clock],
-                condition=If(Config("rviz")),
-            ),
-            run.node(
-                "view", Config("view_ends"), Config("view_node"), condition=If(Config("view")),
-                parameters=[parameters("robot", "scenario", "set", "open_page", log="log_level")],
-            ),
-            run.tool(
-                "foxglove_bridge", "helper", package="foxglove_bridge",
-                executable="foxglove_bridge", condition=If(Config("foxglove")), parameters=[clock],
-            ),
-        ]
-    )  # fmt: skip
+    return LaunchDescription([*arguments, GroupAction([  # decisions are of this file alone
+        LogInfo(msg=["planning ", Config("robot"), " ", Config("scenario"), " ..."]),
+        OpaqueFunction(function=plan, args=arguments),
+        run.process(
+            "gazebo", "helper", ["gz", "sim", "-s", Config("world")],
+            condition=gazebo, cores="server_cores",
+        ),  # without -s and -g it forks into both, and leaves them behind where it is killed
+        run.process(
+            "gazebo_window", "window_ends", ["gz", "sim", "-g"],
+            condition=If(Config("gazebo_window")),
+        ),
+        run.tool(
+            "clock_bridge", "helper", cores="answering_cores", **bridge,
+            arguments=["/clock@rosgraph_msgs/msg/Clock[gz.msgs.Clock"],
+            remappings=[("/clock", "clock")],
+        ),
+        in_namespace(
+            "bridge_topics", run.tool, "bridge", "helper", cores="answering_cores", **bridge,
+            parameters=[parameters(config_file="bridge")],
+        ),
+        run.tool(
+            "create", "once", package="ros_gz_sim", executable="create", condition=gazebo,
+            parameters=[parameters(*"xyzRPY", world="world_name", name="name", string="urdf")],
+            within=60.0, late="Gazebo's server does not answer", then=[adapter],
+        ),
+        run.node(
+            "simulator", "ends", "roboaccord_ros.nodes.simulator",
+            condition=Unless(Config("gazebo")),
+            parameters=[
+                {**common, **steering},
+                parameters("pace", "peers", "transport", "composed", engine="sim"),
+            ],
+        ),
+        run.node(
+            "controller", "part", "roboaccord_ros.nodes.controller",
+            condition=If(Config("separate")), cores="answering_cores",
+            parameters=[common, steering, parameters(peers="controller_peers")],
+        ),
+        run.node(
+            "recorder", "part", "roboaccord_ros.nodes.recorder",
+            condition=If(Config("record")), parameters=[beside, parameters("bag")],
+        ),
+        run.node(
+            "crosscheck", "part", "roboaccord_ros.nodes.crosscheck",
+            condition=If(Config("crosscheck")),
+            parameters=[beside, parameters("reference", controller="second_controller")],
+        ),
+        in_namespace(
+            "rviz_topics", run.tool, "rviz2", "window", package="rviz2", executable="rviz2",
+            arguments=["-d", Config("rviz_layout")], parameters=[clock],
+            condition=If(Config("rviz")),
+        ),
+        run.node(
+            "view", Config("view_ends"), Config("view_node"), condition=If(Config("view")),
+            parameters=[parameters("robot", "scenario", "set", "open_page", log="log_level")],
+        ),
+        run.tool(
+            "foxglove_bridge", "helper", package="foxglove_bridge",
+            executable="foxglove_bridge", condition=If(Config("foxglove")), parameters=[clock],
+        ),
+    ])])  # fmt: skip

@@ -97,6 +97,7 @@ KNOWN = {
     "roboaccord_ros/run/domain:remove_orphans": OWN,
     "roboaccord_ros/run/processes:run_commands": OWN,
     "roboaccord_ros/run/with_parent:_nodes_of": OWN,
+    "roboaccord_ros/shared/files:recorder_qos": PACKAGE,
     "roboaccord_ros/shared/gazebo:": PACKAGE,
     "roboaccord_ros/shared/gazebo:_commands": PACKAGE,
     "roboaccord_ros/shared/gazebo:_gather": PACKAGE,

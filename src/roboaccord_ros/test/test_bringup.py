@@ -19,10 +19,10 @@ DRIVER = """
 import json, shlex, signal, sys
 from launch import LaunchDescription, LaunchService
 from launch.actions import SetLaunchConfiguration
-from roboaccord_ros.launch import Run
+from roboaccord_ros.launch import LaunchedRun
 from roboaccord_ros.launch.planner import WITH_PARENT
 
-run, started = Run(), []
+run, started = LaunchedRun(), []
 for words, options in json.load(sys.stdin)[::-1]:
     if "then" in options:
         options["then"] = [started.pop(0)]

@@ -120,8 +120,8 @@ def test_every_launch_file_comes_to_its_end_or_is_refused(path, sim, tmp_path):
     robot, scenario = scenario_of(path)
     setup = Setup.of(load_scenario(robot, robot, scenario))
     duration = 50 * setup.scenario.control_period
-    words = (robot, path.name, f"sim:={sim}", f"duration:={duration!r}", f"record:={tmp_path}/bag")
-    status, output = launch(tmp_path, *words)
+    words = [f"sim:={sim}", f"duration:={duration!r}", f"record:={tmp_path}/bag"]
+    status, output = launch(tmp_path, path.parents[1].name, path.name, *words)
     if refusal := refusal_of(setup, sim):
         assert (status, "process started" in output) == (1, False)
         assert refusal in output

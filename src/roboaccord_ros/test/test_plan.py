@@ -13,8 +13,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from roboaccord.contract import plugins
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.plugins import entries
 from roboaccord.contract.state import Target
 from roboaccord.run.inputs import Hold
 from roboaccord.run.runner import RunRequest, run_direct
@@ -42,6 +42,11 @@ QUICK = [
     ("roller_sphere", "teleop"), ("voxel_sphere", "arena"),
 ]  # fmt: skip
 DRIVEN = [name for name in LAUNCHES if name[1] == "teleop"]
+
+
+needs_browser = pytest.mark.skipif(
+    "browser.node" not in plugins.entries("displays"), reason="no view in the browser is installed"
+)
 
 
 def asked(*words, robot="snake", scenario="serpenoid"):
@@ -265,6 +270,7 @@ def test_gazebos_server_runs_inside_the_node_that_steps_it(install, monkeypatch,
     assert ("engine_options.gz.contacts=boxes" in plan["set"]) is (shape == "boxes")
 
 
+@needs_browser
 @pytest.mark.parametrize("has_display", [False, True])
 @pytest.mark.parametrize(("sim", "has_rviz"), [("dart", False), ("dart", True), ("gz", False)])
 def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, install, monkeypatch):
@@ -294,6 +300,7 @@ def test_the_browser_shows_what_no_window_does(sim, has_rviz, has_display, insta
     assert found("headless:=true", "view:=true") == (False, "window", False)
 
 
+@needs_browser
 def test_who_may_look_sees_real_time(monkeypatch):
     pytest.importorskip("viser", reason="viser is not installed")
     for words, pace in ((), 1.0), (("view:=false",), 0.0), (("pace:=fast",), 0.0):
@@ -302,9 +309,19 @@ def test_who_may_look_sees_real_time(monkeypatch):
     plan = plan_of("sim:=reference", "set:=seed=3")
     assert (plan["robot"], plan["scenario"], plan["set"]) == ("snake", "serpenoid", '["seed=3"]')
     assert (plan["view"], plan["view_ends"], plan["open_page"]) == ("true", "window", "true")
-    assert plan["view_node"] == entries("displays")["browser.node"].module
+    assert plan["view_node"] == plugins.entries("displays")["browser.node"].module
 
 
+def test_a_display_that_is_not_installed_is_named_with_its_package(monkeypatch):
+    """Where nobody asks for it, the run goes on without."""
+    monkeypatch.setattr(plugins, "entries", lambda _: {})
+    line = "the browser view is in the distribution roboaccord-view, not installed"
+    assert line in plan_of("sim:=reference")["messages"]
+    with pytest.raises(AccordError, match=line):
+        plan_of("sim:=reference", "view:=true")
+
+
+@needs_browser
 def test_without_viser_a_launch_goes_on_without_its_page(monkeypatch):
     """It states what to install; a page that was asked for is refused."""
     monkeypatch.setattr(choosing, "find_spec", lambda _: None)
@@ -390,7 +407,7 @@ def test_a_launch_records_and_says_where():
         (("namespace:=säge",), "namespace:=säge is not a name of ROS"),
         (("record:=/dev/null/bag",), "no bag can be written into /dev/null"),
         (("robot:=",), "robot:=NAME is missing"),
-        (("view:=page",), "view:=page: available: auto, true, false, browser"),
+        (("view:=page",), "view:=page: available: auto, true, false"),
     ],
 )
 def test_what_cannot_run_is_refused_in_one_line(words, reason):

@@ -37,7 +37,8 @@ def started(**decided):
     """Return the processes that would start, by name, and those that follow them."""
     context, found = LaunchContext(), {}
     context.launch_configurations.update({**DECIDED, **decided})
-    left = get_launch_description_from_python_launch_file(str(SIMULATE)).entities
+    *_, group = get_launch_description_from_python_launch_file(str(SIMULATE)).entities
+    left = group.get_sub_entities()
     while left:
         entity, *left = left
         if entity.condition is not None and not entity.condition.evaluate(context):
@@ -54,6 +55,12 @@ def ends(found):
     return {
         name: perform_substitutions(context, each._ends) for name, (each, context) in found.items()
     }
+
+
+def prefix(found, name):
+    process, context = found[name]
+    context.launch_configurations["with_parent"] = ""
+    return perform_substitutions(context, process.process_description.prefix)
 
 
 def parameters(found, name):
@@ -103,10 +110,13 @@ def test_gazebo_has_a_server_bridges_and_an_adapter_that_waits():
     assert parameters(found, "create")["x"] == 1e-05
     assert parameters(found, "controller")["peers"] == ["simulator"]
     for name, core in (("gazebo", "0"), ("bridge", "1"), ("gz_adapter", "1"), ("controller", "1")):
-        process, context = found[name]
-        context.launch_configurations["with_parent"] = ""
-        prefix = process.process_description.prefix
-        assert perform_substitutions(context, prefix).endswith(f"'{core}'"), name
+        assert prefix(found, name).endswith(f" '{core}'"), name
+
+
+def test_running_free_the_controller_is_a_process_on_all_cores():
+    found = started(composed="false", separate="true", lockstep="false")
+    assert ends(found) == {"simulator": "ends", "controller": "part"}
+    assert all(prefix(found, name).endswith(" ''") for name in found)
 
 
 @pytest.mark.parametrize("choice", ["gazebo_window", "rviz", "view", "foxglove"])

@@ -18,7 +18,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from subprocess import Popen
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import yaml
@@ -45,33 +45,6 @@ GAP = 5e-4  # s between setting and taking away: half an iteration
 DIGITS = 1e-5  # Gazebo reports components to six digits
 
 
-class Link(Protocol):
-    """Send efforts and step requests to Gazebo; `pauses` between the steps, or does not."""
-
-    pauses: bool
-
-    def missing(self) -> str:
-        """Return the first missing topic or service, or ""."""
-
-    def start(self) -> None:
-        """Give the robot in the paused world its rates at the start."""
-
-    def force(self, effort: Array) -> None:
-        """Put efforts (n,) [N m] in force."""
-
-    def push(self, wrench: Array) -> None:
-        """Put a wrench (6,) [N, N m] on `base_link` for the next control period."""
-
-    def switch(self, name: str, on: bool) -> None:
-        """Attach or detach; Gazebo confirms it on a topic of its own."""
-
-    def go_on(self) -> None:
-        """Let the world go on, after efforts are in force."""
-
-    def deliver(self) -> None:
-        """See everything delivered."""
-
-
 class FreeLink:
     """Send efforts over the bridge, to a world that runs from the first command on."""
 
@@ -88,6 +61,7 @@ class FreeLink:
         self._started: Popen[str] | None = None
 
     def missing(self) -> str:
+        """Return the first missing topic, or ""."""
         efforts = [self._publisher] if self._jointed else []
         for publisher in (*efforts, *self._switches.values()):
             if not publisher.get_subscription_count():
@@ -95,24 +69,30 @@ class FreeLink:
         return ""
 
     def start(self) -> None:
+        """Give the robot in the paused world its rates at the start."""
         if any(self._setup.initial.qd) or any(self._setup.initial.twist):
             set_rates(Server(self._world.name), self._setup)
 
     def force(self, effort: Array) -> None:
+        """Put efforts (n,) [N m] in force."""
         if self._jointed:
             self._send(self._codec.encode(0.0, effort))
 
     def push(self, wrench: Array) -> None:
+        """Refuse a wrench."""
         raise AccordError("a wrench lasts one step of Gazebo: it needs lockstep:=true")
 
     def switch(self, name: str, on: bool) -> None:
+        """Attach or detach; Gazebo confirms it on a topic of its own."""
         self._switches[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(Empty())
 
     def go_on(self) -> None:
+        """Let the world run, once."""
         if self._started is None:
             self._started = set_running(self._world)
 
     def deliver(self) -> None:
+        """See everything delivered."""
         graph.deliver(self._publisher)
 
 
@@ -143,6 +123,7 @@ class LockstepLink:
         self._connected = 0.0
 
     def missing(self) -> str:
+        """Return the first missing topic or service, or ""."""
         for name, publisher in self._publishers.items():
             if not publisher.has_connections():
                 return f"nothing in Gazebo listens to {self._topics[name]}"
@@ -151,15 +132,18 @@ class LockstepLink:
         return self._server.missing() if settled else "Gazebo was connected only now"
 
     def start(self) -> None:
+        """Give the robot in the paused world its rates at the start."""
         set_rates(self._server, self._setup)
 
     def force(self, effort: Array) -> None:
+        """Put efforts (n,) [N m] in force."""
         if not self._joints:
             return
         self._efforts.points[0].effort[:] = effort.tolist()
         self._publishers[graph.GZ_EFFORTS].publish(self._efforts)
 
     def push(self, wrench: Array) -> None:
+        """Put a wrench (6,) [N, N m] on `base_link` for the next control period."""
         # A persistent one adds to the last; Gazebo carries out a clear in between only after both.
         if self._steps != 1:
             raise AccordError(
@@ -182,15 +166,21 @@ class LockstepLink:
         )
 
     def switch(self, name: str, on: bool) -> None:
+        """Attach or detach; Gazebo confirms it on a topic of its own."""
         self._publishers[f"gz/{name}/{graph.GZ_SWITCH[on]}"].publish(message("Empty")())
 
     def go_on(self) -> None:
+        """Let the world take the steps of a control period, after efforts are in force."""
         self._server.wait()
         self._server.control(steps=self._steps)
 
     def deliver(self) -> None:
+        """See everything delivered."""
         with suppress(LockstepError):  # a server that has ended needs nothing more
             self._server.wait(AT_THE_END)
+
+
+Link: TypeAlias = FreeLink | LockstepLink
 
 
 def _switch_topics(setup: Setup) -> list[str]:

@@ -40,8 +40,8 @@ DONE = (0, -signal.SIGALRM)  # the latter of a node that was done, and hung as R
 INTERRUPTED = (130, 255, -signal.SIGINT, -signal.SIGTERM)  # 255: asyncio lost the status
 
 
-class Tied:
-    """Process of a run; a base of what launch starts.
+class Tied(ExecuteProcess):  # type: ignore[misc]
+    """Process of a run.
 
     Args:
         run: that it is of.
@@ -57,7 +57,7 @@ class Tied:
 
     def __init__(
         self,
-        run: Run,
+        run: LaunchedRun,
         label: str,
         ends: SomeSubstitutionsType,
         *,
@@ -70,7 +70,7 @@ class Tied:
     ) -> None:
         self.label, self.then, self.late = label, then, late
         self._run, self._ends, self._within = run, normalize_to_list_of_substitutions(ends), within
-        kept = [LaunchConfiguration(cores)] if cores else []
+        kept = [LaunchConfiguration(cores, default="")] if cores else []
         with_parent = LaunchConfiguration("with_parent")
         super().__init__(
             prefix=[with_parent, f" {int(number)} {os.getpid()} '", *kept, "'"],
@@ -89,11 +89,11 @@ class Tied:
         self.then = [GroupAction(self.then, launch_configurations=now)] if self.then else []
         refuse = OpaqueFunction(function=self._run.refuse, args=[self, self._within])
         limit = [Timer(period=self._within, actions=[refuse])] if self._within else []
-        return [*(super().execute(context) or []), *limit]  # type: ignore[misc]
+        return [*(super().execute(context) or []), *limit]
 
     def reason(self, code: int) -> str:
         """Return why it ended badly: what it wrote about it, or its status."""
-        lines: list[str] = self.get_stderr().splitlines()  # type: ignore[attr-defined]
+        lines = self.get_stderr().splitlines()
         errors = [line for line in lines if line.startswith("error: ")]
         if errors:
             return f"{self.label}: {errors[-1].removeprefix('error: ')}"
@@ -104,14 +104,10 @@ class Tied:
 
 
 class TiedNode(Tied, Node):  # type: ignore[misc]
-    """A node."""
+    """Node of a run."""
 
 
-class TiedProcess(Tied, ExecuteProcess):  # type: ignore[misc]
-    """A program that is no node."""
-
-
-class Run:
+class LaunchedRun:
     """Make the processes of a run, and end the launch when it is over.
 
     Attributes:
@@ -125,7 +121,7 @@ class Run:
 
     def process(self, label: str, ends: str, command: Iterable[Any], **options: Any) -> Tied:
         """Make a program that is no node; see `Tied`."""
-        return TiedProcess(self, label, ends, cmd=command, name=label, **options)
+        return Tied(self, label, ends, cmd=command, name=label, **options)
 
     def tool(self, label: str, ends: str, **options: Any) -> Tied:
         """Make a node of a package of ROS; see `Tied`."""

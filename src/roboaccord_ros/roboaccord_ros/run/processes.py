@@ -85,30 +85,17 @@ def _write_parameters(request: RunRequest, folder: Path) -> Path:
     scenario = folder / "scenario.yaml"
     data = json.loads(json.dumps(request.setup.scenario.data()))
     scenario.write_text(yaml.safe_dump(data), encoding="utf-8")
-    robot, given = request.setup.robot.name, path_changes(data) or [""]
-    limits: dict[str, Value] = {"timeout": request.timeout, "start_timeout": request.start_timeout}
+    robot, given = request.setup.robot, path_changes(data) or [""]
     common: dict[str, Value] = {
-        "robot": request.setup.robot.key,
-        "scenario": str(scenario),
-        **limits,
-        "set": given,
-    }
-    patience = 3.0 * request.start_timeout  # a controller node makes its controller twice
+        "robot": robot.key, "scenario": str(scenario), "set": given, "engine": request.engine,
+        "controller": request.controller, "inputs": _bag_of(request.inputs),
+        "timeout": request.timeout, "transport": "ros_processes",
+    }  # fmt: skip
+    limit = request.start_timeout  # a controller node makes its controller twice
     parameters: dict[str, dict[str, Value]] = {
-        "simulator": {
-            **common,
-            "engine": request.engine,
-            "start_timeout": patience,
-            "peers": ["controller", "recorder"],
-            "transport": "ros_processes",
-        },
-        "controller": {
-            **common,
-            "controller": request.controller,
-            "inputs": _bag_of(request.inputs),
-            "peers": ["simulator", "recorder"],
-        },
-        "recorder": {"robot": robot, "bag": str(request.bag.absolute()), "set": given},
+        "simulator": {**common, "start_timeout": 3.0 * limit, "peers": ["controller", "recorder"]},
+        "controller": {**common, "start_timeout": limit, "peers": ["simulator", "recorder"]},
+        "recorder": {"robot": robot.name, "bag": str(request.bag.absolute()), "set": given},
     }
     file = folder / "parameters.yaml"
     nodes = {name: {"ros__parameters": values} for name, values in parameters.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 
 import yaml
@@ -58,14 +59,7 @@ class Show:
         return cls(setups[0], tuple(setups[1:]))
 
 
-HEAD = """\
-# Topics of all robots, and how `ros2 bag record` is to subscribe to them (made by `make shared`):
-# ros2 bag record --storage mcap --regex '/(snake)/.*|/tf.*|/diagnostics' \\
-#     --qos-profile-overrides-path $(ros2 pkg prefix --share roboaccord_ros)/config/recorder.yaml
-# Nothing that is simulated is dropped, and a late recorder gets what is published once. What people
-# send is taken from reliable and best-effort publishers alike. Other topics are recorded as rosbag2
-# finds them.
-"""
+HEAD = resources.files("roboaccord_ros.shared").joinpath("robot.recorder.head")
 LATCHED = {
     "durability": "transient_local",
     "history": "keep_last",
@@ -119,7 +113,7 @@ def recorder_qos(setups: Sequence[Setup]) -> str:
         found[f"/{robot}/{names.ERROR}"] = dict(EVERY)
         inputs = (*input_topics(setup.robot), names.FAULT)
         found |= {f"/{robot}/{name}": dict(INPUT) for name in inputs}
-    return HEAD + yaml.safe_dump(found, sort_keys=True)
+    return HEAD.read_text(encoding="utf-8") + yaml.safe_dump(found, sort_keys=True)
 
 
 def main(words: list[str]) -> int:

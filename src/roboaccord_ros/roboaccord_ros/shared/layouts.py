@@ -7,6 +7,7 @@ import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 import yaml
@@ -65,7 +66,7 @@ def foxglove(setup: Setup) -> str:
         "near": 0.01,
         "far": 500,
     }
-    panels: dict[str, Json] = json.loads(_template("robot.foxglove.json", setup))
+    panels: dict[str, Any] = json.loads(_template("robot.foxglove.json", setup))
     panels["3D!scene"]["cameraState"] = camera
     diagnostics = panels.pop("RawMessages!diagnostics")
     if setup.joints:
