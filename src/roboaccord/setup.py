@@ -51,6 +51,10 @@ setup(
             "report/*.css",
             "contract/*.yaml",
             "description/*.md",
+            "bag/*.yaml",
+            "gazebo/*.yaml",
+            "gazebo/templates/*",
+            "testing/descriptions/*",
             "cli/templates/**/*.jinja",
         ]
     },

@@ -7,13 +7,10 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from roboaccord.contract import check_known
-from roboaccord.engines import EngineSpec, Scheme, read_settings
+from roboaccord.engines import EngineSpec, Scheme, imported, read_settings
 
 if TYPE_CHECKING:
-    from roboaccord.engines import Convert, EngineModel
-
-    from roboaccord_drake.reader import DrakeReading
-    from roboaccord_drake.simulator import DrakeSimulator
+    from roboaccord.engines import EngineModel
 
 ORDERS = {"discrete": 1, "rk4": 4}
 
@@ -44,24 +41,6 @@ def _version() -> str:
     return version("drake")
 
 
-def _simulator() -> type[DrakeSimulator]:
-    from roboaccord_drake.simulator import DrakeSimulator
-
-    return DrakeSimulator
-
-
-def _reader() -> type[DrakeReading]:
-    from roboaccord_drake.reader import DrakeReading
-
-    return DrakeReading
-
-
-def _sdf() -> Convert:
-    from roboaccord_drake.convert import convert
-
-    return convert
-
-
 def _scheme(model: EngineModel) -> Scheme:
     discrete = read_settings(model.options, "drake", DrakeSettings).integrator.lower() != "rk4"
     return Scheme("semi-implicit Euler" if discrete else "Runge-Kutta 4", turning="quaternion")
@@ -71,9 +50,9 @@ SPEC = EngineSpec(
     name="drake",
     package="drake",
     version=_version,
-    simulator=_simulator,
-    reader=_reader,
-    formats={"sdf": _sdf},
+    simulator=imported("roboaccord_drake.simulator:DrakeSimulator"),
+    reader=imported("roboaccord_drake.reader:DrakeReading"),
+    formats={"sdf": imported("roboaccord_drake.convert:convert")},
     settings=DrakeSettings,
     lacks={
         "contact": "no contact: its distances between convex hulls are wrong in places, and balls "

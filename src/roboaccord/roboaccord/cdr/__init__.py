@@ -18,11 +18,9 @@ if TYPE_CHECKING:
     from roboaccord.cdr.codecs import read_joint_state as read_joint_state
     from roboaccord.cdr.messages import Status as Status
     from roboaccord.cdr.messages import decode_bool as decode_bool
-    from roboaccord.cdr.messages import decode_clock as decode_clock
     from roboaccord.cdr.messages import decode_events as decode_events
     from roboaccord.cdr.messages import decode_statuses as decode_statuses
     from roboaccord.cdr.messages import decode_string as decode_string
-    from roboaccord.cdr.messages import decode_twist as decode_twist
     from roboaccord.cdr.messages import decode_wrench as decode_wrench
     from roboaccord.cdr.messages import encode_bool as encode_bool
     from roboaccord.cdr.messages import encode_clock as encode_clock
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from roboaccord.cdr.messages import encode_statuses as encode_statuses
     from roboaccord.cdr.messages import encode_string as encode_string
     from roboaccord.cdr.messages import encode_surfaces as encode_surfaces
-    from roboaccord.cdr.messages import encode_twist as encode_twist
     from roboaccord.cdr.messages import encode_wrench as encode_wrench
     from roboaccord.cdr.wire import HEADER as HEADER
     from roboaccord.cdr.wire import CdrReader as CdrReader

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from roboaccord.engines.reading import plane_chart as plane_chart
     from roboaccord.engines.reading import planes as planes
     from roboaccord.engines.spec import Case as Case
-    from roboaccord.engines.spec import Convert as Convert
     from roboaccord.engines.spec import Scheme as Scheme
+    from roboaccord.engines.spec import imported as imported
     from roboaccord.engines.spec import read_settings as read_settings
     from roboaccord.simulators.losses import Losses as Losses
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.spec import EngineSpec, imported
 from roboaccord.numerics.lazy import lazy_names
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from roboaccord.gazebo.form import is_level as is_level
     from roboaccord.gazebo.form import write_faceted as write_faceted
     from roboaccord.gazebo.form import write_squared as write_squared
-    from roboaccord.gazebo.sdformat import SdfReading
     from roboaccord.gazebo.sdformat import print_sdf as print_sdf
     from roboaccord.gazebo.twin import gazebo_case as gazebo_case
     from roboaccord.gazebo.twin import on_ground as on_ground
@@ -45,13 +44,12 @@ def _version() -> str:
     return tool_version()
 
 
-def _reader() -> type[SdfReading]:
-    from roboaccord.gazebo.sdformat import SdfReading
-
-    return SdfReading
-
-
-SDFORMAT = EngineSpec(name="sdformat", package="", version=_version, reader=_reader)
+SDFORMAT = EngineSpec(
+    name="sdformat",
+    package="",
+    version=_version,
+    reader=imported("roboaccord.gazebo.sdformat:SdfReading"),
+)
 
 __getattr__, __dir__, _lazy = lazy_names(__name__)
 

@@ -25,6 +25,7 @@ from roboaccord.description.base_kinds import Base
 from roboaccord.description.degrees import DEGREES
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
+from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.model import (
@@ -206,8 +207,7 @@ def degrees(skeleton: dartpy.dynamics.Skeleton) -> dict[str, int]:
 
 def _multiply(element: ET.Element, key: str, factor: float) -> None:
     if key in element.attrib:
-        numbers = [float(word) * factor for word in element.attrib[key].split()]
-        element.set(key, " ".join(repr(number) for number in numbers))
+        write_numbers(element, key, numbers(element, key) * factor)
 
 
 @contextmanager
