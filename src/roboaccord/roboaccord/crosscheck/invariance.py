@@ -86,7 +86,8 @@ class InvarianceCheck:
 
 def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
     """Make the first part of an engine's run again in moved worlds."""
-    ticks = judged_ticks(run)
+    least = np.searchsorted(run.time, run.time[0] + LEAST - 1e-9)
+    ticks = int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
     simulator = make_simulator(setup, engine)
     if simulator.unplaced:  # nobody can measure what round-off makes of other starts
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
@@ -130,12 +131,6 @@ def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
     if check.law:
         return outside("invariance", engine, f"{text}; {check.law}", "contact law", change.where)
     return outside("invariance", engine, text, where=change.where)
-
-
-def judged_ticks(run: Trajectory) -> int:
-    """Return how many ticks of a run are made again."""
-    least = np.searchsorted(run.time, run.time[0] + LEAST - 1e-9)
-    return int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
 
 
 def replay(

@@ -16,7 +16,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, NamedTuple
@@ -429,28 +429,20 @@ class StepCheck:
         return RobotState(step.after.time, step.position, step.error[:n], np.zeros(n))
 
 
-def check_bag(
-    run: BagRun,
-    scenario: Mapping[str, Json] | None = None,
-    tolerance: float = 0.0,
-    setup: Setup | None = None,
-) -> RecordedReport:
+def check_bag(run: BagRun, setup: Setup | None = None) -> RecordedReport:
     """Compare every control period of a recorded run with the reference, as the live check does.
 
     Args:
         run: from a bag.
-        scenario: as plain data, for a bag that holds none.
-        tolerance: as of `StepCheck`.
         setup: robot and scenario in place of the recorded ones.
 
     Raises:
         AccordError: if the scenario is not known.
     """
-    if not (data := scenario or run.scenario) and not setup:
+    if not run.scenario and not setup:
         raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
-    setup = setup or replace(run, scenario=data).setup()
-    motion = run.trajectory
-    check = StepCheck(setup, run.engine, run.engine_version, tolerance, run.transport)
+    setup, motion = setup or run.setup(), run.trajectory
+    check = StepCheck(setup, run.engine, run.engine_version, transport=run.transport)
     given = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
     check.note(motion.events)
     for i in range(len(motion) - 1):

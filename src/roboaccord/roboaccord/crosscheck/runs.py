@@ -247,7 +247,8 @@ def run_jobs(
     if spec.statistics:
         samples = spec.statistics.seeds * len(order) * len(statistics_steps(setup))
     else:
-        jobs[:0] = truth_jobs(steps)
+        # The reference by which all are measured, and its own error.
+        jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
     jobs = [job for job in jobs if job not in (known or {})]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": judged_duration(setup)}
@@ -258,11 +259,6 @@ def run_jobs(
         done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
     return Runs({**(known or {}), **dict(found)}, steps)
-
-
-def truth_jobs(steps: Sequence[float]) -> list[Job]:
-    """Return the runs of the reference by which all are measured, and its own error."""
-    return [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
 
 
 def statistics_steps(setup: Setup) -> list[float]:
@@ -349,12 +345,8 @@ class RepeatCheck:
 
 
 def check_repeat(runs: Runs, engine: str) -> RepeatCheck:
-    """Compare the run at the scenario's step with its repetition."""
-    return compare_runs(runs.shown(engine), runs.found[Job(engine, runs.steps[0], again=True)])
-
-
-def compare_runs(run: Trajectory, again: Trajectory) -> RepeatCheck:
-    """Return where two runs part first, and by how much."""
+    """Return where the run at the scenario's step and its repetition part first."""
+    run, again = runs.shown(engine), runs.found[Job(engine, runs.steps[0], again=True)]
     parts = [
         np.abs(getattr(again, name) - getattr(run, name))
         for name in ("q", "qd", "position", "orientation", "twist")
