@@ -15,12 +15,12 @@ from tempfile import TemporaryDirectory
 from types import ModuleType
 from typing import Any
 
+import roboaccord as ra
 from matplotlib.figure import Figure
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from roboaccord.cli.main import COMMANDS, command_at, core_command
-from roboaccord.numerics.lazy import IMPORT
 from roboaccord.scenario.files import load_setup, scenario_names
 from roboaccord.scenario.keys import Key, keys_of
 from roboaccord.scenario.setup import find_robot, robot_names
@@ -115,11 +115,9 @@ def _outside(page: File) -> Iterator[str]:
 
 def _python() -> Iterator[str]:
     yield "# Python API\n\nOf `import roboaccord as ra`; [Python](../python.md) introduces it.\n"
-    doors = (ROOT / "src/roboaccord/roboaccord/__init__.py").read_text(encoding="utf-8")
-    homes = {name: module for module, name in IMPORT.findall(doors)}
     for name in API:
         heading = f"{{heading: ra.{name}, toc_label: ra.{name}, members: [to_json]}}"
-        yield f"::: {homes[name]}.{name}\n    options: {heading}\n"
+        yield f"::: {getattr(ra, name).__module__}.{name}\n    options: {heading}\n"
 
 
 def _commands() -> Iterator[str]:

@@ -8,6 +8,7 @@ import inspect
 import json
 import logging
 import os
+import pydoc
 import re
 import subprocess
 import sys
@@ -94,11 +95,11 @@ def test_a_door_has_what_it_lists(room: str) -> None:
     """Whatever was imported before: a module of that name hides none."""
     module = importlib.import_module(room)
     assert module.__all__
-    source = inspect.getsource(module)
+    stub = Path(f"{module.__file__}i").read_text("utf-8")
     for name in module.__all__:
         if importlib.util.find_spec(f"{room}.{name}"):
             importlib.import_module(f"{room}.{name}")
-        meant = f"from {room} import {name} as {name}" in source
+        meant = f"from . import {name} as {name}" in stub
         assert inspect.ismodule(getattr(module, name)) == meant, f"{room}.{name}"
 
 
@@ -113,13 +114,14 @@ def test_doors_import_nothing() -> None:
     assert not heavy & {*done.stdout.split()}
 
 
-@pytest.mark.parametrize("name", ["run", "crosscheck", "view"])
-def test_a_room_is_the_function_of_its_name(name: str) -> None:
-    """Both are had by one name, whichever was imported first."""
-    room = importlib.import_module(f"roboaccord.{name}")
-    assert getattr(ra, name) is room
-    function = getattr(importlib.import_module("roboaccord.door"), name)
-    assert inspect.signature(room) == inspect.signature(function)
+@pytest.mark.parametrize("name", ["run", "crosscheck"])
+def test_a_function_is_no_folder_of_its_name(name: str) -> None:
+    """Whichever was imported first, and with the help of the function."""
+    importlib.import_module(f"roboaccord.{name}")
+    assert inspect.isfunction(getattr(ra, name))
+    assert pydoc.render_doc(getattr(ra, name), "%s", pydoc.plaintext).startswith(
+        f"function {name} in module roboaccord.door."
+    )
 
 
 def test_a_run_is_that_of_the_loop(run: ra.Run) -> None:

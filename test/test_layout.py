@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -12,6 +13,19 @@ import pytest
 from workspace import PACKAGES, ROOT
 
 MOST = 18
+FEW = 5
+ORDERED = [name for name in PACKAGES if name == "roboaccord_ros" or "roboaccord_" not in name]
+BASE = {"contract", "numerics", "description"}
+TOP = {"cli", "door", "testing"}
+FORBIDDEN = {
+    "contract": {"cli", "report", ""},
+    "crosscheck": {"gazebo", "report"},
+    "gazebo": {"view"},
+    "run": {"report"},
+    "testing": {"cli"},
+}
+AWAY, WAITING = {"gazebo": {"view"}}, {"view": "roboaccord_view"}
+"""Exceptions until the room view is in its package."""
 GROUPS = {"roboaccord.engines", "roboaccord.robots"}  # of entry points, called as rooms are
 
 
@@ -24,10 +38,23 @@ def modules(package: str) -> dict[str, Path]:
     }
 
 
-def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
+def definers(known: dict[str, Path]) -> dict[str, str]:
+    """Return the module that defines each name which a package lists in its stub."""
+    found = {}
+    for package, path in known.items():
+        stub = path.with_suffix(".pyi")
+        for node in ast.parse(stub.read_text("utf-8")).body if stub.is_file() else ():
+            if isinstance(node, ast.ImportFrom) and node.level:
+                for alias in node.names:
+                    found[f"{package}.{alias.name}"] = f"{package}.{node.module or alias.name}"
+    return found
+
+
+def imports(path: Path, known: dict[str, Path], homes: Mapping[str, str] = {}) -> Iterator[str]:
     """Yield the modules of its package that a module imports, in functions and for types too.
 
     Or names in a string, `package.module` or `package.module:name`, by which they are imported.
+    What a package lists in its stub is of the module that defines it.
     """
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = []
@@ -38,7 +65,8 @@ def imports(path: Path, known: dict[str, Path]) -> Iterator[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             name = node.value.partition(":")[0]
             names = [name] if "." in name and name in known and name not in GROUPS else []
-        for name in names:
+        for each in names:
+            name = homes.get(each, each)
             while name and name not in known:
                 name = name.rpartition(".")[0]
             if name:
@@ -50,17 +78,42 @@ def room(module: str) -> str:
     return module.split(".")[1] if "." in module else ""
 
 
+def arrows(package: str) -> dict[str, set[str]]:
+    """Return the rooms that each room of a package imports; "" is the package itself."""
+    known = modules(package)
+    homes, found = definers(known), defaultdict[str, set[str]](set)
+    for name, path in known.items():
+        found[room(name)].update(map(room, imports(path, known, homes)))
+    return {name: used - {name} for name, used in found.items()}
+
+
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_module_and_no_room_imports_in_a_circle(package: str) -> None:
     """Both graphs have a topological order; `graphlib` names the circle where there is one."""
     known = modules(package)
-    graph = {name: set(imports(path, known)) - {name} for name, path in known.items()}
-    graph.pop(package)  # the public names, which lead everywhere
+    homes = definers(known)
+    graph = {name: {*imports(path, known, homes)} - {name} for name, path in known.items()}
     TopologicalSorter(graph).prepare()
-    rooms: dict[str, set[str]] = {}
-    for module, used in graph.items():
-        rooms.setdefault(room(module), set()).update(map(room, used - {package}))
-    TopologicalSorter({name: used - {name} for name, used in rooms.items()}).prepare()
+    TopologicalSorter(arrows(package)).prepare()
+
+
+def test_no_arrow_leads_upwards() -> None:
+    """A room does not know what is above it, nor the core and robots what is beside them."""
+    for name, used in arrows("roboaccord").items():
+        assert used & FORBIDDEN.get(name, set()) <= AWAY.get(name, set()), name
+    beside = {"roboaccord_files", "roboaccord_view", "roboaccord_studies"}
+    for package in ORDERED:
+        for name, path in modules(package).items():
+            text = path.read_text("utf-8")
+            assert not [each for each in beside if re.search(rf"\b{each}\b", text)], name
+
+
+@pytest.mark.parametrize("name", sorted({*arrows("roboaccord")} - {*TOP, *BASE, ""}))
+def test_a_room_stands_on_few_others(name: str) -> None:
+    """At most five, counted at the module that defines a name, beside those that all stand on."""
+    if name in WAITING:
+        pytest.skip(f"{name} moves to {WAITING[name]}")
+    assert len(arrows("roboaccord")[name] - BASE) <= FEW
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -95,5 +148,4 @@ def test_a_class_name_stands_once_in_a_package(package: str) -> None:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.ClassDef):
                 found[node.name].add(name)
-    assert found
     assert {name: places for name, places in found.items() if len(places) > 1} == {}

@@ -59,7 +59,7 @@ def test_what_is_not_installed_is_named_with_its_package(
 
 def test_a_function_that_no_package_adds_is_no_attribute() -> None:
     """Names of the core and of packages are listed together."""
-    with pytest.raises(AttributeError, match="has no attribute 'nonsense'"):
+    with pytest.raises(AttributeError, match="No roboaccord attribute nonsense"):
         _ = ra.nonsense
     assert {n for n in plugins.entries("functions") if "." not in n} <= {*dir(ra)}
 

@@ -69,7 +69,7 @@ KNOWN = {
     "roboaccord/bag/recover:_copy": "opens the writer of a copy",
     "roboaccord/bag/writer:__enter__": "opens the writer of a bag",
     "roboaccord/cli/about:walk": PACKAGE,
-    "roboaccord/cli/check:problems_of_robot": PACKAGE,
+    "roboaccord/gazebo/shipped:problems_of_robot": PACKAGE,
     "roboaccord/cli/pieces:_content": WHOLE,
     "roboaccord/cli/start:_orphans": OWN,
     "roboaccord/description/extents:_points": CHECKED,

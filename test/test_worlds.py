@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from roboaccord.cli.check import setups_in_gazebo
 from roboaccord.cli.main import run
 from roboaccord.gazebo.check import check_file, check_robot
 from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
+from roboaccord.gazebo.shipped import setups_in_gazebo
 from roboaccord.gazebo.tool import schema_folder, sdformat_problems, sdformat_tool
 from roboaccord.scenario.setup import find_robot, robot_names
 from roboaccord_ros.shared.files import Show

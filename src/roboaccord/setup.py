@@ -47,6 +47,7 @@ setup(
     package_data={
         NAME: [
             "py.typed",
+            "**/*.pyi",
             "report/*.html",
             "report/*.css",
             "contract/*.yaml",
@@ -68,6 +69,7 @@ setup(
     # What `accord parity` and `check` need; every other command needs extras (contract/errors.py).
     # Below the next of numba, rosbags and xacro: of these, private parts are used (test_bounds).
     install_requires=[
+        "lazy-loader>=0.4",
         "numpy>=1.26",
         "pydantic>=2.5",
         "pyyaml>=6",
@@ -91,6 +93,7 @@ setup(
             "mjcf = roboaccord.robots.file:FileRobot",
         ],
         "roboaccord.runners": ["direct = roboaccord.run.runner:run_direct"],
+        "roboaccord.twins": ["gz = roboaccord.gazebo.twin:recorded_twin"],
     },
     zip_safe=True,
 )

@@ -2,9 +2,4 @@
 
 from roboaccord.contract import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "gaits.gait": ("evaluate", "horizontal"),
-    "gaits.landscape": ("LIMIT", "landscape"),
-    "gaits.search": ("find_collisionless", "minimise"),
-    "model.parameters": ("MonkeyBotParameters",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -11,6 +11,7 @@ from monkeybot.stability.basin import Disturbance, Draws, basin, changed, robust
 from monkeybot.stability.rollouts import walk
 from monkeybots import REPORT, oracle
 from roboaccord import AccordError
+from roboaccord.run import pieces
 from roboaccord.run.pieces import kept_in
 from roboaccord.run.results_file import ResultsFile
 from workspace import accord, succeed
@@ -93,7 +94,7 @@ def test_who_goes_backwards_or_turns_the_elbow_round_is_lost(clocked):
 def test_threads_and_a_file_change_no_bit_and_the_seed_does(clocked, wide, tmp_path, monkeypatch):
     noise, found = Disturbance(jitter=1e-3, torque_error=0.01, parameter_error=1e-3), []
     for threads in (1, 3):
-        monkeypatch.setattr("roboaccord.run.pieces.cores", lambda threads=threads: threads)
+        monkeypatch.setattr(pieces, "cores", lambda threads=threads: threads)
         again = basin(clocked, REPORT, sd_angle=0.05, sd_rate=0.25, draws=Draws(200, 100))
         found.append(robustness(clocked, REPORT, noise, draws=Draws(12, 40)))
         assert again.walks.final.tobytes() == wide.walks.final.tobytes()

@@ -16,6 +16,7 @@ from roboaccord import (
     simulate,
 )
 from roboaccord.contract.state import RobotState
+from roboaccord.crosscheck import invariance
 from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.engines import default_names, simulate_model, spec
@@ -484,7 +485,7 @@ def test_the_compiled_friction_of_joints_gives_the_bits_of_the_one_in_python(nam
 @pytest.mark.parametrize("name", default_names())
 def test_release_flight_and_grip_are_the_same_in_a_moved_world(name, monkeypatch):
     """Both hinges, the free base, and the mass matrix by which a hand grips."""
-    monkeypatch.setattr("roboaccord.crosscheck.invariance.PART", 1.0)
+    monkeypatch.setattr(invariance, "PART", 1.0)
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", ["duration=0.5"]))
     run = run_setup(setup, make_simulator(setup, name))
     assert [event.kind for event in run.events] == ["magnet_off", "magnet_on"]

@@ -21,6 +21,7 @@ from PIL import Image
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.parameters import load_parameters
 from roboaccord.report.curves import EMPTY
+from roboaccord.run import pieces
 
 HREF = "{http://www.w3.org/1999/xlink}href"
 GAIT = horizontal(2.0, limit=LIMIT)
@@ -44,7 +45,7 @@ def field(parameters):
 @pytest.mark.parametrize("threads", [1, 2, 7])
 def test_threads_change_no_bit(parameters, field, threads, monkeypatch):
     """Blocks are the same whoever works at them, and each gait stands alone."""
-    monkeypatch.setattr("roboaccord.run.pieces.cores", lambda: threads)
+    monkeypatch.setattr(pieces, "cores", lambda: threads)
     again = landscape(GAIT, parameters, field.w1, field.w2)
     for name in FIELDS:
         assert getattr(again, name).tobytes() == getattr(field, name).tobytes()

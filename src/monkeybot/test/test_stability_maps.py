@@ -21,6 +21,7 @@ from monkeybot.stability.maps import (
 from monkeybot.stability.pictures import write_design, write_stability
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
+from roboaccord.run import pieces
 from roboaccord.run.pieces import kept_in
 from roboaccord.run.results_file import ResultsFile
 from workspace import accord, succeed
@@ -76,7 +77,7 @@ def test_where_the_drop_changes_sign_there_is_the_horizontal_gait(near):
 
 
 def test_threads_and_a_file_of_pieces_change_no_bit(near, tmp_path, monkeypatch):
-    monkeypatch.setattr("roboaccord.run.pieces.cores", lambda: 1)
+    monkeypatch.setattr(pieces, "cores", lambda: 1)
     for _ in range(2):  # the second time all is in the file
         with kept_in(ResultsFile(tmp_path / "map.jsonl", "map", {})):
             again = stability_map(REPORT, *NEAR)

@@ -2,8 +2,4 @@
 
 from roboaccord.contract import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "contact.clearance": ("Clearance",),
-    "model.arm": ("Kinematics",),
-    "model.parameters": ("PackbotParameters",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

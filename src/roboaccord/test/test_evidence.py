@@ -21,10 +21,10 @@ from roboaccord.crosscheck.hypotheses import Hypothesis, resolution_of
 from roboaccord.crosscheck.recorded import StepCheck
 from roboaccord.crosscheck.scheme import SchemeCheck, judge_scheme
 from roboaccord.crosscheck.verdict import judge
-from roboaccord.robots.controllers import chatter
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_setup
 from roboaccord.scenario.scenario import Tolerances
+from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 from test_outcomes import CHECKS, STEP
 

@@ -17,6 +17,7 @@ import pytest
 from isolated_jobs import end
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.parity import collection
 from roboaccord.crosscheck.parity.collection import ReadingOptions, causes_of, examine_all
 from roboaccord.crosscheck.parity.compare import ReferenceReading
 from roboaccord.crosscheck.parity.result import ReadingStatus
@@ -483,7 +484,7 @@ def test_an_engine_that_does_not_answer_is_undecided(
 ) -> None:
     """No time at all: that is no refusal, nor a cause to repair."""
     need("mujoco")
-    monkeypatch.setattr("roboaccord.crosscheck.parity.collection.TIMEOUT", 0.0)
+    monkeypatch.setattr(collection, "TIMEOUT", 0.0)
     words = f"parity {DATA}/TwoDofs.urdf --engines mujoco --junit {tmp_path}/j.xml --json"
     assert run(words.split()) == 1
     data = json.loads(capsys.readouterr().out)

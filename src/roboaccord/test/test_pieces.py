@@ -21,6 +21,7 @@ from roboaccord.cli.pieces import Pieces
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault
 from roboaccord.description.parameters import Parameters
+from roboaccord.run import versions
 from roboaccord.run.pieces import _remote, held, kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile, decode, encode
 from roboaccord.run.sweep import _Job, _run
@@ -149,7 +150,7 @@ def test_a_file_of_another_study_is_refused_and_kept(tmp_path):
 @pytest.mark.parametrize("folder", ["config", "meshes", "scenarios", "urdf"])
 def test_the_digest_tells_changed_files_from_the_same(tmp_path, monkeypatch, folder):
     """A study does not go on with other parameters, nor with another description."""
-    monkeypatch.setattr("roboaccord.run.versions.share", tmp_path.joinpath)
+    monkeypatch.setattr(versions, "share", tmp_path.joinpath)
     file = tmp_path / "roboaccord" / folder / "deeper" / "file"
     file.parent.mkdir(parents=True)
     found = list[str]()

@@ -2,37 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.contract import check_known
 from roboaccord.engines import EngineSpec, Scheme, imported, read_settings
+
+from roboaccord_drake.settings import DrakeSettings
 
 if TYPE_CHECKING:
     from roboaccord.engines import EngineModel
-
-ORDERS = {"discrete": 1, "rk4": 4}
-
-
-@dataclass(frozen=True)
-class DrakeSettings:
-    """Hold the integrator.
-
-    Args:
-        integrator: `discrete` is Drake's discrete plant, which has joint stops; `rk4` the
-            Runge-Kutta method of order 4 on its continuous plant, which has neither stops nor mimic
-            joints.
-
-    Raises:
-        AccordError: for another one.
-    """
-
-    integrator: str = "discrete"
-
-    def __post_init__(self) -> None:
-        name = str(self.integrator).lower()
-        check_known("unknown integrator ", name, ORDERS)
 
 
 def _version() -> str:

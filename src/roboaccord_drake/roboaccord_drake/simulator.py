@@ -14,12 +14,12 @@ from roboaccord.contract import (
     RobotState,
     check_state,
 )
-from roboaccord.engines import WORLD, EngineModel, EngineSimulator, Losses, read_settings
+from roboaccord.engines import WORLD, EngineModel, EngineSimulator, read_settings
 from roboaccord.numerics import quaternion_matrix, yaw_quaternion
-from roboaccord.simulators import LOCK_INERTIA
+from roboaccord.simulators import LOCK_INERTIA, Losses
 
-from roboaccord_drake import ORDERS, DrakeSettings
 from roboaccord_drake.model import CONTINUOUS, DrakeMechanism, dynamics_of, link_of, make_plant
+from roboaccord_drake.settings import ORDERS, DrakeSettings
 
 REPLACED = 1e-6  # relative: a mass or an inertia that is not a rounding of the description's
 

@@ -17,10 +17,10 @@ from roboaccord.crosscheck.invariance import check_invariance
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.engines import default_names, engine_names, spec
 from roboaccord.engines.spec import Missing
-from roboaccord.gazebo.twin import by_contacts, on_ground
+from roboaccord.gazebo.twin import on_ground
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario, make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, by_contacts
 from roboaccord_ros.gazebo import bridge, transport
 from roboaccord_ros.gazebo import simulator as gazebo_simulator
 

@@ -2,7 +2,4 @@
 
 from roboaccord.contract import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "model.kinematics": ("Kinematics",),
-    "model.parameters": ("RollerSphereParameters",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

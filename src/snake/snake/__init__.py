@@ -2,8 +2,4 @@
 
 from roboaccord.contract import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "controllers.serpenoid": ("SerpenoidController",),
-    "model.parameters": ("SnakeParameters",),
-    "simulators.metrics": ("metrics",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

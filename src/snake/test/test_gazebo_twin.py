@@ -18,10 +18,10 @@ from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.engines.grip import ERP, Grip
 from roboaccord.engines.spec import Footing
 from roboaccord.engines.twin import twin_of
-from roboaccord.gazebo.twin import by_contacts, gazebo_engine, misplaced
+from roboaccord.gazebo.twin import gazebo_engine, misplaced
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario, make_scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, by_contacts
 
 BAG = Path(__file__).parent / "data" / "serpenoid_gz"  # of 7 links on slippery ground, 50 ticks
 STEP = 0.001  # s

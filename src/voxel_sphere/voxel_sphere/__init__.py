@@ -2,10 +2,4 @@
 
 from roboaccord.contract import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "model": ("VoxelSphereParameters",),
-    "rolling.field": ("Field",),
-    "rolling.motion": ("Roller",),
-    "terrain.generate": ("surface_parts",),
-    "terrain.recipes": ("surface_of",),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,20 +19,17 @@ from roboaccord.contract.files import check_target
 from roboaccord.contract.modes import Modes
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, by_fields
-from roboaccord.description.checks import check_world
 from roboaccord.description.findings import RuleFinding
-from roboaccord.description.resources import share
 from roboaccord.description.rules import ALL, RULES, explain, findings
 from roboaccord.description.urdf_file import NO_PACKAGES, STANDARD_INPUT, UrdfFile, read_text
 from roboaccord.description.xacro_file import NO_ARGUMENTS
 from roboaccord.engines.formats import format_of, formats, read_robot
-from roboaccord.gazebo.check import check_file, check_robot
-from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
+from roboaccord.gazebo.check import check_file
+from roboaccord.gazebo.shipped import problems_of_robot, shipped_folder
 from roboaccord.gazebo.tool import INSTALL, Problem, schema_folder, sdformat_problems, sdformat_tool
 from roboaccord.report.sarif import sarif
 from roboaccord.run.output import write_text
-from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord.scenario.setup import robot_names
 
 COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 MISSING = {
@@ -121,7 +117,7 @@ def check_command(
         rules = {name: row._asdict() for name, row in RULES.items() if rule in (ALL, name)}
         data = {"rules": rules} if rule == ALL else {"rule": rule, **rules[rule]}
         return Result(data, [Text(explained)])
-    shipped = _shipped_folder()
+    shipped = shipped_folder()
     folders = [*(models or []), *([shipped / "models"] if shipped else [])]
     named, arguments = split_arguments(words or [])
     files = [Path(name) for name in named]
@@ -181,43 +177,6 @@ def finding_text(each: RuleFinding) -> Text:
         (each.severity, COLOURS[each.severity]),
         f": {each.message} [{each.rule}]\n    {each.cure}",
     )
-
-
-def problems_of_robot(name: str, tool: str) -> list[Problem]:
-    """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
-    bridge = share(find_robot(name).package) / "config" / "bridge.yaml"
-    if not bridge.is_file():
-        return ["config/bridge.yaml is missing"]
-    shipped = _shipped_folder()
-    worlds = sorted((shipped / "worlds").glob("*.sdf")) if shipped else []
-    problems: list[Problem] = []
-    for setup in setups_in_gazebo(name):
-        urdf = expand_for_gazebo(setup)
-        if tool:
-            with tempfile.TemporaryDirectory() as folder:
-                path = Path(folder) / f"{name}.urdf"
-                path.write_text(urdf, encoding="utf-8")
-                problems += sdformat_problems(tool, path, [])
-        problems += check_robot(urdf, bridge.read_text(encoding="utf-8"), worlds)
-        try:
-            check_world(urdf, base_in_gazebo(setup.scenario))
-        except AccordError as error:
-            problems.append(str(error))
-    return list(dict.fromkeys(problems))
-
-
-def setups_in_gazebo(name: str) -> list[Setup]:
-    """Return a setup of a robot for each base that its scenarios have in Gazebo."""
-    package = find_robot(name).package
-    scenarios = [load_scenario(package, name, each) for each in scenario_names(package)]
-    return [Setup.of(each) for each in {base_in_gazebo(each): each for each in scenarios}.values()]
-
-
-def _shipped_folder() -> Path | None:
-    try:
-        return share("roboaccord_ros")
-    except AccordError:
-        return None
 
 
 def _title(path: Path) -> str:

@@ -9,6 +9,7 @@ belongs to a robot or a command carries its name, `OWNER.NAME`:
     scenarios    PACKAGE = package, which ships scenarios/PACKAGE/*.yaml for the robots of PACKAGE;
                  in packages.yaml PACKAGE.SCENARIO, each of them
     functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE
+    twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
     displays     NAME = module:function, what `accord run --view` or `view:=` shows a run with
 
 `packages.yaml` beside this file lists what the repository's packages add. It is read for one

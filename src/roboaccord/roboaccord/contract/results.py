@@ -8,9 +8,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias, get_args, get_type_hints
 
 import numpy as np
+
+from roboaccord.contract.shown import display
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -138,8 +140,11 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
 class Shown:
     """A result that shows itself: as JSON, and printed or in a notebook as by the command.
 
-    What prints and draws results stands above them, so it is found by the front door.
+    Attributes:
+        shown_by: `module:function` that prints it, of a package beside the core.
     """
+
+    shown_by: ClassVar[str] = ""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the fields."""
@@ -147,15 +152,11 @@ class Shown:
 
     def __str__(self) -> str:
         """Return what the command prints."""
-        from roboaccord import text_of
-
-        return text_of(self)
+        return display.text(self)
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""
-        from roboaccord import html_of
-
-        return html_of(self)
+        return display.html(self)
 
     def plot(self, *what: str, out: str | PurePath | None = None) -> Figure:
         """Draw it.
@@ -168,9 +169,8 @@ class Shown:
         Raises:
             AccordError: for a name that is unknown, or a file that cannot be written.
         """
-        from roboaccord import plot_of
-
-        return plot_of(self, what, out)
+        figure: Figure = display.plot(self, what, out)
+        return figure
 
 
 class Drawn(Shown):

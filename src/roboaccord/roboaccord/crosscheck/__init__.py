@@ -6,25 +6,6 @@
 3. whole trajectories at dt, dt/2, dt/4: agreement is shown by convergence.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from roboaccord.numerics.lazy import lazy_names, make_callable
-
-if TYPE_CHECKING:
-    from roboaccord.crosscheck.cause import Cause as Cause
-    from roboaccord.crosscheck.cause import CauseFinder as CauseFinder
-    from roboaccord.crosscheck.cause import Companion as Companion
-    from roboaccord.crosscheck.live import BEHIND as BEHIND
-    from roboaccord.crosscheck.live import LiveStep as LiveStep
-    from roboaccord.crosscheck.live import LiveSteps as LiveSteps
-    from roboaccord.crosscheck.own_log import LogReport as LogReport
-    from roboaccord.crosscheck.recorded import HELD as HELD
-    from roboaccord.crosscheck.recorded import RecordedReport as RecordedReport
-    from roboaccord.crosscheck.recorded import StepCheck as StepCheck
-    from roboaccord.crosscheck.recorded import contacts_of as contacts_of
-    from roboaccord.crosscheck.run import run_crosscheck as run_crosscheck
+from roboaccord.numerics.lazy import lazy_names
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
-make_callable(__name__)

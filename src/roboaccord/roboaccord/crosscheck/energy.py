@@ -20,14 +20,14 @@ from roboaccord.contract.interfaces import Engine, ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.description.kinematics import TreeKinematics
+from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.engines import name_of
 from roboaccord.numerics.rotations import quaternion_matrix, rotation_vector
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
-from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower, motion_of
+from roboaccord.simulators.losses import CHANNELS, FRICTION, IMPACTS, LawPower
 
 _ROUND_OFF = 1e-7  # s, far below any control period
 SAMPLES = 1000  # enough for a plot

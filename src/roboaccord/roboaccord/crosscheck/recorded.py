@@ -16,15 +16,15 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
 from roboaccord.bag.topics import FREE
+from roboaccord.contract import plugins
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import HOLDING, Fault, fault_of
 from roboaccord.contract.interfaces import Acceleration
@@ -39,11 +39,10 @@ from roboaccord.crosscheck.twin_ticks import TwinTicks
 from roboaccord.crosscheck.verdict import Rates, judge_one_step
 from roboaccord.engines import engine_names, spec
 from roboaccord.engines.spec import EngineSpec
-from roboaccord.gazebo.twin import GAZEBO_ENGINE, by_contacts, gazebo_case
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, by_contacts
 from roboaccord.simulators.joints import RELEASE
 
 GAZEBO, BRIDGED = "gz", "ros_gz"  # engine, and the transport of a launch
@@ -496,9 +495,8 @@ def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:
     """Return the engine of a recorded run, which has a twin if any has; arguments as above."""
     if engine != GAZEBO:
         return spec(engine)
-    started = transport.startswith(BRIDGED)
-    case = partial(gazebo_case, contacts=contacts_of(setup, transport), started=started)
-    return replace(GAZEBO_ENGINE, case=case)
+    make: Callable[..., EngineSpec] = plugins.load("twins", engine)
+    return make(contacts_of(setup, transport), started=transport.startswith(BRIDGED))
 
 
 def contacts_of(setup: Setup, transport: str) -> str:

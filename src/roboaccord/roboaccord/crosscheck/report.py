@@ -21,10 +21,10 @@ from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.runs import Engines, RepeatCheck, Runs, judged_duration
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks
-from roboaccord.robots.controllers import chatter
 from roboaccord.run.metrics import metrics_of
 from roboaccord.run.versions import versions_of
 from roboaccord.scenario.scenario import Tolerances
+from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
 

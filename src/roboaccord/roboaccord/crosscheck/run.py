@@ -44,9 +44,9 @@ from roboaccord.crosscheck.runs import (
 )
 from roboaccord.crosscheck.scheme import check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge
-from roboaccord.robots.controllers import chatter
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
+from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.setup import Setup
 
 NOT_WORDS = re.compile(r"\W+")

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from roboaccord.contract.interfaces import LinkMotion
-from roboaccord.contract.state import Array
+from roboaccord.contract.state import Array, RobotState
 from roboaccord.numerics.jit import kernel
-from roboaccord.numerics.rotations import cross
+from roboaccord.numerics.rotations import cross, quaternion_matrix, turn_twist
 
 if TYPE_CHECKING:
     from roboaccord.description.tree import Tree
@@ -225,3 +225,16 @@ class TreeKinematics:
             forces, torques, self._base, self._effort,
         )  # fmt: skip
         return self._base, self._effort
+
+
+def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> LinkMotion:
+    """Return the motion of all links in a state; its arrays are used again by the next call.
+
+    The ball of a bearing turns where the bearing stands, wherever its odometry puts it.
+    """
+    rotation = quaternion_matrix(state.orientation)
+    twist = turn_twist(rotation, state.twist)
+    position = state.position
+    if tree.bearing:
+        position, twist[:3] = np.zeros(3), 0.0
+    return kinematics.move(state.q, state.qd, position, rotation, twist)

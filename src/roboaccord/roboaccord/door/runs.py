@@ -23,11 +23,11 @@ from roboaccord.door.arguments import (
     setup_of,
 )
 from roboaccord.engines import check_engine
-from roboaccord.robots.controllers import chatter
 from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.loop import NO_INPUTS
 from roboaccord.run.output import fresh, write_text
 from roboaccord.run.runner import Run, RunRequest, find_runner
+from roboaccord.scenario.servo import chatter
 from roboaccord.scenario.watch import TIMEOUT
 from roboaccord.simulators.base import Simulator
 

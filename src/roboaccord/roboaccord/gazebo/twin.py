@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from roboaccord.engines.spec import Case, EngineSpec, Footing, Scheme
 from roboaccord.engines.twin import ROUNDING
 from roboaccord.gazebo.form import LEVEL, describe, is_level
 from roboaccord.scenario.scenario import Scenario
-from roboaccord.scenario.setup import Setup
+from roboaccord.scenario.setup import Setup, by_contacts
 
 
 def gazebo_engine(setup: Setup, contacts: str, *, started: bool = False) -> EngineSpec:
@@ -69,26 +70,16 @@ GAZEBO_ENGINE = EngineSpec(name="gz", package="gz-sim", version=lambda: "")
 """Gazebo as an engine that has a twin, and simulates nothing here."""
 
 
+def recorded_twin(contacts: str, *, started: bool) -> EngineSpec:
+    """Return Gazebo as it made a recorded run: with a twin if that can be; arguments as above."""
+    return replace(GAZEBO_ENGINE, case=partial(gazebo_case, contacts=contacts, started=started))
+
+
 def gazebo_case(setup: Setup, contacts: str, *, started: bool = False) -> Case:
     """Return what Gazebo's twin is made of; arguments and errors as of `gazebo_engine`."""
     engine = gazebo_engine(setup, contacts, started=started)
     misreadings = misread(setup, contacts, started=started)
     return Case(by_contacts(setup, contacts)[0], engine, misreadings)
-
-
-def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
-    """Return a setup with the law and the time steps of Gazebo's contacts, and whether it has them.
-
-    Args:
-        setup: robot and scenario.
-        contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
-    """
-    law = setup.robot.contact_shapes.get(contacts)
-    if setup.force_law is None or not law:
-        return setup, False
-    data = setup.scenario.data()
-    data["friction"] = {**data["friction"], **law}
-    return Setup.of(Scenario(**data)), True
 
 
 def on_ground(setup: Setup, contacts: str) -> Setup:

@@ -24,12 +24,11 @@ from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.energy import Stored, net_work
-from roboaccord.description.kinematics import TreeKinematics
+from roboaccord.description.kinematics import TreeKinematics, motion_of
 from roboaccord.description.tree import Tree
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.keys import in_yaml, keys_of
 from roboaccord.scenario.setup import Setup
-from roboaccord.simulators.losses import motion_of
 
 RUNS = Path("runs")
 _log = logging.getLogger(__name__)

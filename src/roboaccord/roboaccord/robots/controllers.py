@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from yaml import YAMLError
@@ -16,7 +16,7 @@ from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.yaml_files import parse_yaml
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.scenario.controllers import make_controller, shipped_factory
+from roboaccord.scenario.servo import Servo
 from roboaccord.scenario.setup import Setup
 
 LARGEST = 50_000_000  # bytes of a trajectory's file
@@ -30,7 +30,7 @@ def inertias(setup: Setup) -> Array:
     return np.diag(tree.mass_matrix(start.q, start.position, rotation)).reshape(n)
 
 
-class Posture:
+class Posture(Servo):
     """Hold a posture by proportional and derivative efforts.
 
     Attributes:
@@ -68,42 +68,6 @@ class Posture:
         """Return the efforts towards the goal of the state's time."""
         (q, qd), (stiffness, damping) = self.goal(state.time), self.gains
         return Command(stiffness * (q - state.q) + damping * (qd - state.qd))
-
-
-def chatter(setup: Setup) -> str:
-    """Return in words which servo chatters, and at which period it would not; "" where none does.
-
-    Under efforts that are held over a period T, stiffnesses K and dampings D = r K map
-    displacements of joints with the inertia M, as it is at the start, the base free to give way, to
-
-        q+ = q + T v + T^2 a / 2,    v+ = v + T a,    a = -M^-1 (K q + D v).
-
-    In a mode with M^-1 K = w^2 that is stable while T r w^2 <= 2, and T <= 2 r [Jury's criterion,
-    as in Astrom and Wittenmark, Computer-Controlled Systems, 1997, 3.2]: with any damping only
-    up to w T = 2, and without damping at no period, but for the friction of the joints.
-    """
-    factory = shipped_factory(setup, setup.scenario.controller.get("name", "none"))
-    if not (isinstance(factory, type) and issubclass(factory, Posture) and setup.joints):
-        return ""
-    (stiffness, damping), start = cast(Posture, make_controller(setup)).gains, setup.initial
-    tree = TreeDynamics(setup.tree, setup.joints, setup.scenario.base, 0.0)
-    mass = tree.mass_matrix(start.q, start.position, quaternion_matrix(start.orientation))
-    mobility = np.linalg.inv(mass)[-len(start.q) :, -len(start.q) :]
-    values, shapes = np.linalg.eig(mobility * stiffness)
-    fastest, ratio = values.real.argmax(), float(damping[0] / (stiffness[0] or 1.0))
-    square = float(values.real[fastest])
-    joint = int((np.abs(shapes[:, fastest]) / np.sqrt(np.diag(mobility))).argmax())
-    most = min(2.0 * ratio, 2.0 / (ratio * square)) if ratio else 0.0
-    if (period := setup.scenario.control_period) <= most or not square:
-        return ""
-    if ratio <= 0.0:
-        servo = f"the servo of {setup.joints[joint]} is not damped"
-        return f"{servo}: it oscillates at any control_period; give it damping"
-    return (
-        f"the servo of {setup.joints[joint]} chatters: {stiffness[joint]:.3g} N m/rad and "
-        f"{damping[joint]:.3g} N m s/rad on {1.0 / mobility[joint, joint]:.2g} kg m^2 take a "
-        f"control_period of at most {0.995 * most:.3g} s, it is {period:g} s"
-    )
 
 
 class Sine(Posture):

@@ -487,3 +487,18 @@ def package_of(name: str) -> str:
 def _expanded(path: Path, arguments: tuple[tuple[str, str], ...], _changed: tuple[int, ...]) -> str:
     """Return a URDF; the last is when each of its files changed, so that an edit is read anew."""
     return expand_xacro(path, dict(arguments))
+
+
+def by_contacts(setup: Setup, contacts: str) -> tuple[Setup, bool]:
+    """Return a setup with the law and the time steps of Gazebo's contacts, and whether it has them.
+
+    Args:
+        setup: robot and scenario.
+        contacts: one of the robot's `contact_shapes`; else the setup stays as it is.
+    """
+    law = setup.robot.contact_shapes.get(contacts)
+    if setup.force_law is None or not law:
+        return setup, False
+    data = setup.scenario.data()
+    data["friction"] = {**data["friction"], **law}
+    return Setup.of(Scenario(**data)), True

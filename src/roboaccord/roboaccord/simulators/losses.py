@@ -10,8 +10,7 @@ import numpy as np
 
 from roboaccord.contract.interfaces import ForceLaw, LinkMotion
 from roboaccord.contract.state import RobotState
-from roboaccord.description.kinematics import TreeKinematics
-from roboaccord.numerics.rotations import quaternion_matrix, turn_twist
+from roboaccord.description.kinematics import TreeKinematics, motion_of
 
 if TYPE_CHECKING:
     from roboaccord.contract.state import Array, RobotState
@@ -44,19 +43,6 @@ class LossAccount:
         taken = self._taken
         self.clear()
         return taken
-
-
-def motion_of(tree: Tree, kinematics: TreeKinematics, state: RobotState) -> LinkMotion:
-    """Return the motion of all links in a state; its arrays are used again by the next call.
-
-    The ball of a bearing turns where the bearing stands, wherever its odometry puts it.
-    """
-    rotation = quaternion_matrix(state.orientation)
-    twist = turn_twist(rotation, state.twist)
-    position = state.position
-    if tree.bearing:
-        position, twist[:3] = np.zeros(3), 0.0
-    return kinematics.move(state.q, state.qd, position, rotation, twist)
 
 
 class LawPower:

@@ -18,7 +18,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from roboaccord.cli.check import problems_of_robot
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Controller, Observer
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
@@ -29,6 +28,7 @@ from roboaccord.description.resources import share
 from roboaccord.engines import REFERENCE, default_names, spec
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.spec import Missing
+from roboaccord.gazebo.shipped import problems_of_robot
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.run.inputs import Hold
 from roboaccord.run.loop import make_simulator, simulate

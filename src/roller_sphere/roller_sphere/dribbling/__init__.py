@@ -2,6 +2,4 @@
 
 from roboaccord.contract import lazy_names
 
-__getattr__, __dir__, __all__ = lazy_names(__name__, {
-    "statics": ("Dribbler", "Hold", "hold_ball"),
-})  # fmt: skip
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,0 +1,12 @@
+from .cause import Cause as Cause
+from .cause import CauseFinder as CauseFinder
+from .cause import Companion as Companion
+from .live import BEHIND as BEHIND
+from .live import LiveStep as LiveStep
+from .live import LiveSteps as LiveSteps
+from .own_log import LogReport as LogReport
+from .recorded import HELD as HELD
+from .recorded import RecordedReport as RecordedReport
+from .recorded import StepCheck as StepCheck
+from .recorded import contacts_of as contacts_of
+from .run import run_crosscheck as run_crosscheck

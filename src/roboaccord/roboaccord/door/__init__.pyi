@@ -1,0 +1,10 @@
+from .arguments import Options as Options
+from .arguments import Recording as Recording
+from .arguments import Subject as Subject
+from .checks import crosscheck as crosscheck
+from .reading import parity as parity
+from .runs import compare as compare
+from .runs import read_bag as read_bag
+from .runs import run as run
+from .runs import sweep as sweep
+from .views import view as view

@@ -1,0 +1,53 @@
+"""What ships for Gazebo: the worlds, and what is wrong with a robot as it is put there."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.checks import check_world
+from roboaccord.description.resources import share
+from roboaccord.gazebo.check import check_robot
+from roboaccord.gazebo.form import base_in_gazebo, expand_for_gazebo
+from roboaccord.gazebo.tool import Problem, sdformat_problems
+from roboaccord.scenario.files import load_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot
+
+
+def problems_of_robot(name: str, tool: str) -> list[Problem]:
+    """Return what is wrong with a robot's description and bridge, as it is put into Gazebo."""
+    bridge = share(find_robot(name).package) / "config" / "bridge.yaml"
+    if not bridge.is_file():
+        return ["config/bridge.yaml is missing"]
+    shipped = shipped_folder()
+    worlds = sorted((shipped / "worlds").glob("*.sdf")) if shipped else []
+    problems: list[Problem] = []
+    for setup in setups_in_gazebo(name):
+        urdf = expand_for_gazebo(setup)
+        if tool:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / f"{name}.urdf"
+                path.write_text(urdf, encoding="utf-8")
+                problems += sdformat_problems(tool, path, [])
+        problems += check_robot(urdf, bridge.read_text(encoding="utf-8"), worlds)
+        try:
+            check_world(urdf, base_in_gazebo(setup.scenario))
+        except AccordError as error:
+            problems.append(str(error))
+    return list(dict.fromkeys(problems))
+
+
+def setups_in_gazebo(name: str) -> list[Setup]:
+    """Return a setup of a robot for each base that its scenarios have in Gazebo."""
+    package = find_robot(name).package
+    scenarios = [load_scenario(package, name, each) for each in scenario_names(package)]
+    return [Setup.of(each) for each in {base_in_gazebo(each): each for each in scenarios}.values()]
+
+
+def shipped_folder() -> Path | None:
+    """Return the folder of worlds and models, if roboaccord_ros is installed."""
+    try:
+        return share("roboaccord_ros")
+    except AccordError:
+        return None

@@ -1,0 +1,17 @@
+from .base import Proxy as Proxy
+from .base import Simulator as Simulator
+from .joints import LOCK_INERTIA as LOCK_INERTIA
+from .joints import JointFaults as JointFaults
+from .joints import JointFriction as JointFriction
+from .joints import StopWatch as StopWatch
+from .joints import frozen as frozen
+from .joints import hold as hold
+from .joints import measured as measured
+from .losses import CHANNELS as CHANNELS
+from .losses import DAMPING as DAMPING
+from .losses import FRICTION as FRICTION
+from .losses import IMPACTS as IMPACTS
+from .losses import STOPS as STOPS
+from .losses import LossAccount as LossAccount
+from .losses import Losses as Losses
+from .reference import Reference as Reference

@@ -1,0 +1,13 @@
+from .camera import ABOVE as ABOVE
+from .camera import ASIDE as ASIDE
+from .camera import AZIMUTH as AZIMUTH
+from .camera import ELEVATION as ELEVATION
+from .camera import View as View
+from .camera import start_view as start_view
+from .live import StateDisplay as StateDisplay
+from .live import open_stage as open_stage
+from .live import pose_of as pose_of
+from .scene import Scene as Scene
+from .stage import INSTALL as INSTALL
+from .stage import Figure as Figure
+from .stage import Stage as Stage

@@ -1,0 +1,29 @@
+"""Settings of Drake, as a scenario's `engine_options` has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roboaccord.contract import check_known
+
+ORDERS = {"discrete": 1, "rk4": 4}
+
+
+@dataclass(frozen=True)
+class DrakeSettings:
+    """Hold the integrator.
+
+    Args:
+        integrator: `discrete` is Drake's discrete plant, which has joint stops; `rk4` the
+            Runge-Kutta method of order 4 on its continuous plant, which has neither stops nor mimic
+            joints.
+
+    Raises:
+        AccordError: for another one.
+    """
+
+    integrator: str = "discrete"
+
+    def __post_init__(self) -> None:
+        name = str(self.integrator).lower()
+        check_known("unknown integrator ", name, ORDERS)

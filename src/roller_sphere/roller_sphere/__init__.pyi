@@ -1,0 +1,2 @@
+from .model.kinematics import Kinematics as Kinematics
+from .model.parameters import RollerSphereParameters as RollerSphereParameters

@@ -1,0 +1,3 @@
+from .controllers.serpenoid import SerpenoidController as SerpenoidController
+from .model.parameters import SnakeParameters as SnakeParameters
+from .simulators.metrics import metrics as metrics
