@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array
 from roboaccord.report.curves import BLUE, DASHES, GREEN, JOINTS, RED, SOFT, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
 from roboaccord.report.drawing import save, styled
 from roboaccord.report.plots import Plot, render_plots
-from roboaccord.report.signals import RunSignals, Signal, labels_of, no_signal, read_runs
+from roboaccord.report.signals import RunSignals, Signal, labels_of, read_runs
 from roboaccord.run.output import write_text
 from roboaccord.run.versions import made_with
 
@@ -191,7 +191,8 @@ def plot(
     for pattern in signals:
         found = [n for n in known if any(n in each.choose(pattern) for each in read)]
         if not found:
-            raise no_signal(pattern, [*known])
+            hint = did_you_mean(pattern, [*known])
+            raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
         chosen += [name for name in found if name not in chosen]
     if xy:
         if len(chosen) != 2:
