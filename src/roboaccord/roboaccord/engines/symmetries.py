@@ -17,7 +17,6 @@ from typing import cast
 import numpy as np
 
 from roboaccord.contract.contact import (
-    Contact,
     EllipseFriction,
     Fixture,
     HeightField,
@@ -239,7 +238,10 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
         raise AccordError("a ball in a bearing stays at the origin")
     order = move.order(len(model.joints))
-    standing = move
+    standing, contact = move, model.contact
+    if contact is not None:
+        fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
+        contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
     if model.base == "fixed" and model.root == BASE_LINK:
         # Force laws see such a robot from its base.
         standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
@@ -253,7 +255,7 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
         armature=None if model.armature is None else model.armature[order],
         gear=None if model.gear is None else model.gear[order],
         damping=None if model.damping is None else model.damping[order],
-        contact=None if model.contact is None else move_contact(model.contact, move),
+        contact=contact,
     )
 
 
@@ -277,16 +279,6 @@ def move_law(law: ForceLaw, move: Move) -> ForceLaw:
         found.points[:, 1] *= -1.0
     found.beyond[:1] += move.shift[0]
     return found
-
-
-def move_contact(contact: Contact, move: Move) -> Contact:
-    """Return a contact whose fixtures have gone with the world.
-
-    Raises:
-        AccordError: as `move_model`.
-    """
-    fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
-    return replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
 
 
 def _move_fixture(

@@ -75,7 +75,9 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
         raise AccordError(f"DART cannot read the description{reason(messages)}")
-    pass_on(messages)
+    for line in messages:
+        if not any(word in line for word in MASSLESS):
+            _log.info(line)
     if ball:
         _add_ball(skeleton, ball, model.base, scale)
     return skeleton
@@ -107,22 +109,6 @@ def let_joints_be(skeleton: dartpy.dynamics.Skeleton) -> None:
             # Friction of joints is the model's, by the same law in every engine.
             joint.setDampingCoefficient(i, 0.0)
             joint.setCoulombFriction(i, 0.0)
-
-
-def remove_shapes(skeleton: dartpy.dynamics.Skeleton) -> None:
-    """Take the shapes of a skeleton that touches nothing from DART's search for contacts."""
-    for body in skeleton.getBodyNodes():
-        for i in range(body.getNumShapeNodes()):
-            body.getShapeNode(i).removeCollisionAspect()
-
-
-def turn_joint(joint: dartpy.dynamics.Joint, turn: Array) -> None:
-    """Turn a joint that hangs on the world into DART's axes."""
-    pose = joint.getTransformFromParentBodyNode()
-    turned = dartpy.math.Isometry3()
-    turned.set_rotation(turn @ pose.rotation())
-    turned.set_translation(turn @ pose.translation())
-    joint.setTransformFromParentBodyNode(turned)
 
 
 def make_world(
@@ -225,13 +211,6 @@ def listen() -> Iterator[list[str]]:
             os.close(kept)
             file.seek(0)
             lines += file.read().splitlines()
-
-
-def pass_on(lines: list[str]) -> None:
-    """Log lines, but for those about links without mass."""
-    for line in lines:
-        if not any(word in line for word in MASSLESS):
-            _log.info(line)
 
 
 def reason(lines: list[str]) -> str:
