@@ -7,7 +7,7 @@ One is read at the times of the other: what is held, what moves, and what jumps.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -171,8 +171,10 @@ def _angles(orientation: Array) -> Array:
     return np.array([quaternion_rpy(q) for q in orientation]).reshape(-1, 3).T
 
 
-class _Side:
-    """See the signals of one of two runs at the times of both.
+def _seen(
+    run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
+) -> Callable[[str], tuple[Array, Known]]:
+    """Return what gives a signal of a run at the times of a grid (m,), and where it is known.
 
     Args:
         run: as it was recorded.
@@ -180,32 +182,27 @@ class _Side:
         grid: times (m,) [s].
         events: times of the events of both runs [s].
     """
+    motion, base = run.trajectory, dict[str, Array]()
+    period = float(run.scenario.get("control_period") or np.inf)
+    seen = Resampling(motion.time, grid, period, events)
+    if run.has_base:
+        axes, twist = quaternion_matrix(motion.orientation), motion.twist
+        place = seen.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
+        angles = _angles(seen.turning(motion.orientation, twist[:, 3:]))
+        base = dict(zip((*_PLACE, *TURNS), (*place.T, *angles)))
 
-    def __init__(
-        self, run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
-    ) -> None:
-        period = float(run.scenario.get("control_period") or np.inf)
-        motion = run.trajectory
-        self._signals = signals
-        self._seen = seen = Resampling(motion.time, grid, period, events)
-        self._base = dict[str, Array]()
-        if run.has_base:
-            axes, twist = quaternion_matrix(motion.orientation), motion.twist
-            place = seen.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
-            angles = _angles(seen.turning(motion.orientation, twist[:, 3:]))
-            self._base = dict(zip((*_PLACE, *TURNS), (*place.T, *angles)))
-
-    def at(self, name: str) -> tuple[Array, Known]:
-        """Return the values of a signal (m,), and where they are known."""
+    def at(name: str) -> tuple[Array, Known]:
         if name.startswith(_HELD):
-            return self._seen.held(self._signals[name])
+            return seen.held(signals[name])
         if name.startswith(_RATE):
-            return self._seen.rates(self._signals[name])
-        found = self._base.get(name)
+            return seen.rates(signals[name])
+        found = base.get(name)
         if found is None:
-            pair = (self._signals[kind + name.removeprefix("q/")] for kind in ("q/", _RATE))
-            found = self._seen.moving(*(values[:, None] for values in pair))[:, 0]
+            pair = (signals[kind + name.removeprefix("q/")] for kind in ("q/", _RATE))
+            found = seen.moving(*(values[:, None] for values in pair))[:, 0]
         return found, np.ones(len(found), dtype=bool)
+
+    return at
 
 
 def _compare_pair(
@@ -232,10 +229,10 @@ def _compare_pair(
             + (" within the limits given" if np.isfinite(window).any() else "")
         )
     events = [event.time for run in (first, second) for event in run.trajectory.events]
-    sides = [_Side(first, ours, grid, events), _Side(second, theirs, grid, events)]
+    sides = [_seen(first, ours, grid, events), _seen(second, theirs, grid, events)]
     deviations, left_out = {}, {}
     for name in chosen:
-        (a, known), (b, also) = (side.at(name) for side in sides)
+        (a, known), (b, also) = (side(name) for side in sides)
         known = known & also
         if known.any():
             deviations[name] = _deviation(grid[known], (b - a)[known], name)

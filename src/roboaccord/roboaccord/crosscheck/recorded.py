@@ -130,9 +130,9 @@ class _Step(NamedTuple):
     Args:
         before, after, command: what is compared.
         error: of the reference.
-        left: of that, beside the twin's where that is known.
-        change, recorded: of the rates, in the reference and in the run.
-        euler, friction: what makes of the rest what time stepping explains.
+        parts: that error, beside the twin's where that is known; the change of the rates in the
+            reference, and in the run; and what makes of the rest what time stepping explains, by
+            Euler's step and by friction (5, m).
         position: error (n,).
         apart: difference from the twin (2 n + 12,), None where that is unknown.
     """
@@ -141,11 +141,7 @@ class _Step(NamedTuple):
     after: RobotState
     command: Command
     error: Array
-    left: Array
-    change: Array
-    recorded: Array
-    euler: Array
-    friction: Array
+    parts: Array
     position: Array
     apart: Array | None
 
@@ -348,20 +344,9 @@ class StepCheck:
             euler = 0.5 * self._setup.scenario.physics_step * (b - a)
         if apart is None and self._pyramid and self._touches():
             friction = new - old - self._period * self._free(before, command.effort)
-        step = _Step(
-            before=before,
-            after=after,
-            command=command,
-            error=new - now,
-            left=left,
-            change=new - old,
-            recorded=now - old,
-            euler=euler,
-            friction=friction,
-            position=predicted.q - after.q,
-            apart=apart,
-        )
-        return step, events
+        error, position = new - now, predicted.q - after.q
+        parts = np.array([left, new - old, now - old, euler, friction])
+        return _Step(before, after, command, error, parts, position, apart), events
 
     def _meets(self) -> bool:
         """Return whether something touches in the reference; the twin is not used from then on."""
@@ -407,7 +392,7 @@ class StepCheck:
         """
         if self._delay is not None or not self._trials:
             return []
-        left = np.array([[s.left - s.euler for s in steps] for steps in self._trials])
+        left = np.array([[s.parts[0] - s.parts[3] for s in steps] for steps in self._trials])
         total = (left**2).sum(axis=(0, 2))
         self._delay = int(np.flatnonzero(total <= 2.0 * total.min())[0])
         trials, self._trials = self._trials, []
@@ -417,9 +402,8 @@ class StepCheck:
         n = len(self._setup.joints)
         parts = (slice(n) if n else slice(None), slice(n, None))
         self._sizes = np.array([n or 3, 3])
-        arrays = (step.left, step.change, step.recorded, step.euler, step.friction)
-        self._sums += [[float(a[part] @ a[part]) for part in parts] for a in arrays]
-        self._by_rate += np.square([step.left, step.euler, step.friction])
+        self._sums += [[float(a[part] @ a[part]) for part in parts] for a in step.parts]
+        self._by_rate += np.square(step.parts[[0, 3, 4]])
         self._rms += float(step.error[parts[0]] @ step.error[parts[0]])
         if self._twin is not None and step.apart is not None:
             self._twin.add(step.before, step.after, step.command, step.apart)

@@ -226,15 +226,14 @@ def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
             if name in run:
                 signal = run[name]
                 kinds.setdefault((signal.kind, signal.unit), []).append((i, signal))
-    return [_panel(*key, found) for key, found in kinds.items()]
-
-
-def _panel(kind: str, unit: str, found: Sequence[tuple[int, Signal]]) -> Panel:
-    axes, names = ({getattr(s, name) for _, s in found} for name in ("axis", "name"))
-    label = axes.pop() if len(axes) == 1 else f"{kind} [{unit}]"
-    title = names.pop() if len(names) == 1 else label.partition(" [")[0]
-    traces = [Trace(each.name, i, each.time, each.values) for i, each in found]
-    return Panel(title, TIME, label, traces)
+    panels = []
+    for (kind, unit), found in kinds.items():
+        axes, titles = ({getattr(s, name) for _, s in found} for name in ("axis", "name"))
+        label = axes.pop() if len(axes) == 1 else f"{kind} [{unit}]"
+        title = titles.pop() if len(titles) == 1 else label.partition(" [")[0]
+        traces = [Trace(each.name, i, each.time, each.values) for i, each in found]
+        panels.append(Panel(title, TIME, label, traces))
+    return panels
 
 
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:
