@@ -100,7 +100,14 @@ class DartContact:
         skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
         bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
-        self._touching = self._filter(bodies)
+        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
+        never, self._touching = self._solver.getCollisionOption().collisionFilter, list[BodyPair]()
+        for i, one in enumerate(bodies):
+            for other in bodies[:i]:
+                if self._pairs.has(one.getName(), other.getName()):
+                    self._touching.append((one, other))
+                else:
+                    never.addBodyNodePairToBlackList(one, other)
         for body in bodies:
             _cover(body, contact)
         skeleton.enableSelfCollisionCheck()
@@ -182,18 +189,6 @@ class DartContact:
         return np.asarray(
             touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free]
         )
-
-    def _filter(self, bodies: list[dartpy.dynamics.BodyNode]) -> list[BodyPair]:
-        """Let no pairs touch but those that can, and return these."""
-        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
-        never, touching = self._solver.getCollisionOption().collisionFilter, list[BodyPair]()
-        for i, one in enumerate(bodies):
-            for other in bodies[:i]:
-                if self._pairs.has(one.getName(), other.getName()):
-                    touching.append((one, other))
-                else:
-                    never.addBodyNodePairToBlackList(one, other)
-        return touching
 
 
 def _carrier(body: dartpy.dynamics.BodyNode) -> str:
