@@ -24,7 +24,7 @@ from roboaccord.description.parameters import Parameters
 from roboaccord.run import versions
 from roboaccord.run.pieces import _remote, held, kept_in, run_pieces
 from roboaccord.run.results_file import ResultsFile, decode, encode
-from roboaccord.run.sweep import _Job, _run
+from roboaccord.run.sweep import _run
 from roboaccord.run.versions import code_digest, needed, packages, version_of
 
 CALLS = [(i,) for i in range(6)]
@@ -210,7 +210,7 @@ def test_a_damaged_line_and_a_second_user_are_named(tmp_path):
 )
 def test_a_worker_is_asked_for_what_the_piece_needs(robot, engine, more):
     """Of engines that which it names, and of robots and their libraries likewise."""
-    piece = dumps((_run, ({"robot": robot}, _Job(engine, 0.001, 0), "speed", ())))
+    piece = dumps((_run, ({"robot": robot}, (engine, 0.001, 0), "speed", ())))
     assert {*needed(piece)} == {"python", "numpy", "scipy", "numba", "roboaccord", *more}
 
 

@@ -155,10 +155,10 @@ class _Parts:
         apart = np.diff(self.book.rest)[chosen] - residuals
         at = first_largest(np.abs(apart))
         found = EnergyCheck(
-            left=_rms(apart),
-            bound=MANY * most + self._floor(),
-            worst=float(apart[at]),
-            **self._place(chosen[at]),
+            _rms(apart),
+            MANY * most + self._floor(),
+            float(apart[at]),
+            *self._place(chosen[at]),
             sure=True,
             step=twin.physics_step,
             twin=True,
@@ -183,10 +183,10 @@ class _Parts:
         explained = SAFETY * _rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
         settled = left.asymptotic and has_settled([*errors], order or 1)
         return EnergyCheck(
-            left=left.size,
-            bound=left.bound if order else max(left.bound, explained + floor),
-            worst=float(errors[-1, left.sample]),
-            **self._place(chosen[left.sample]),
+            left.size,
+            left.bound if order else max(left.bound, explained + floor),
+            float(errors[-1, left.sample]),
+            *self._place(chosen[left.sample]),
             sure=settled or left.size > explained,
             step=simulators[-1].physics_step,
             unmeasured=unmeasured,
@@ -214,10 +214,10 @@ class _Parts:
             stopped[row] = any(each.stopped for each in parts_of(simulator))
         return found, stopped
 
-    def _place(self, part: int) -> dict[str, float]:
+    def _place(self, part: int) -> tuple[float, float]:
         """Return when a part begins, and how long it is [s]."""
         begin, end = self.book.time[part : part + 2].tolist()
-        return {"time": begin, "length": end - begin}
+        return begin, end - begin
 
     def _floor(self) -> float:
         """Return the round-off of a difference of the book's numbers [J].

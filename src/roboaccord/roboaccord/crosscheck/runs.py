@@ -136,9 +136,9 @@ class Runs:
         """Return the runs of one engine by physics step."""
         return {dt: self.found[Job(engine, dt)] for dt in self.steps}
 
-    def shown(self, engine: str) -> Trajectory:
-        """Return the run at the scenario's step."""
-        return self.found[Job(engine, self.steps[0])]
+    def shown(self, engine: str, **how: bool) -> Trajectory:
+        """Return the run at the scenario's step, or one of NOISE."""
+        return self.found[Job(engine, self.steps[0], **how)]
 
     @property
     def truth_step(self) -> float:
@@ -344,9 +344,8 @@ class RepeatCheck:
     time: Seconds | None = None
 
 
-def check_repeat(runs: Runs, engine: str) -> RepeatCheck:
-    """Return where the run at the scenario's step and its repetition part first."""
-    run, again = runs.shown(engine), runs.found[Job(engine, runs.steps[0], again=True)]
+def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
+    """Return where a run and its repetition part first."""
     parts = [
         np.abs(getattr(again, name) - getattr(run, name))
         for name in ("q", "qd", "position", "orientation", "twist")

@@ -6,9 +6,11 @@ measurements or steps stands in front of the simulator that the robot makes of t
 
 from __future__ import annotations
 
+import operator
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,26 +150,23 @@ def _along(place: Array) -> Array:
     return place / norm if norm else np.array([1.0, 0.0, 0.0])
 
 
-def _tilt(axis: Array, angle: float) -> Array:
+def _tilt(angle: float, axis: Array) -> Array:
     """Return an axis turned by an angle [rad] about a direction across it."""
     unit = axis / np.linalg.norm(axis)
     across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
     return np.asarray(axis_angle_matrix(across / np.linalg.norm(across), np.array(angle)) @ unit)
 
 
-TEXT: dict[str, Sequence[tuple[str, str, str, Callable[[Array, float], Array]]]] = {
-    "mass": [("mass", "value", "0", lambda mass, factor: mass * factor)],
-    "inertia": [
-        ("inertia", f"i{axes}", "0", lambda moment, factor: moment * factor)
-        for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
-    ],
-    "centre": [("origin", "xyz", "0 0 0", lambda place, shift: place + shift)],
-    "length": [("origin", "xyz", "0 0 0", lambda place, shift: place + shift * _along(place))],
+TEXT: dict[str, Sequence[tuple[str, str, str, Callable[[float, Array], Array]]]] = {
+    "mass": [("mass", "value", "0", operator.mul)],
+    "inertia": [("inertia", f"i{axes}", "0", operator.mul) for axes in "xx xy xz yy yz zz".split()],
+    "centre": [("origin", "xyz", "0 0 0", operator.add)],
+    "length": [("origin", "xyz", "0 0 0", lambda shift, place: place + shift * _along(place))],
     "axis": [("axis", "xyz", "1 0 0", _tilt)],
-    "axis_sign": [("axis", "xyz", "1 0 0", lambda axis, sign: axis * sign)],
+    "axis_sign": [("axis", "xyz", "1 0 0", operator.mul)],
     "limit": [
-        ("limit", "lower", "0", lambda end, shift: end - shift),
-        ("limit", "upper", "0", lambda end, shift: end + shift),
+        ("limit", "lower", "0", lambda shift, end: end - shift),
+        ("limit", "upper", "0", operator.add),
     ],
 }
 """Errors in a description: element of an inertial or a joint, attribute, default and change."""
@@ -196,7 +195,7 @@ def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
     there = {name: e for name, e in found.items() if e is not None}
     for name in item.pick(there):
         for tag, key, default, change in TEXT[item.kind]:
-            edit_numbers(there[name], tag, key, lambda x, by=change: by(x, item.value), default)
+            edit_numbers(there[name], tag, key, partial(change, item.value), default)
     return ET.tostring(root, encoding="unicode")
 
 
