@@ -23,7 +23,8 @@ MODULES := $(foreach p,$(PACKAGES),$(p)/$(notdir $(p)))
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(VENV)/bin/python -m pytest -n 2 \
     --dist loadfile --no-loadscope-reorder
 # Tests that take a few minutes without compilation, where an index out of bounds raises.
-INTERPRETED := test/test_interpreted.py $(patsubst %,src/roboaccord/test/test_%.py,complementarity \
+INTERPRETED := test/test_interpreted.py $(wildcard src/roboaccord_files/test/test_readings.py) \
+    $(patsubst %,src/roboaccord/test/test_%.py,complementarity \
     description_checks dynamics joint_space kinematics numerics parameters urdf_file)
 UV := uv==0.13.8
 COMPILE := .lock/bin/uv pip compile --quiet $(UPGRADE) --universal --fork-strategy fewest \
@@ -142,6 +143,7 @@ images: $(VENV)/.demo ## regenerate the figures of docs/images
 	$(ACCORD) monkeybot design --out runs/images/monkeybot_design
 	$(ACCORD) packbot figures --out runs/images/packbot
 	$(ACCORD) roller-sphere figures --out runs/images/roller_sphere
+	$(ACCORD) roller-sphere survey --out runs/images/roller_sphere_map
 	$(ACCORD) voxel-sphere make ramp --n 100 --out runs/images/ramps
 	$(ACCORD) voxel-sphere roll runs/images/ramps --omega 6 3 --start 18 50 --time 3 \
 	    --after reflected --out runs/images/voxel_sphere

@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from roboaccord.cli.main import COMMANDS, command_at, core_command
+from roboaccord.cli.main import COMMANDS, added_command, command_at, core_command
+from roboaccord.contract.plugins import entries
 from roboaccord.scenario.files import load_setup, scenario_names
 from roboaccord.scenario.keys import Key, keys_of
 from roboaccord.scenario.setup import find_robot, robot_names
@@ -38,7 +39,6 @@ NOTEBOOK = "examples/first_steps.ipynb"
 PAGES = {  # outside docs/, and where the site has them
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "CHANGELOG.md": "CHANGELOG.md",
-    "src/roboaccord/roboaccord/description/rules.md": "reference/rules.md",
     NOTEBOOK: "first_steps.md",
 }
 LINK = re.compile(r"\[([^\]\[]*)\]\((?!\w+:)([^)#\s]+)((?:#[^)\s]*)?)\)")
@@ -124,6 +124,9 @@ def _commands() -> Iterator[str]:
     yield "# Commands\n\nWhat `--help` prints; [which question, which command](../cli.md).\n"
     for name in COMMANDS:
         yield from _command(f"accord {name}", core_command(name))
+    for name in sorted(entries("commands")):
+        if "." not in name:
+            yield from _command(f"accord {name}", added_command(name))
     for robot in map(find_robot, robot_names()):
         for name, place in robot.cli.items():
             words = f"accord {robot.name.replace('_', '-')} {name}"

@@ -1,4 +1,4 @@
-"""Run the quick tests with the lowest, or the newest, versions that setup.py allows."""
+"""Run the quick tests with the lowest, or the newest, versions that setup.cfg allows."""
 
 from __future__ import annotations
 

@@ -55,12 +55,17 @@ def main() -> None:
         run(f"twine check --strict {shlex.join(map(str, made))}", tools)
         wheels = {path.name.partition("-")[0]: path for path in made if path.suffix == ".whl"}
 
-        light = bare(top / "light", f"{wheels['roboaccord']}[parity]", most=260)
+        light = bare(
+            top / "light",
+            str(wheels["roboaccord"]),
+            f"{wheels['roboaccord_files']}[parity]",
+            most=260,
+        )
         (light / "arm.urdf").write_text(ARM, encoding="utf-8")
         assert json.loads(run("accord parity arm.urdf --json", light))["verdict"] == "pass"
 
         middle = bare(top / "reference", f"{wheels['roboaccord']}[reference]", most=550)
-        run(f"pip install --quiet {wheels['roboaccord']}[parity,bag]", middle)
+        run(f"pip install --quiet {wheels['roboaccord']}[bag] mujoco", middle)
         (middle / "arm.urdf").write_text(ARM, encoding="utf-8")
         found = json.loads(run("accord crosscheck arm.urdf --json --out checked", middle))
         assert found["verdict"] == "pass"

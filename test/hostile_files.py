@@ -18,6 +18,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -25,12 +26,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import zstandard
 from packbot.identification.known import KnownArm
-from roboaccord.bag.log import read_log
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.folder import MARKER, Marker
 from roboaccord.cli.keys import read_key_map
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import read_xml
+from roboaccord.contract.plugins import lacking
 from roboaccord.description.meshes import FORMATS, read_mesh, read_parts
 from roboaccord.description.urdf_file import read_urdf
 from roboaccord.description.yaml_files import read_yaml
@@ -82,7 +83,7 @@ def spoilt(named: str, whole: str, text: str, read: Callable[[Path], Any], **mor
 
 def results(path: Path) -> None:
     """Open a study's results, which were another study's."""
-    ResultsFile(path, "study", {}).close()
+    ResultsFile(path, {}).close()
 
 
 def in_folder(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
@@ -116,8 +117,10 @@ GLTF = json.dumps(
 
 
 def log_of(path: Path) -> Any:
-    """Read the log of a robot of one joint."""
-    return read_log(path, ["j"], {})
+    """Read the log of a robot of one joint; refused where no package reads logs."""
+    if line := lacking("functions", "crosscheck.LOG"):
+        raise AccordError(line)
+    return import_module("roboaccord_files.logs.log").read_log(path, ["j"], {})
 
 
 FEW = ("bytes", "bomb")
@@ -158,7 +161,7 @@ READERS: Mapping[str, Sequence[Spoilt]] = {
     "trajectory to follow (CSV, YAML)": [
         Spoilt(f"a{end}", read_trajectory_file) for end in (".csv", ".yaml")
     ],
-    "results of a study (`--resume`)": [Spoilt("a.jsonl", results)],
+    "results of a study": [Spoilt("a.jsonl", results)],
     "identified arm (JSON)": [Spoilt("a.json", KnownArm.read)],
     "slice of a volume (PNG)": [
         Spoilt("s_0.png", in_folder(lambda folder: read_volume(folder, 1)))

@@ -48,5 +48,7 @@ def test_a_library_of_which_private_parts_are_used_has_an_upper_bound(
 ) -> None:
     """They change without notice: an update is tried here before anybody gets it."""
     assert any(re.match(PRIVATE[package], name) for name in names), "no longer: drop the bound"
-    (asked,) = re.findall(rf'"({package}[<>=].*?)",', (CORE / "setup.py").read_text("utf-8"))
+    (asked,) = re.findall(
+        rf"^    ({package}[<>=].*)$", (CORE / "setup.cfg").read_text("utf-8"), re.M
+    )
     assert ",<" in asked

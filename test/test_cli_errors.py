@@ -170,10 +170,7 @@ def test_wrong_changes(change: str, message: str, complaint_here: Complain) -> N
 @pytest.mark.parametrize(
     "words",
     [
-        "monkeybot lqr --sample -1",
-        "monkeybot find --period -1",
-        "monkeybot find --at period=.nan",
-        "monkeybot continue --along period --from 0.94 --to 0.95 --step 1e-300",
+        "monkeybot gait --find repetition --sample -1",
         "view a --gif x.gif --fps 1e-300",
         "compare a b --tolerance -1",
         "packbot plan --to ready --margin 1e-300",

@@ -16,9 +16,9 @@ from workspace import ROOT, accord, succeed
 interpreted = pytest.mark.skipif(COMPILES, reason="make bounds runs it, with kernels interpreted")
 
 NOT_INTERPRETED = {
-    "roboaccord/numerics/simd.py": "vectors of eight floats are LLVM's",
     "roboaccord/numerics/native.py": "pointers are LLVM's",
     "roboaccord/engines/compiled.py": "of pointers; interpreted, the laws are NumPy's",
+    "monkeybot/model/simd.py": "vectors of eight floats are LLVM's",
     "monkeybot/model/ensemble.py": "of vectors; interpreted, gaits run one by one (`run_many`)",
 }
 """Modules with kernels that only numba can run, and what happens where it does not."""
@@ -51,35 +51,18 @@ def chain(n: int) -> str:
     return f'<robot name="chain{n}">{body}{links}{joints}</robot>'
 
 
-def intrinsics(path: Path, vectors: frozenset[str] = frozenset()) -> set[str]:
-    """Return the names of intrinsics that a module imports, from the door too, if `vectors`."""
-    homes = {"numba.extending", "roboaccord.numerics.simd", "roboaccord.numerics.native"}
+def intrinsics(path: Path) -> set[str]:
+    """Return the names of intrinsics that a module imports."""
+    homes = {"numba.extending", "monkeybot.model.simd", "roboaccord.numerics.native"}
     imports = (x for x in ast.parse(path.read_text("utf-8")).body if isinstance(x, ast.ImportFrom))
-    return {
-        alias.name
-        for node in imports
-        for alias in node.names
-        if node.module in homes or (node.module == "roboaccord.numerics" and alias.name in vectors)
-    }
+    return {alias.name for node in imports for alias in node.names if node.module in homes}
 
 
 def test_these_modules_cannot_be_interpreted_and_no_others() -> None:
     """A new one is a decision: no check of indices sees what an intrinsic reads and writes."""
-    simd = ROOT / "src/roboaccord/roboaccord/numerics/simd.py"
-    defined = {getattr(node, "name", "") for node in ast.parse(simd.read_text("utf-8")).body}
-    vectors = frozenset(defined) - {""}
     files = [file for file in ROOT.glob("src/*/*/**/*.py") if "test" not in file.parts]
-    found = {str(Path(*file.parts[-3:])) for file in files if intrinsics(file, vectors)}
+    found = {str(Path(*file.parts[-3:])) for file in files if intrinsics(file)}
     assert found == set(NOT_INTERPRETED)
-
-
-@interpreted
-@pytest.mark.slow
-def test_engines_read_files_of_few_joints_alike(tmp_path: Path) -> None:
-    for n in range(4):
-        (tmp_path / f"chain{n}.urdf").write_text(chain(n))
-    assert run(["parity", str(tmp_path)]) == 0
-    assert run(["parity", str(tmp_path), "--base", "fixed"]) == 0
 
 
 @interpreted

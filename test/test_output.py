@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -15,15 +14,6 @@ from roboaccord.cli.console import out
 from workspace import SHORT_RUN
 
 START = "from roboaccord.cli.start import main; main()"  # as the command `accord` starts
-ROBOT = """<?xml version="1.0" encoding="utf-8"?>
-<robot name="grün" xmlns:xacro="http://www.ros.org/wiki/xacro"><!-- – ü 機 -->
-<link name="fuß"/></robot>
-"""
-LOCALES = {
-    "C": {"LC_ALL": "C", "PYTHONUTF8": "0"},
-    "POSIX": {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
-    "ascii": {"PYTHONIOENCODING": "ascii"},
-}
 PRINTING = [
     "--version",
     "--help",
@@ -76,21 +66,3 @@ def test_a_run_whose_reader_leaves_is_recorded(tmp_path: Path) -> None:
     assert process.returncode == 0
     assert printed == b""
     assert (tmp_path / "run" / "bag" / "metadata.yaml").is_file()
-
-
-@pytest.mark.parametrize(
-    "name", ["C", *(pytest.param(n, marks=pytest.mark.slow) for n in LOCALES if n != "C")]
-)
-@pytest.mark.parametrize("form", ["rö.urdf.xacro", pytest.param("rö.urdf", marks=pytest.mark.slow)])
-def test_files_are_utf_8_whatever_the_locale(name: str, form: str, tmp_path: Path) -> None:
-    """A file and its name are read, in the worker of xacro too, printed, and written."""
-    (tmp_path / form).write_text(ROBOT, encoding="utf-8")
-    words = ["check", form, "--sarif", "ö.sarif"]
-    with accord(*words, cwd=tmp_path, **LOCALES[name]) as process:
-        out, err = process.communicate()
-    assert b"Traceback" not in out + err
-    assert process.returncode in (0, 1), err
-    written = (tmp_path / "ö.sarif").read_text(encoding="utf-8")
-    assert "fuß" in json.dumps(json.loads(written), ensure_ascii=False)
-    shown = "fu\\xdf" if "PYTHONIOENCODING" in LOCALES[name] else "fuß"
-    assert shown in out.decode()

@@ -35,9 +35,14 @@ def test_the_list_of_what_packages_add_is_that_of_their_entry_points(package: st
             found[group] += [f"{entry.name}.{path.stem}" for path in folder.glob("*.yaml")]
         elif group in GROUPS:
             found[group].append(entry.name)
-    assert {group: sorted(names) for group, names in SHELF[package].items()} == {
-        group: sorted(names) for group, names in found.items()
-    }
+    listed = {group: sorted(names) for group, names in SHELF[package].items()}
+    options = listed.pop("options", [])
+    assert listed == {group: sorted(names) for group, names in found.items()}
+    for command, _, option in (each.rpartition(".") for each in options):
+        modes = plugins.added("commands", command)
+        assert any(
+            option in plugins.load("commands", f"{command}.{m}").takes.split() for m in modes
+        )
 
 
 def test_every_package_beside_the_core_is_on_the_list() -> None:

@@ -267,7 +267,7 @@ READS_ALL = "+dac_override,+dac_read_search"  # what is installed may belong to 
 
 @thorough
 @pytest.mark.parametrize("words", ["--version", *(pytest.param(w, marks=pytest.mark.slow) for w in (
-    "sweep toy.yaml --seeds 4", "parity arm.urdf", "crosscheck monkeybot level",
+    "sweep toy.yaml --seeds 4", "crosscheck arm.urdf", "crosscheck monkeybot level",
     "run monkeybot level --transport ros_processes"))])  # fmt: skip
 @pytest.mark.parametrize("limit", [1, 2])
 def test_a_full_process_table_is_one_line(words, limit, tmp_path):

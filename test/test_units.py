@@ -11,7 +11,6 @@ from typing import get_args
 import pytest
 from roboaccord.cli.command import (
     Result,
-    groups_of,
     options,
     parameters_of,
     plain_type,
@@ -21,6 +20,7 @@ from roboaccord.cli.command import (
     words_of,
 )
 from roboaccord.cli.main import COMMANDS
+from roboaccord.contract.plugins import added
 from roboaccord.contract.results import Quantity
 from roboaccord.scenario.setup import find_robot, robot_names
 
@@ -31,14 +31,16 @@ def functions() -> Iterator[tuple[str, Callable[..., Result | None]]]:
     """Yield all commands by name, each with its function."""
     places = {name: f"roboaccord.cli.{place}" for name, place in COMMANDS.items()}
     for robot in robot_names():
-        places |= {f"{robot} {name}": place for name, place in find_robot(robot).cli.items()}
+        others = {n: e.value for n, e in added("commands", robot).items() if "." not in n}
+        cli = {**find_robot(robot).cli, **others}
+        places |= {f"{robot} {name}": place for name, place in cli.items()}
     for name, place in places.items():
         module, _, function = place.partition(":")
         yield name, getattr(import_module(module), function)
 
 
 def signature_of(function: Callable[..., Result | None]) -> Signature:
-    return Signature([*parameters_of(function, groups_of(function))])
+    return Signature([*parameters_of(function).values()])
 
 
 def carries(kind: object) -> list[Quantity]:

@@ -20,11 +20,13 @@ from typing import Any
 
 import numpy as np
 from benchmarks.campaigns.rows import keep, read
-from roboaccord.bag.log import in_stretches
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
-from roboaccord.crosscheck.own_log import LogCause, LogReport, body_of, check_log
 from roboaccord.description.tree import Tree
+from roboaccord_files.logs.check import check_log
+from roboaccord_files.logs.log import in_stretches
+from roboaccord_files.logs.parameters import body_of
+from roboaccord_files.logs.result import LogCause, LogReport
 
 DURATION = 5.0  # s
 NOISE, STEPS = 2e-4, 2.0 * np.pi / 2**14  # rad: standard deviation, and steps of an encoder

@@ -11,7 +11,7 @@ from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.motion import Roller
-from voxel_sphere.source.variants import AsDescribed
+from voxel_sphere.source.described import AsDescribed
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.recipes import surface_of
 
@@ -28,13 +28,11 @@ def rows() -> Iterator[Row]:
     centre = field.place(0.5 * N, 0.65 * N)
 
     def source() -> float:
-        sphere = AsDescribed(
-            volume, 0.1 * N, centre=centre, omega=turning(0), orientation=(0.0, 0.0, 0.0, 1.0)
-        )
+        sphere = AsDescribed(volume, 0.1 * N, centre=centre, omega=turning(0))
 
         def roll() -> None:
             for _ in range(SOURCE_STEPS):
-                sphere.state.omega = turning(int(sphere.state.time / SIDE))
+                sphere.omega = turning(int(sphere.time / SIDE))
                 sphere.advance(sphere.step())
             check(sphere)
 

@@ -1,38 +1,5 @@
 """Package Drake as an engine, for colcon (ament_python) and for pip alike."""
 
-import xml.etree.ElementTree as ET
-from pathlib import Path
+from setuptools import setup
 
-from setuptools import find_packages, setup
-
-NAME = "roboaccord_drake"
-HERE = Path(__file__).resolve().parent  # where colcon links files, the source
-PACKAGE = ET.parse(HERE / "package.xml").getroot()
-
-setup(
-    name="roboaccord-drake",
-    version=PACKAGE.findtext("version"),
-    description=PACKAGE.findtext("description"),
-    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
-    long_description_content_type="text/markdown",
-    license=PACKAGE.findtext("license"),
-    license_files=["LICENSE"],
-    author=PACKAGE.findtext("maintainer"),
-    project_urls={str(url.get("type")): str(url.text) for url in PACKAGE.findall("url")},
-    classifiers=[
-        "Operating System :: POSIX :: Linux",
-        "Programming Language :: Python :: 3",
-        "Topic :: Scientific/Engineering",
-    ],
-    python_requires=">=3.11,<3.14",
-    packages=find_packages(include=[NAME, f"{NAME}.*"]),
-    package_data={NAME: ["py.typed"]},
-    data_files=[
-        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
-        (f"share/{NAME}", ["package.xml"]),
-    ],
-    install_requires=["drake>=1.51", "numpy>=1.26", "roboaccord[reference,report,bag]"],
-    extras_require={"test": ["pytest>=8.4"]},
-    entry_points={"roboaccord.engines": [f"drake = {NAME}:SPEC"]},
-    zip_safe=True,
-)
+setup(python_requires=">=3.11,<3.14")  # as text: colcon reads no other

@@ -45,19 +45,18 @@ TRANSPORTS = ("direct", "ros", "ros_processes")
 URDFS = Path(__file__).parents[2] / "src/roboaccord/test/data/urdf"
 STUDIES = {
     "crosscheck": "crosscheck snake serpenoid --set duration=2 --out {out}/report",
-    "sweep": "sweep monkeybot level --figure travel --set duration=4 --resume {out}/pieces",
-    "parity": "parity {urdfs} --resume {out}/pieces --page {out}/page.html",
+    "sweep": "sweep monkeybot level --figure travel --set duration=4",
+    "parity": "parity {urdfs} --page {out}/page.html",
     "view": "view {bag} --gif {out}/view.gif",
     "optimise": "snake optimise",
-    "landscape": "monkeybot landscape --resume {out}/pieces",
-    "basin": "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 100000"
-    " --resume {out}/pieces",
-    "find": "monkeybot find --resume {out}/pieces",
+    "landscape": "monkeybot landscape",
+    "basin": "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 100000",
+    "find": "monkeybot find",
     "detect": "packbot detect --study 6 --out {out}/study",
     "recover": "packbot recover --fault elbow1=frozen --targets 60 --out {out}/study",
     "workspace": "packbot workspace --study --out {out}/study",
-    "contact": "roller-sphere contact --resume {out}/pieces",
-    "dribble": "roller-sphere dribble --resume {out}/pieces",
+    "contact": "roller-sphere contact",
+    "dribble": "roller-sphere dribble",
     "accuracy": "voxel-sphere accuracy",
 }
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)

@@ -21,6 +21,7 @@ from mutations import NUMBERS, TEXTS, WORDS, mutated
 from roboaccord.cli.command import options
 from roboaccord.cli.main import COMMANDS
 from roboaccord.cli.pieces import Pieces
+from roboaccord.contract.plugins import entries
 from roboaccord.scenario.setup import find_robot
 from seeds import MESHED
 from test_commands import CASES as GOOD
@@ -43,8 +44,8 @@ SLOW = {
     "packbot detect", "packbot recover", "packbot workspace", "packbot equilibria",
     "packbot figures", "packbot sight", "packbot distance", "packbot pose", "packbot dynamics",
     "packbot hulls", "packbot shapes", "roller-sphere contact", "roller-sphere dribble",
-    "roller-sphere figures", "snake gait", "snake optimise", "snake adapt", "snake figures",
-    "voxel-sphere accuracy", "voxel-sphere make", "monkeybot repeat", "monkeybot minimise",
+    "roller-sphere figures", "roller-sphere survey", "snake gait", "snake optimise", "snake adapt",
+    "snake figures", "voxel-sphere accuracy", "voxel-sphere make", "monkeybot gait",
     "voxel-sphere mesh", "voxel-sphere world", "monkeybot stable",
 }  # fmt: skip
 
@@ -267,19 +268,10 @@ def world(rng: Random, seeds: Path) -> Case:
 
 
 def json_file(rng: Random, seeds: Path) -> Case:
-    """JSON, or lines of it, that an earlier call is to have left."""
+    """JSON that an earlier call is to have left."""
     Path("o").mkdir()
     good = b'{"command": "run", "version": "1", "files": ["bag/metadata.yaml", "x.csv"]}'
-    rows = b'{"study": "accord sweep", "parameters": {"seeds": 2}, "software": {}}\n'
-    rows += b'{"piece": "0123456789abcdef", "result": {"tuple": [1.5, null]}}\n'
     bombs = (b"[" * 100000, b'{"a":' * 100000, b"1" * 100000, b"\xff\xfe{}")
-    choice = rng.random()
-    if choice < 0.3:
-        Path("s.jsonl").write_bytes(
-            rng.choice(bombs) if choice < 0.1 else mutated(rows, rng, text=True)
-        )
-        words = "sweep snake serpenoid --resume s.jsonl --json"
-        return _case("JSON lines", words, refused=Path("s.jsonl").stat().st_size > 0)
     data = rng.choice(bombs) if rng.random() < 0.2 else mutated(good, rng, text=True)
     Path("o/.roboaccord.json").write_bytes(data)
     return _case("JSON", RUN.format("snake serpenoid --out o --force"))
@@ -405,7 +397,8 @@ def function_of(name: str) -> Callable[..., Any]:
     """Return the function of a command by its full name."""
     robot, _, word = name.rpartition(" ")
     place = f"roboaccord.cli.{COMMANDS[name]}" if name in COMMANDS else ""
-    place = place or find_robot(robot).cli[word]
+    place = place or find_robot(robot).cli.get(word, "")
+    place = place or entries("commands")[f"{robot.replace('-', '_')}.{word}"].value
     module, _, function = place.partition(":")
     found: Callable[..., Any] = getattr(import_module(module), function)
     return found

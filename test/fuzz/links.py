@@ -23,7 +23,6 @@ SNAKE = "snake serpenoid --set duration=0.02"
 COMMANDS = (
     f"run {SNAKE} --transport direct --out o",
     f"sweep {SNAKE} --seeds 2 --out o",
-    f"sweep {SNAKE} --seeds 2 --out p --resume o/study.jsonl",
     "crosscheck snake serpenoid --engines reference,mujoco --refine 4 --set crosscheck.states=2 "
     "--set crosscheck.duration=0.02 --out o",
     "parity {seeds}/arm.urdf --engines mujoco --page o/x.html --junit o/x.xml --repair o/x.urdf",
@@ -70,9 +69,6 @@ def plant(rng: Random, seeds: Path) -> tuple[list[str], str]:
     _prepare(words[0], seeds)
     if rng.random() < 0.5:  # the command was here before
         shutil.copytree(clean / "o", "o", copy_function=shutil.copyfile, dirs_exist_ok=True)
-        for study in Path("o").glob("study.jsonl"):
-            *lines, before, last = study.read_text().splitlines(keepends=True)
-            study.write_text("".join([*lines, last, before] if lines else [before, last]))
     if words[-2] == "--out" and not Path(words[-1]).suffix and rng.random() < 0.6:
         words.append("--force")
     if "--force" in words or "o" not in words:

@@ -17,6 +17,7 @@ import re
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -200,9 +201,9 @@ def main(
     path = folder / f"{name}_{software()['code']}.jsonl"
     if again:
         forget_survivors(path)
-    study = {"package": package, "change": change, "seed": seed}
+    study = {"study": "mutation", "package": package, "change": change, "seed": seed}
     until = time.monotonic() + seconds
-    file = ResultsFile(path, "mutation", study)
+    file = ResultsFile(path, study)
     rows = judge_all(mutants, file, workers, until, tell=lambda row: as_json or show(row))
     if as_json:
         typer.echo(json.dumps({"mutants": rows, "counts": counts(rows)}))
@@ -252,9 +253,10 @@ def judge_all(
 def forget_survivors(path: Path) -> None:
     """Take the survivors out of a file, to be judged again."""
     if path.exists():
-        lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
-        kept = [x for x in lines if not re.search('"(left|survived|unseen)"', x)]
-        path.write_text("".join(kept), encoding="utf-8")
+        head, *lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+        again = re.compile(rb"\x8c(\x04left|\x08survived|\x06unseen)")  # texts in a pickle
+        kept = [x for x in lines if not again.search(b64decode(x.split()[1]))]
+        path.write_text("".join([head, *kept]), encoding="utf-8")
 
 
 def counts(rows: list[dict[str, Any]]) -> dict[str, dict[str, int]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from roboaccord.contract import NO_SWITCHES, Array, Command, RobotState, Target
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from monkeybot.model import dynamics
@@ -66,21 +67,21 @@ class LqrController:
 
     Args:
         setup: robot and scenario.
-        switch_t: from the vertical to the change of hands [s].
-        motor_t: how long the motor is on after each change [s].
-        power: torque of the motor [N m].
+        switch_t: from the vertical to the change of hands.
+        motor_t: how long the motor is on after each change.
+        power: torque of the motor.
         nominal: x of the gait [rad, rad/s, rad/s].
-        gain: of the feedback [s/rad, s^2/rad, s^2/rad]; three zeros leave the gait to itself.
-        largest: absolute correction of the time [s].
+        gain: of the feedback; three zeros leave the gait to itself.
+        largest: absolute correction of the time.
     """
 
     setup: Setup
-    switch_t: float
-    motor_t: float
-    power: float
+    switch_t: si.Seconds
+    motor_t: si.Seconds
+    power: si.NewtonMetres
     nominal: Sequence[float]
-    gain: Sequence[float]
-    largest: float = 0.05
+    gain: Annotated[Sequence[float], si.Quantity("s/rad, s^2/rad, s^2/rad")]
+    largest: si.Seconds = 0.05
 
     def __post_init__(self) -> None:
         if len(self.nominal) != 3 or len(self.gain) != 3:
@@ -142,10 +143,10 @@ class SearchController:
 
     Args:
         setup: robot and scenario.
-        power: torque of the motor, in the frame of the held hand [N m].
+        power: torque of the motor, in the frame of the held hand.
     """
 
-    def __init__(self, setup: Setup, power: float = 2.0) -> None:
+    def __init__(self, setup: Setup, power: si.NewtonMetres = 2.0) -> None:
         if power == 0:
             raise ValueError("power is 0, and no energy can be restored with it")
         self._power, self._rows = power, setup.parameters.rows
@@ -185,10 +186,10 @@ class LevelController:
 
     Args:
         setup: robot and scenario.
-        power: torque of the motor, in the frame of the held hand [N m].
+        power: torque of the motor, in the frame of the held hand.
     """
 
-    def __init__(self, setup: Setup, power: float = 0.7) -> None:
+    def __init__(self, setup: Setup, power: si.NewtonMetres = 0.7) -> None:
         if not math.isfinite(power):
             raise ValueError(f"power is {power}, and must be a torque in N m")
         self._power = power
@@ -235,13 +236,13 @@ class TimedController:
 
     Args:
         setup: robot and scenario.
-        initial_t: time of the first change of hands [s].
-        swap_t: from one change to the next [s]; a list for steps that take turns.
-        motor_t: how long the motor is on after each change [s].
-        power: torque of the motor, in the frame of the held hand [N m]; a list for steps that take
+        initial_t: time of the first change of hands.
+        swap_t: from one change to the next; a list for steps that take turns.
+        motor_t: how long the motor is on after each change.
+        power: torque of the motor, in the frame of the held hand; a list for steps that take
             turns.
         motor: instead of motor_t and power, intervals (start, stop, torque) after each change.
-        flight: how long before each change the held hand lets go [s].
+        flight: how long before each change the held hand lets go.
         before: instead of the clock, intervals (start, stop, torque) until the first
             change, from t = 0 on: how the robot comes from rest into its gait.
         clock: `pure`; or `reset`, with which it starts again whenever the held link passes the
@@ -249,12 +250,12 @@ class TimedController:
     """
 
     setup: Setup
-    initial_t: float = 0.428
-    swap_t: float | Sequence[float] = (0.861,)
-    motor_t: float = 0.024
-    power: float | Sequence[float] = (2.0,)
+    initial_t: si.Seconds = 0.428
+    swap_t: si.Seconds | Sequence[si.Seconds] = (0.861,)
+    motor_t: si.Seconds = 0.024
+    power: si.NewtonMetres | Sequence[si.NewtonMetres] = (2.0,)
     motor: Sequence[Sequence[float]] | None = None
-    flight: float = 0.0
+    flight: si.Seconds = 0.0
     before: Sequence[Sequence[float]] | None = None
     clock: str = "pure"
 

@@ -94,14 +94,7 @@ class MonkeyBot(Robot):
     }
     effort_topics = {"elbow_effort": "elbow"}
     switches = {MAGNET_A: True, MAGNET_B: False}
-    cli = commands_of("monkeybot", {
-        "gaits": "gait minimise periodic collisionless repeat figures stable gaits find continue",
-        "maps": "landscape stability design basin robust lqr",
-    })  # fmt: skip
-    hidden = (
-        "minimise", "periodic", "collisionless", "repeat", "stable", "landscape", "design",
-        "robust",
-    )  # fmt: skip
+    cli = commands_of("monkeybot", {"gait": "gait", "figures": "figures"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         return ("elbow",)

@@ -10,20 +10,6 @@ from workspace import accord, succeed
 pytestmark = pytest.mark.thorough
 
 
-@pytest.fixture
-def figures(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a command and returns the figures that it prints as JSON."""
-
-    def run(words):
-        monkeypatch.chdir(tmp_path)
-        assert accord_here(f"monkeybot {words} --json".split()) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert found.pop("options")
-        return found
-
-    return run
-
-
 def test_gait(tmp_path):
     """In a process of its own, as all are called by a script."""
     words = "monkeybot gait --rates 0.902 10.935 --torque 2 --json".split()
@@ -47,14 +33,14 @@ def test_parameters_are_the_users(figures):
 
 @pytest.mark.slow
 def test_minimise(figures):
-    found = figures("minimise --rates 1 12 --torque 2")
+    found = figures("gait --find minimum --rates 1 12 --torque 2")
     assert list(found) == ["rates", "error", "switch_time", "motor_time", "evaluations"]
     again = evaluate(horizontal(2.0), REPORT, found["rates"], tolerance=1e-12)
     assert found["error"] == again.error[0] < 7.6e-4
 
 
 def test_periodic(figures):
-    found = figures("periodic --rates 0.63 11.21 --torque 10")
+    found = figures("gait --find periodic --rates 0.63 11.21 --torque 10")
     assert list(found) == ["rates", "torque", "residual", "multipliers"]
     assert found["torque"] == 10.0
     assert {name: len(pairs) for name, pairs in found["multipliers"].items()} == {
@@ -66,7 +52,7 @@ def test_periodic(figures):
 
 
 def test_collisionless(figures):
-    found = figures("collisionless --angle 0.58")
+    found = figures("gait --find collisionless --angle 0.58")
     assert list(found) == ["angle", "period", "stride", "residual"]
     assert found["angle"] == pytest.approx(0.58225, abs=1e-5)
 
@@ -74,38 +60,10 @@ def test_collisionless(figures):
 @pytest.mark.parametrize("clock", ["reset", "pure"])
 def test_repeat(figures, clock):
     found = figures(
-        f"repeat --rates 0.902 10.935 --torque 2 --steps 14 --sample 0.001 --clock {clock}"
+        f"gait --find repetition --rates 0.902 10.935 --torque 2 --steps 14 --clock {clock}"
     )
     assert list(found) == ["error", "kinetic_energy", "height"]
     assert {len(values) for values in found.values()} == {14}
-
-
-def test_stable(figures):
-    found = figures("stable --period 0.943")
-    assert list(found) == [
-        "period", "torque", "post_impact", "multipliers", "spectral_radius", "stride", "work",
-        "drop",
-    ]  # fmt: skip
-    assert found["period"] == pytest.approx(0.943)
-    assert len(found["post_impact"]) == len(found["multipliers"]) == 4
-    sizes = [abs(complex(*pair)) for pair in found["multipliers"]]
-    assert found["spectral_radius"] == pytest.approx(max(sizes))
-    assert max(sizes) < 1.0
-    assert abs(found["drop"]) < 1e-9
-
-
-@pytest.mark.slow
-def test_gaits(figures):
-    found = {gait["name"]: gait for gait in figures("gaits --samples 60")["gaits"]}
-    assert list(found) == [
-        "clocked", "level", "passive", "report_lqr", "flying", "two_step", "climbing",
-    ]  # fmt: skip
-    stable = {name for name, gait in found.items() if gait["spectral_radius"] < 1.0}
-    assert stable == set(found) - {"passive"}  # the report's with its feedback
-    assert found["passive"]["basin"]["survived"] == 0.0
-    assert found["flying"]["basin"]["low"] > 0.9
-    assert found["climbing"]["drop"] == pytest.approx(-0.012)
-    assert found["passive"]["work"] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -120,14 +78,17 @@ def test_gaits(figures):
         ("gait --set mass=3", "unknown key parameters.mass"),
         ("gait --set mass_a=heavy", "'heavy' is not a number"),
         ("gait --tolerance 0", "'--tolerance'"),
-        ("minimise --rates 0.1 2", "the free hand never rises to the line"),
-        ("periodic --rates 0.902 10.935 --torque 2", "no gait that repeats was found"),
-        ("collisionless --angle 3", "must be between 0 and pi/2"),
-        ("repeat --steps 0", "'--steps'"),
-        ("repeat --torque 0", "cannot restore the energy"),
-        ("gaits --samples -1", "'--samples'"),
-        ("stable --period 3", "must be between 0.5 and 1.5 s"),
-        ("stable --period 0.7", "the branch of horizontal clocked gaits was followed to"),
+        ("gait --find minimum --rates 0.1 2", "the free hand never rises to the line"),
+        ("gait --find periodic --rates 0.902 10.935 --torque 2", "no gait that repeats was found"),
+        ("gait --find collisionless --angle 3", "must be between 0 and pi/2"),
+        ("gait --find repetition --steps 0", "'--steps'"),
+        ("gait --find repetition --torque 0", "cannot restore the energy"),
+        ("gait --angle 0.6", "--angle belongs to monkeybot gait --find collisionless"),
+        (
+            "gait --find collisionless --torque 2",
+            "--find collisionless takes --angle, --find, --set",
+        ),
+        ("gait --find stable", "'stable' is not one of"),
     ],
 )
 def test_a_mistake_is_one_line(words, line, complaint):

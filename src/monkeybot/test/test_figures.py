@@ -8,12 +8,13 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from monkeybot.cli.gaits import figures_command
+from monkeybot.cli.figures import figures_command
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.gaits.search import repeat
 from monkeybot.model.hybrid import TOLERANCE
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.figures import FIRST, POSE, SECOND, STEPS, skeleton, stages
+from monkeybot.source.diagrams import POSE, skeleton, stages
+from monkeybot.source.figures import FIRST, SECOND, STEPS
 from monkeybots import REPORT
 from roboaccord.description.parameters import load_parameters
 from roboaccord.report.curves import RED

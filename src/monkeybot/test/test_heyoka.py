@@ -9,7 +9,8 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import evaluate
-from monkeybot.gaits.orbits import SINKING, shipped_data, shipped_gait
+from monkeybot.gaits.kinds import SINKING
+from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.events import VERTICAL, level
 from monkeybot.model.hybrid import Phase, Then
 from monkeybots import REPORT as ROBOT

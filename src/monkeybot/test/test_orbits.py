@@ -4,16 +4,16 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import evaluate
-from monkeybot.gaits.orbits import (
+from monkeybot.gaits.kinds import (
     CLOCKED,
     FLYING,
     KINDS,
     LEVEL_TRIGGERED,
     PASSIVE,
     TWO_STEP,
-    find_orbit,
     gait_of,
 )
+from monkeybot.gaits.orbits import find_orbit
 from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.motion import Motion

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.model.parameters import MonkeyBotParameters
-from monkeybot.source.figures import fminsearch, sampled_gait
+from monkeybot.source.sampled import fminsearch, sampled_gait
 from roboaccord.description.parameters import load_parameters
 
 # Guess, and what the report prints: rates, error, switch and motor time [s]. Of its first error,

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.motion import Motion
-from monkeybot.stability.lqr import time_law
 from monkeybots import REPORT, oracle
 from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
 
@@ -144,15 +143,6 @@ def test_on_the_line_no_hand_is_further_off_than_it_sinks_in_half_a_tick(tick):
         places = grips(setup, motion)[1]
         assert len(places) == 12
         assert np.abs(places[:, 1]).max() < 1.1 * falls * 0.5 * tick
-
-
-def test_feedback_has_the_gain_of_the_toolkit():
-    law = time_law(shipped_gait("report_lqr", REPORT), REPORT)
-    given = load_scenario("monkeybot", "monkeybot", "report_lqr", []).controller
-    assert given["gain"] == pytest.approx(law.gain, abs=1e-6)
-    assert given["nominal"] == pytest.approx(law.target, abs=1e-8)
-    found = [given["switch_t"], given["motor_t"], given["power"]]
-    assert found == pytest.approx([law.switch, law.motor, law.torque], abs=1e-9)
 
 
 @pytest.mark.slow

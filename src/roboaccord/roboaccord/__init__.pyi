@@ -18,14 +18,12 @@ from .contract.state import Target as Target
 from .contract.trajectory import Event as Event
 from .contract.trajectory import Trajectory as Trajectory
 from .contract.version import __version__ as __version__
-from .crosscheck.parity.result import Parity as Parity
 from .crosscheck.recorded import RecordedReport as RecordedReport
 from .crosscheck.report import Report as Report
 from .description.parameters import Parameters as Parameters
 from .description.parameters import load_parameters as load_parameters
 from .description.resources import share as share
 from .door.checks import crosscheck as crosscheck
-from .door.reading import parity as parity
 from .door.runs import compare as compare
 from .door.runs import read_bag as read_bag
 from .door.runs import run as run

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from roboaccord import engines
 from roboaccord.contract.errors import AccordError
+from roboaccord.engines import installed as listing
 from roboaccord.engines import simulate_model
 from roboaccord.engines.spec import Available, EngineSpec, Missing, read_settings
 from roboaccord.run.versions import libraries
@@ -34,7 +35,7 @@ def missing() -> str:
 def installed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EntryPoint]]:
     """Let a test set what is installed."""
     found = list[EntryPoint]()
-    monkeypatch.setattr(engines, "entry_points", lambda group: found)
+    monkeypatch.setattr(listing, "entry_points", lambda group: found)
     engines.specs.cache_clear()
     yield found
     engines.specs.cache_clear()
@@ -76,9 +77,9 @@ def test_an_engine_is_here_or_missing() -> None:
 
 def test_a_broken_package_hides_no_other(installed: list[EntryPoint]) -> None:
     """It is listed, and refused in one line where it is used."""
-    installed += [EntryPoint("lost", "no_such_package:SPEC", engines.GROUP)]
-    installed += [EntryPoint("other", "roboaccord.engines.dart:SPEC", engines.GROUP)]
-    installed += [EntryPoint("dart", "roboaccord.engines.dart:SPEC", engines.GROUP)]
+    installed += [EntryPoint("lost", "no_such_package:SPEC", listing.GROUP)]
+    installed += [EntryPoint("other", "roboaccord.engines.dart:SPEC", listing.GROUP)]
+    installed += [EntryPoint("dart", "roboaccord.engines.dart:SPEC", listing.GROUP)]
     assert engines.engine_names() == ("dart", "lost", "other")
     reasons = {
         "lost": "engine lost cannot be loaded: ModuleNotFoundError: No module named "

@@ -10,7 +10,6 @@ import pytest
 import roboaccord as ra
 from hypothesis import given
 from hypothesis import strategies as st
-from roboaccord.bag.log import read_log
 from roboaccord.contract.checks import divergence
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Finding, unless_few
@@ -132,15 +131,6 @@ def test_what_is_fast_steadily_wraps_round_or_bounces_does_not_diverge(
     bouncing = size * (-1.0) ** (np.arange(600) * (bounces + 1) // 600)
     rates = np.column_stack([smooth, wheel, wrapped, bouncing])
     assert divergence(("smooth", "wheel", "wrapped", "bouncing"), time, rates) == ""
-
-
-def test_a_log_that_diverges_is_no_log_in_degrees(tmp_path: Path) -> None:
-    time, rates = rates_of(-2.0, 200)
-    q = np.cumsum(np.clip(rates, -1e5, 1e5), axis=0) * 0.002
-    path, head = tmp_path / "log.csv", "time,q_arm,q_hand,effort_arm,effort_hand"
-    np.savetxt(path, np.column_stack([time, q, 0.1 * q]), delimiter=",", header=head, comments="")
-    with pytest.raises(AccordError, match=r"log.csv: the motion diverges from t = 0.03\d* s: hand"):
-        read_log(path, ("arm", "hand"), {})
 
 
 def held(setup: Setup, period: float) -> float:

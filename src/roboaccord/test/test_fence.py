@@ -10,14 +10,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
 
 import pytest
 from escapes import EXPRESSIONS, bodies, link, robot
-from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.apart import apart
 from roboaccord.description.resources import is_installed
@@ -117,22 +115,6 @@ def test_a_package_that_is_installed_is_trusted_and_no_other(tmp_path: Path, mon
     for name in ("json", "__main__", "..", "no_such_package"):
         (tmp_path / "json" / "package.xml").write_text(f"<package><name>{name}</name></package>")
         assert not is_installed(tmp_path / "json" / "a.xacro")
-
-
-def test_trust_lets_a_file_do_all_and_ends_what_it_started(tmp_path: Path, monkeypatch) -> None:
-    """Without a session of its own, a child ends with the process that expands."""
-    marker, path = tmp_path / "marker", tmp_path / "a.xacro"
-    begun = EXPRESSIONS["child that outlives"].replace(", start_new_session=True", "")
-    text = robot(link("${" + EXPRESSIONS["lambda"] + "}") + link("${" + begun + "}"))
-    path.write_text(text.replace("MARKER", str(marker)), encoding="utf-8")
-    monkeypatch.setenv(TRUST, "0")
-    assert run(["check", str(path)]) == 2
-    assert not marker.exists()
-    assert run(["check", str(path), "--trust"]) in (0, 1)
-    assert os.environ[TRUST] == "1"  # for the processes that a command starts
-    marker.unlink(missing_ok=True)
-    time.sleep(1.5)
-    assert not marker.exists()
 
 
 def test_launch_files_that_take_a_robots_file_have_the_argument() -> None:

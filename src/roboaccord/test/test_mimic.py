@@ -7,9 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.robot import Bench, examine
 from roboaccord.description.mimic import MimicDynamics
-from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.reading import GRAVITY, Question, TreeReading, draw_question, read_tree
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
@@ -110,13 +108,6 @@ def test_a_cycle_is_refused() -> None:
     tree = read_tree(text({"a": ("b", 1.0, 0.0), "b": ("a", 1.0, 0.0)}))
     with pytest.raises(AccordError, match="joint a mimics itself"):
         tree.independent(("a", "b", "c", "d"))
-
-
-def test_engines_that_hold_it_otherwise_are_named() -> None:
-    found = examine(Bench(UrdfFile(Path("r.urdf"), "r", text(LEADS))), "dart")
-    assert [cause.cause for cause in found.causes] == ["mimic"]
-    assert found.causes[0].before is not None
-    assert found.causes[0].before > 0.1  # of what the constraint has
 
 
 def test_a_run_holds_it(tmp_path: Path) -> None:

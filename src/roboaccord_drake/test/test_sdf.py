@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from pydrake.multibody.parsing import Parser
 from pydrake.multibody.plant import MultibodyPlant
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.parity.collection import find_files
 from roboaccord.description.urdf_file import UrdfFile
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import TreeReading, base_of, draw_question, read_tree
@@ -43,22 +42,6 @@ def read(folder: Path, text: str, name: str = "robot.sdf") -> UrdfFile:
     """Return the URDF made of a text."""
     (folder / name).write_text(text)
     return read_robot(folder / name)
-
-
-def test_parity_of_a_folder_takes_models_with_joints(tmp_path: Path) -> None:
-    """No world, and no model that stands."""
-    arm = MODEL.format(
-        link("base", "0 0 0 0 0 0") + link("upper", "0 0 1 0 0 0")
-        + joint("shoulder", "revolute", "base", "upper")
-    )  # fmt: skip
-    (tmp_path / "model.sdf").write_text(arm)
-    (tmp_path / "world.sdf").write_text(arm.replace("<model", '<world name="w"><model').replace(
-        "</model>", "</model></world>"
-    ))  # fmt: skip
-    (tmp_path / "shelf.sdf").write_text(MODEL.format(link("shelf", "0 0 0 0 0 0")))
-    (found,) = find_files(tmp_path, {})
-    assert found.path.name == "model.sdf"
-    assert 'name="shoulder"' in found.read().text
 
 
 def worst(text: str, urdf: str) -> float:

@@ -1,1 +1,7 @@
-"""Robot files and logs of others: rules, repair, parity of engines, own logs."""
+"""Robot files and logs of others, in four rooms of modules with one subject each.
+
+rules: what is wrong in a text. repair: traps that readers interpret differently, and their repair.
+parity: what engines read, and why they differ. logs: a log against its robot's file.
+
+What commands and functions the package adds stands in setup.py; the core never imports it.
+"""

@@ -15,11 +15,12 @@ from roller_sphere.controllers.drive import (
     FigureEightController,
     HeadingsController,
 )
+from roller_sphere.dribbling.reference import DribbleReference
 from roller_sphere.model.ball import BallFigures, RollingOdometry
 from roller_sphere.model.contact import LINKS, Friction, RollerFriction, coulomb, pressed, viscous
 from roller_sphere.model.parameters import RollerSphereParameters
 from roller_sphere.simulators.engines import make_engine_simulator
-from roller_sphere.simulators.reference import DribbleReference, RollerSphereReference
+from roller_sphere.simulators.reference import RollerSphereReference
 
 ROLLERS = ("roller_1", "roller_2")
 CARRIER = ("carrier_x", "carrier_y", "carrier_yaw")
@@ -40,10 +41,7 @@ class RollerSphere(Robot):
     }
     friction_laws = {"viscous": viscous, "coulomb": coulomb}
     contacts = {"contact": pressed}
-    cli = commands_of(
-        "roller_sphere",
-        {"rig": "inverse forward reach figures", "contact": "contact dribble"},
-    )
+    cli = commands_of("roller_sphere", {"rig": "inverse forward figures"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         """Return the rollers, and the carrier's joints where the ball lies on the ground.

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from roboaccord.cli.main import main
-from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
 from workspace import accord, succeed
 
@@ -53,18 +52,6 @@ def test_rollers_one_by_one(figures):
     assert [back["speed"], back["heading_deg"]] == pytest.approx([0.5, 270.0])
 
 
-def test_reach(figures):
-    found, _ = figures(f"reach {PAPER} --alpha-deg 10 -10 --limit 1.5 --speed 1")
-    kinematics = Kinematics(Rig.degrees(1.0, (215, 325), (60, 60), (10, -10)))
-    around = np.abs(kinematics.inverse(1.0, np.radians(np.arange(0.0, 360.0, 0.01))).nu)
-    assert found["roller_speed_over_speed"] == pytest.approx(around.max(axis=0), rel=1e-6)
-    assert found["speed_everywhere"] == pytest.approx(1.5 / around.max(), rel=1e-6)
-    edges = np.radians(np.ravel(found["blocked_deg"]))
-    assert np.abs(kinematics.inverse(1.0, edges).nu).max(axis=1) == pytest.approx(1.5)
-    stuck, _ = figures(f"reach {PAPER} --alpha-deg 38.9566 -38.9566")
-    assert stuck["remaining_deg"] == pytest.approx([90.0, 270.0])
-
-
 def test_a_nearly_degenerate_rig_is_warned_of_on_stderr(figures):
     found, warning = figures(f"inverse {PAPER} --alpha-deg 38.9 -38.9")
     assert found["condition"] == pytest.approx(707.6, abs=0.1)
@@ -75,7 +62,7 @@ def test_a_nearly_degenerate_rig_is_warned_of_on_stderr(figures):
 
 def test_tables_for_people_have_units(capsys):
     """Without `--json`; the numbers are those of the facts."""
-    for words in ("inverse --heading-deg 90", "forward --nu -0.9263493 -0.9263493", "reach"):
+    for words in ("inverse --heading-deg 90", "forward --nu -0.9263493 -0.9263493"):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("sys.argv", ["accord", "roller-sphere", *words.split()])
             with pytest.raises(SystemExit) as ended:
@@ -108,10 +95,6 @@ def test_tables_for_people_have_units(capsys):
         ("forward --nu 1 nan", "--nu: 'nan' is not a number"),
         ("forward --nu one 2", "--nu: 'one' is not a number"),
         ("forward", "Missing option '--nu'"),
-        ("reach --speed -1", "Invalid value for '--speed'"),
-        ("reach --limit 0", "Invalid value for '--limit'"),
-        ("reach --limit inf", "--limit: inf is not a number"),
-        ("figures --points 2", "Invalid value for '--points'"),
         ("figures --out /proc/none", "cannot write in /proc/none"),
     ],
 )

@@ -1,4 +1,4 @@
-"""A carrier that takes the ball along: its geometry, statics, reference, and what engines do."""
+"""A carrier that takes the ball along: its geometry, reference, and what engines do."""
 
 from __future__ import annotations
 
@@ -13,11 +13,8 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
-from roller_sphere.dribbling.map import slip_figures
-from roller_sphere.dribbling.statics import ball_acceleration, grip_shares, largest_turn_rate
+from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.ball import held_time, holds, offsets, slides
-from roller_sphere.model.kinematics import Kinematics
-from roller_sphere.simulators.reference import fixed_masses
 
 pytestmark = pytest.mark.thorough
 
@@ -63,55 +60,6 @@ def test_offsets_turn_with_the_carrier():
     left = np.array([-np.sin(2.1), np.cos(2.1)])
     position = np.array([*(at + 0.01 * left), p.radius])
     assert offsets(p, q, position) == pytest.approx([0.0, 0.01, 0.0], abs=1e-15)
-
-
-def test_statics_at_rest_by_hand():
-    """Forces of both rollers in their vertical planes, by two moments on paper.
-
-    With the load N along -p_i, p = (-cos 60 cos 55, +-cos 60 sin 55, sin 60), the push forward is
-    2 N cos 60 cos 55. By symmetry f = (b, +-c, d); the least size under the balance of moments
-    about the ground's contact, for f tangential, is a problem of one free number.
-    """
-    p = dribbling("parameters.roller_mass=1e-9", "parameters.holder_mass=1e-9").parameters
-    x, y, z = -np.cos(np.pi / 3) * np.cos(np.radians(55)), 0.5 * np.sin(np.radians(55)), 0.75**0.5
-    # Moment about y at the ground: (p + z) x (f - N p), twice, is 0; and f p = 0.
-    b = np.linspace(-0.5, 0.5, 200_001)
-    d = ((1 + z) * b + x) / x  # (1 + z)(b - N x) - x (d - N z) = 0 with N = 1
-    c = -(b * x + d * z) / y
-    least = np.sqrt(b * b + c * c + d * d).min()
-    found, _ = grip_shares(p, 0.5, 0.8, np.zeros(3))
-    assert found == pytest.approx(least / 0.5, rel=1e-6)
-
-
-@pytest.mark.parametrize("gain", [-1.5, 0.0, 1.0])
-def test_statics_of_gaining_speed_by_hand(gain):
-    """The rollers' weight and inertia press, N = F + m (gain x + g z), and the ball has its own.
-
-    As above, and about the ground's contact 2 ((1 + z) b - x d - N x) = (M + I / r^2) gain. What
-    is left over are forces on the ground.
-    """
-    p = dribbling("parameters.roller_mass=0.5").parameters
-    x, y, z = -np.cos(np.pi / 3) * np.cos(np.radians(55)), 0.5 * np.sin(np.radians(55)), 0.75**0.5
-    N = 15.0 + 0.55 * (gain * x + 9.81 * z)
-    b = np.linspace(-N, N, 400_001)
-    d = ((1 + z) * b - N * x - 0.5 * (0.43 + 3.469e-3 / 0.11**2) * gain) / x
-    size = np.sqrt(b * b + ((b * x + d * z) / y) ** 2 + d * d)
-    least = size.argmin()
-    rollers, ground = grip_shares(p, 0.5, 0.8, np.array([gain, 0.0, 0.0]))
-    assert rollers == pytest.approx(size[least] / (0.5 * N), rel=1e-6)
-    forward = 0.43 * gain - 2.0 * (b[least] - N * x)
-    down = 0.43 * 9.81 - 2.0 * (d[least] - N * z)
-    # The least size is flat: there b is known to its grid, 2 N / 400 000, and to a root.
-    assert ground == pytest.approx(abs(forward) / (0.8 * down), rel=1e-4)
-
-
-def test_statics_limit_turns():
-    """The share is 1 at the largest turn rate, which falls with the speed and with friction."""
-    p = dribbling().parameters
-    rates = [largest_turn_rate(p, 0.5, 0.8, speed) for speed in (0.5, 1.0, 2.0)]
-    assert rates[0] > rates[1] > rates[2] > largest_turn_rate(p, 0.4, 0.8, 2.0)
-    a = ball_acceleration(p.ball_ahead, 1.0, rates[1])
-    assert max(grip_shares(p, 0.5, 0.8, a)) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("law", [VISCOUS, "friction={law: coulomb, mu: 0.5, slip_speed: 0.3}"])
@@ -173,16 +121,6 @@ def test_ball_is_carried_straight_on(engine):
     assert moved[0] == pytest.approx(found.qd[-1, 2], rel=0.1)
 
 
-def test_slips_are_the_models_under_viscous_friction():
-    """The ball finds the least sum of squares: at rest in its place the slips and w_z of (18)."""
-    setup = dribbling(*STRAIGHT, "friction={law: viscous, coefficient: 300}")
-    found = run(setup, "reference", 1.5)
-    figures = slip_figures(setup.parameters, found.window(1.3, 1.5))
-    # Beside the slip along X there is what carries the load, 0.15 N of 15 N over 300 N s/m.
-    assert figures.slip == pytest.approx([figures.model] * 2, rel=0.05)
-    assert figures.share == pytest.approx(0.5, abs=0.01)
-
-
 def test_a_lost_ball_is_told_once_and_rolls_on():
     """Pressed rollers without friction shoot the ball away; then nothing acts on it."""
     setup = dribbling("friction={law: viscous, coefficient: 0}", "controller={name: none}")
@@ -225,21 +163,6 @@ def test_cmd_vel_goes_before_the_program():
     assert np.abs(rates).max() < 2.0 * np.sqrt(2) + 0.5
 
 
-def test_map_of_one_turn(figures):
-    """The model's slip there is that of a ball that moves as its place in the carrier does."""
-    found, _ = figures("dribble --speeds 0.5 --turn-rates 1 --engine reference")
-    p = dribbling().parameters
-    (cell,) = found["cells"]
-    assert cell["kept"]
-    side = p.ball_ahead * 1.0
-    motion = Kinematics(p.rig).inverse(np.hypot(0.5, side), np.arctan2(side, 0.5))
-    assert cell["slip"]["model"] == pytest.approx(abs(motion.slip[0]), rel=0.05)
-    # One grips and the other slips, or both slip, by the same sum: that of the lines' heights.
-    assert sum(cell["slip"]["slip"]) == pytest.approx(2 * abs(motion.slip[0]), rel=0.15)
-    assert cell["grip"] < 1.0
-    assert found["limits"]["turn_rate"]["0.5"] > 1.0
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -258,8 +181,6 @@ def test_map_of_one_turn(figures):
             "unknown key controller.learning; it is now controller.integral_gain",
         ),
         ("run roller_sphere dribble --set controller.integral_gain=-1", "must not be negative"),
-        ("roller-sphere dribble --speeds 0", "speeds are above 0"),
-        ("roller-sphere dribble --speeds fast", "'fast' is not a number"),
     ],
 )
 def test_wrong_dribbles(complaint, words, message):

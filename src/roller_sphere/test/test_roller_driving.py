@@ -29,7 +29,6 @@ from roller_sphere.controllers.drive import figure_eight, figure_eight_time, hea
 from roller_sphere.model.ball import RollingOdometry, slips
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.simulators.reference import slip_matrix
-from roller_sphere.source.contact_check import ContactCase, cases, run_case
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -183,27 +182,6 @@ def test_engines_have_the_references_masses(base: str) -> None:
             assert np.abs(matrix - expected).max() < 1e-12
     if len(found) == 2:
         assert np.abs(found["dart"] - found["mujoco"]).max() < 1e-8
-
-
-@pytest.mark.slow
-def test_dart_turns_the_ball_as_the_model_with_its_axis_along_e() -> None:
-    """w_t within 2 % over 12 headings, w_s between both lines: with DART's own dry friction."""
-    pytest.importorskip("dartpy")
-    found = run_case(ContactCase("dart", "contact", "e", 20.0))
-    assert found.passed
-    assert found.w_s_offset > 1e-3  # it does not settle at the model's value, and need not
-
-
-def test_the_check_has_both_laws_in_every_engine_and_both_axes_in_dart() -> None:
-    found = cases(["reference", "dart"], [20.0])
-    assert {case.alpha for case in found} == {20.0}
-    assert sorted((case.engine, case.law, case.axis) for case in found) == [
-        ("dart", "contact", "e"),
-        ("dart", "contact", "up"),
-        ("dart", "viscous", ""),
-        ("reference", "contact", ""),
-        ("reference", "viscous", ""),
-    ]
 
 
 def test_a_target_goes_before_the_program() -> None:

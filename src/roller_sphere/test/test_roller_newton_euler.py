@@ -10,8 +10,8 @@ from roboaccord.description.tree import Tree
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roller_sphere.dribbling.dynamics import RATES, gather, relax, spread
+from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.ball import turned_back
-from roller_sphere.simulators.reference import fixed_masses
 
 INSTANT = 1e-14  # s: a step in which no rate changes by more than rounding
 VISCOUS, MU, SLIP_SPEED = 30.0, 0.5, 0.05  # N s/m, 1, m/s

@@ -36,7 +36,7 @@ class Snake(Robot):
         "spheres": {"law": "pyramid", "slip_speed": 0.0, "points": "centre", "loads": "equal"},
         "boxes": {},
     }
-    cli = commands_of("snake", {"gaits": "gait adapt optimise", "figures": "shapes figures"})
+    cli = commands_of("snake", {"shapes": "shapes"})
 
     def joints(self, setup: Setup) -> tuple[str, ...]:
         parameters: SnakeParameters = setup.parameters

@@ -1,13 +1,8 @@
 """Setups that the snake's tests share."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from roboaccord import RobotState, Setup, load_scenario
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture

@@ -1,22 +1,24 @@
 """The scenario of the post's gait: random starts, sweeps, direction of travel, its picture."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from roboaccord import Setup, load_scenario
+from roboaccord import Setup, Trajectory, load_scenario
 from roboaccord.contract.errors import AccordError
 from roboaccord.crosscheck.chaotic import compare_cells
 from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.verdict import judge_seeds
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
+from roboaccord.run.metrics import metrics_of
 from roboaccord.run.sweep import Cell, sweep
 from roboaccord.scenario.scenario import StatisticsSpec
-from snake.cli.figures import shapes_command
-from snake.figures import outlines, write_picture
-from snake.simulators.metrics import travel_of_cycles
+from snake.cli.shapes import shapes_command
+from snake.simulators import metrics
+from snake.source.shapes import outlines, write_picture
 
 pytestmark = pytest.mark.thorough
 
@@ -45,16 +47,27 @@ def test_starts_are_uniform_reproducible_and_off_by_default(setup_with):
         scenario_with("initial.spread_q=-1")
 
 
-def test_travel_of_a_robot_on_a_circle_is_the_chord_of_each_cycle():
+def travel(setup, time, centre, heading, monkeypatch):
+    """Return the figure of a motion of which these are the centre of mass and the mean heading."""
+
+    def moved(_, part):
+        rows = np.searchsorted(time, part.time)
+        return centre[rows], heading[rows].copy()
+
+    monkeypatch.setattr(metrics, "body_motion", moved)
+    motion = Trajectory.from_states(setup.joints, [replace(setup.initial, time=t) for t in time])
+    return metrics_of(setup, motion)["travel_per_cycle"]
+
+
+def test_travel_of_a_robot_on_a_circle_is_the_chord_of_each_cycle(monkeypatch):
     """Forwards at constant speed and turning rate; the mean heading in a cycle is the chord's."""
     setup = scenario_with()
     time = np.arange(0, 3001) * 1e-3
     heading = 0.7 * time
     centre = np.column_stack([np.sin(heading), 1 - np.cos(heading)]) * (0.4 / 0.7)
-    travel = travel_of_cycles(setup, time, centre, heading)
     chord = 2 * (0.4 / 0.7) * np.sin(0.5 * 0.7 * 0.6)
-    assert travel == pytest.approx([chord] * 4, rel=1e-9)
-    assert travel_of_cycles(setup, time, -centre, heading) == pytest.approx([-chord] * 4, rel=1e-9)
+    assert travel(setup, time, centre, heading, monkeypatch) == pytest.approx(chord, rel=1e-9)
+    assert travel(setup, time, -centre, heading, monkeypatch) == pytest.approx(-chord, rel=1e-9)
 
 
 @pytest.mark.slow
@@ -148,8 +161,8 @@ def test_the_table_of_shapes_leaves_what_is_straight_empty():
     assert [row[1] for row in rows[3:]] == ["+2", "-1", "-2", "+1", "+2"]
 
 
-def test_no_whole_cycle_gives_no_travel():
+def test_no_whole_cycle_gives_no_travel(monkeypatch):
     """A run shorter than the start and a cycle."""
-    setup = scenario_with()
     time = np.arange(0, 1000) * 1e-3
-    assert len(travel_of_cycles(setup, time, np.zeros((1000, 2)), np.zeros(1000))) == 0
+    found = travel(scenario_with(), time, np.zeros((1000, 2)), np.zeros(1000), monkeypatch)
+    assert np.isnan(found)

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.source.accuracy import cases, measure
-from voxel_sphere.source.variants import AsDescribed, roll_as_described
+from voxel_sphere.source.described import AsDescribed, roll_as_described
 
 pytestmark = pytest.mark.thorough
 
 N, R = 50, 5.0
-CASES = {case.name: case for case in cases()}
 
 
 def floor(height=10):
@@ -30,12 +28,6 @@ def test_on_a_level_floor_it_is_exact():
     assert path.centre[-1] == pytest.approx([35, 25, 14.5], abs=0.2)
 
 
-def test_it_is_worse_on_a_curve():
-    errors = {s: measure(CASES["bowl"], N, s) for s in ("exact", "as_described")}
-    assert errors["exact"] < 0.05
-    assert 0.2 < errors["as_described"] < 3.0
-
-
 def test_a_wall_turns_it_along():
     volume = floor()
     volume[40:] = True
@@ -49,10 +41,8 @@ def test_a_wall_turns_it_along():
 
 def test_a_lost_contact_is_shifted_to():
     """By up to round(r / 10) voxels, and at least one: 2.4 over the floor it is in reach."""
-    sphere = AsDescribed(
-        floor(), R, centre=(25, 25, 16.9), omega=(0, 1, 0), orientation=(0, 0, 0, 1)
-    )
-    assert sphere.state.centre[2] == pytest.approx(14.5, abs=0.1)
+    sphere = AsDescribed(floor(), R, centre=(25, 25, 16.9), omega=(0, 1, 0))
+    assert sphere.centre[2] == pytest.approx(14.5, abs=0.1)
 
 
 def test_too_many_contacts():
@@ -65,4 +55,4 @@ def test_too_many_contacts():
 
 def test_a_start_in_the_air():
     with pytest.raises(AccordError, match="in the air"):
-        AsDescribed(floor(), R, centre=(25, 25, 30), omega=(0, 1, 0), orientation=(0, 0, 0, 1))
+        AsDescribed(floor(), R, centre=(25, 25, 30), omega=(0, 1, 0))

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from voxel_sphere.terrain.expressions import expression
 from voxel_sphere.terrain.generate import surface_parts
-from voxel_sphere.terrain.recipes import Sheet, expression, surface_of
-from voxel_sphere.terrain.surfaces import SURFACES, Surface, fill_below, make_surface, sphere
+from voxel_sphere.terrain.recipes import Sheet
+from voxel_sphere.terrain.surfaces import SURFACES, fill_below, make_surface, sphere
 from voxel_sphere.terrain.workspace import open_workspace
 
 N, R = 50, 5.0
@@ -27,7 +28,6 @@ VOLUMES = {
     "tunnel": (5 * R * N**2 - np.pi / 2 * (3 * R) ** 2 * N,) * 2,
     "arena": (2 * R * N**2, (N**2 - (7 * R) ** 2) * 5 * R),
 }
-CLOSED = ("incline", "sinusoid", "saddle", "ramp")  # whose gradient is not by differences
 
 
 @pytest.mark.parametrize("name", SURFACES)
@@ -37,39 +37,6 @@ def test_the_volume_is_the_integral(name):
     for part, expected in zip(parts, VOLUMES[name]):
         assert content(part.volume) == pytest.approx(expected, rel=5e-4)
     assert len(parts) == sum(volume is not None for volume in VOLUMES[name])
-
-
-@pytest.mark.parametrize("name", CLOSED)
-def test_derivatives_are_those_of_the_height(name):
-    """Against differences of the height alone, at random places where it is smooth."""
-    surface, rng = make_surface(name, N, R), np.random.default_rng(7)
-    x, y = rng.uniform(0.2 * N, 0.8 * N, (2, 500))
-    h = 1e-4
-    if name == "ramp":
-        x, y = x[keep := abs(abs(x - N / 2) - 3 * R) > 0.01], y[keep]
-    f, gradient = surface.height, surface.gradient(x, y)
-    assert gradient[0] == pytest.approx((f(x + h, y) - f(x - h, y)) / (2 * h), abs=1e-7)
-    assert gradient[1] == pytest.approx((f(x, y + h) - f(x, y - h)) / (2 * h), abs=1e-7)
-
-
-@pytest.mark.parametrize("name", CLOSED)
-def test_differences_stand_in_for_derivatives_that_are_not_given(name):
-    """A height of one's own has only itself; the truncation is h^2 f'''' / 12 at h = 0.01."""
-    closed = make_surface(name, N, R)
-    own = Surface(name="own", height=closed.height)
-    x, y = np.random.default_rng(3).uniform(0.45 * N, 0.55 * N, (2, 100))
-    assert np.allclose(own.gradient(x, y), closed.gradient(x, y), atol=1e-6)
-
-
-@pytest.mark.parametrize("name", SURFACES)
-def test_the_distance_vanishes_on_the_height_and_grows_by_one(name):
-    surface = make_surface(name, N, R)
-    x, y = np.random.default_rng(5).uniform(0.4 * N, 0.6 * N, (2, 200))
-    z, (p, q) = surface.height(x, y), surface.gradient(x, y)
-    step = 1e-4 / np.sqrt(1 + p**2 + q**2)
-    up = surface.distance(x - p * step, y - q * step, z + step)
-    assert surface.distance(x, y, z) == pytest.approx(0.0, abs=1e-9)
-    assert up == pytest.approx(1e-4, rel=1e-4)
 
 
 def test_the_sphere_is_where_the_source_has_it():
@@ -171,7 +138,7 @@ def test_make_and_what_it_leaves_behind(figures, tmp_path):
     workspace = open_workspace(tmp_path / "t")
     assert workspace.names("walls") == ["arena_walls", "walls"]
     recipe = workspace.settings.recipe("arena")
-    assert surface_of(recipe, 50, 5.0).parameters["turn_deg"] == 30.0
+    assert recipe == {"surface": "arena", "parameters": {"turn_deg": 30.0}}
     same = fill_below(make_surface("sinusoid", N, R).height, N)
     assert np.abs(workspace.volume("waves").astype(int) - same).max() <= 1
     assert workspace.radius == pytest.approx(5.0, abs=0.01)

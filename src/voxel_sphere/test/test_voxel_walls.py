@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from voxel_sphere.rolling.contacts import contacts, linked
 from voxel_sphere.rolling.field import Field
-from voxel_sphere.rolling.motion import Roller, Rolling, contacts, linked, roll
-from voxel_sphere.rolling.walls import WallLaw, reflected, spin_for, split, tangent
-from voxel_sphere.source.accuracy import HEADINGS, bounces
+from voxel_sphere.rolling.motion import Roller, roll
+from voxel_sphere.rolling.walls import reflected, spin_for, split, tangent
 from voxel_sphere.terrain.generate import Part, place
 from voxel_sphere.terrain.surfaces import fill_below, fill_inside, make_surface
 
@@ -52,31 +52,10 @@ def test_head_on_it_goes_away_from_a_second_wall():
         assert tangent(v, m, n, np.array([0, side, 0])) == pytest.approx([0, side, 0])
 
 
-@pytest.mark.parametrize("binary", [False, pytest.param(True, marks=pytest.mark.slow)])
-def test_bounces(binary):
-    """Issue 7, at its n = 100 and at the turn that fits the grid worst."""
-    found = bounces(100, 20.0, binary=binary)
-    assert found.heading_error < 3.0
-    assert found.contact_error < 0.05
-    assert found.stuck == 0
-    assert found.hits >= 12
-
-
-def test_who_meets_no_wall_is_stuck(monkeypatch):
-    """Within two steps of 0.01 rad; there is no heading then, which counts as the opposite one."""
-    monkeypatch.setattr("voxel_sphere.source.accuracy.SPEED", 1e-3)
-    found = bounces(20, 0.0)
-    assert (found.hits, found.stuck) == (0, HEADINGS)
-    assert (found.heading_error, found.mean_error) == (180.0, 180.0)
-
-
 def test_off_and_along_a_wall(arena):
     """It meets the wall 2.5 r from the middle, rolls r/5 off, then parallel to it."""
     *_, ground, walls = arena
-    path = roll(Rolling(
-        ground, walls=walls, centre=ground.place(30, 30), omega=(-0.5, 1, 0), duration=3.6,
-        samples=200,
-    ))  # fmt: skip
+    path = roll(Roller(ground, walls=walls, centre=ground.place(30, 30)), (-0.5, 1, 0), 3.6, 200)
     assert [event.kind for event in path.events] == ["wall", "parallel"]
     hit, turned = (np.array(event.centre) for event in path.events)
     assert hit == pytest.approx([30 + 2.5 * R, 30 + 1.25 * R, FLOOR + R], abs=0.01 * R)
@@ -88,20 +67,20 @@ def test_off_and_along_a_wall(arena):
 
 def test_reflected_only(arena):
     *_, ground, walls = arena
-    path = roll(Rolling(
-        ground, walls=walls, centre=ground.place(30, 30), omega=(-0.5, 1, 0), duration=3.0,
-        law=WallLaw(after="reflected"),
-    ))  # fmt: skip
+    path = roll(
+        Roller(ground, walls=walls, centre=ground.place(30, 30), after="reflected"),
+        (-0.5, 1, 0),
+        3.0,
+    )
     assert path.omega[-1] == pytest.approx([-0.5, -1.0, 0.0], abs=0.01)
 
 
 def test_a_corner(arena):
     """Straight into the corner it comes straight back, within 3 degrees for each of its walls."""
     *_, ground, walls = arena
-    path = roll(Rolling(
-        ground, walls=walls, centre=ground.place(30, 30), omega=(-1, 1, 0), duration=4.0,
-        law=WallLaw(after="reflected"),
-    ))  # fmt: skip
+    path = roll(
+        Roller(ground, walls=walls, centre=ground.place(30, 30), after="reflected"), (-1, 1, 0), 4.0
+    )
     assert path.status == "done"
     assert path.events[0].centre[:2] == pytest.approx([45, 45], abs=0.05 * R)
     back = path.omega[-1] @ [1, -1, 0] / np.sqrt(2) / np.linalg.norm(path.omega[-1])
@@ -124,16 +103,7 @@ def test_a_whole_workspace_is_split(arena):
     ground_volume, wall_volume, ground, walls = arena
     floor, sides = split(np.maximum(ground_volume, wall_volume))
     apart, whole = (
-        roll(
-            Rolling(
-                a,
-                walls=b,
-                centre=(30, 30, FLOOR + R),
-                omega=(-0.5, 1, 0),
-                duration=3.6,
-                samples=100,
-            )
-        )
+        roll(Roller(a, walls=b, centre=(30, 30, FLOOR + R)), (-0.5, 1, 0), 3.6, 100)
         for a, b in ((ground, walls), (Field.build(floor, R), Field.build(sides, R)))
     )
     assert [event.kind for event in apart.events] == ["wall", "parallel"]
@@ -172,10 +142,9 @@ def niche():
 def test_more_contacts_than_the_theory_allows(niche):
     """Two walls and the ceiling at once."""
     ground = Field.plane((30, 30, FLOOR), (0, 0, 1), radius=R, size=N)
-    path = roll(Rolling(
-        ground, walls=Field.build(niche, R), centre=(30, 30, FLOOR + R), omega=(-1, 1, 0),
-        duration=6.0,
-    ))  # fmt: skip
+    path = roll(
+        Roller(ground, walls=Field.build(niche, R), centre=(30, 30, FLOOR + R)), (-1, 1, 0), 6.0
+    )
     assert path.status == "too_many_contacts"
     assert path.failed
     # In an edge between walls the grid's distance is up to half a voxel short.
@@ -188,9 +157,7 @@ def test_no_wall_normal():
     ground = Field.plane((30, 30, FLOOR), up, radius=R, size=N)
     near = -up + np.array([-0.03, 0.0, 0.0])  # it comes down slowly towards +x
     ceiling = Field.plane((40, 30, FLOOR + 2.05 * R), near, radius=R, size=N)
-    path = roll(
-        Rolling(ground, walls=ceiling, centre=ground.place(20, 30), omega=(0, 1, 0), duration=6.0)
-    )
+    path = roll(Roller(ground, walls=ceiling, centre=ground.place(20, 30)), (0, 1, 0), 6.0)
     assert path.status == "no_wall_normal"
 
 

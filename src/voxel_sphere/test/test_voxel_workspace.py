@@ -122,7 +122,7 @@ def test_terrains(foreign):
     save(foreign / "Left_wall", np.roll(ground(), 5, axis=2))
     workspace = open_workspace(foreign)
     terrain = workspace.terrain()
-    assert (terrain.name, terrain.grey, terrain.exact) == ("Floor+Left_wall", False, None)
+    assert (terrain.name, terrain.grey) == ("Floor+Left_wall", False)
     assert (terrain.solid == ground(height=10)).all()
     assert workspace.terrain(surface="Floor").walls is None
     save(foreign / "Other", ground())

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from roboaccord.contract import Array, Command, RobotState, Target, check_positive
+from roboaccord.contract import results as si
 from roboaccord.numerics import quaternion_matrix
 from roboaccord.scenario import Setup
 
@@ -29,16 +30,16 @@ class RollController:
 
     Args:
         setup: robot and scenario.
-        wx, wy, wz: [rad/s].
+        wx, wy, wz: angular velocity.
         script: rows [duration [s], wx, wy, wz], one after the other; the last one is held.
     """
 
     def __init__(
         self,
         setup: Setup,
-        wx: float = 0.0,
-        wy: float = 0.0,
-        wz: float = 0.0,
+        wx: si.RadiansPerSecond = 0.0,
+        wy: si.RadiansPerSecond = 0.0,
+        wz: si.RadiansPerSecond = 0.0,
         script: Sequence[Sequence[float]] = (),
     ) -> None:
         rows = np.array(script or [[math.inf, wx, wy, wz]], dtype=float)
@@ -68,12 +69,16 @@ class DriveController:
 
     Args:
         setup: robot and scenario.
-        vx, vy: velocity wanted while there is no target [m/s].
-        bandwidth: of the loop, the ball's own inertia and its rolling mass taken together [rad/s].
+        vx, vy: velocity wanted while there is no target.
+        bandwidth: of the loop, the ball's own inertia and its rolling mass taken together.
     """
 
     def __init__(
-        self, setup: Setup, vx: float = 0.0, vy: float = 0.0, bandwidth: float = 10.0
+        self,
+        setup: Setup,
+        vx: si.MetresPerSecond = 0.0,
+        vy: si.MetresPerSecond = 0.0,
+        bandwidth: si.RadiansPerSecond = 10.0,
     ) -> None:
         p = setup.parameters
         check_positive({"bandwidth": bandwidth})

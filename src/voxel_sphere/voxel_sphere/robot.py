@@ -15,7 +15,7 @@ from roboaccord.simulators import Simulator
 
 from voxel_sphere.controllers import DriveController, RollController
 from voxel_sphere.model import VoxelSphereParameters, is_kinematic, rolling, touching
-from voxel_sphere.rolling.field import Scene
+from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.simulators.engines import (
     draw_relief,
     make_engine_simulator,
@@ -53,10 +53,7 @@ class VoxelSphere(Robot):
     parameters = VoxelSphereParameters
     controllers = {"roll": RollController, "drive": DriveController}
     contacts = {"rolling": rolling, "contact": touching}
-    cli = commands_of(
-        "voxel_sphere",
-        {"terrain": "make list mesh world", "roll": "roll accuracy"},
-    )
+    cli = commands_of("voxel_sphere", {"terrain": "make list", "roll": "roll"})
     terrain = staticmethod(make_scene)
 
     def joints(self, setup: Setup) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,20 +134,6 @@ def _evaluate(
     """Return error, time of the first switch and of the motor of k starts (3, k)."""
     found = evaluate(gait, parameters, starts, tolerance=tolerance)
     return np.array([found.error, found.switch_time, found.motor_time])
-
-
-def span(low: float, high: float, count: int, name: str, *, above: float = -math.inf) -> Array:
-    """Return evenly spaced rates (count,) [rad/s].
-
-    Raises:
-        AccordError: for fewer than two, or bounds that are not in order.
-    """
-    if count < 2:
-        raise AccordError(f"{name} has {count} values, and needs 2 at least")
-    if not above < low < high < math.inf:
-        least = f" from above {above:g}" if above > -math.inf else ""
-        raise AccordError(f"{name} goes from {low:g} to {high:g}, and must rise{least}")
-    return np.linspace(low, high, count)
 
 
 def save_map(

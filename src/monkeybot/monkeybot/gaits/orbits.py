@@ -8,7 +8,7 @@ it an orbit, and the eigenvalues of dP/dx, the multipliers, show whether disturb
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Annotated, Any
@@ -19,8 +19,9 @@ from roboaccord.description import read_yaml, share
 from roboaccord.numerics import central_slope, newton_steps
 
 from monkeybot.gaits.gait import Gait, Multipliers, eigenvalues, evaluate, map_slope, wrap
-from monkeybot.model.events import VERTICAL, level, linear
-from monkeybot.model.hybrid import Phase, Then
+from monkeybot.gaits.kinds import KINDS, Kind, gait_of
+from monkeybot.model.events import linear
+from monkeybot.model.hybrid import Then
 from monkeybot.model.motion import Motion
 from monkeybot.model.parameters import MonkeyBotParameters
 
@@ -31,24 +32,6 @@ CLOSED, EXACT = 1e-9, 1e-12  # what a residual must be below, and is wanted to b
 SMALL = 1e-6  # of the differences of the search
 ROUND_OFF = 1e-12  # s
 INSTANT = 1e-6  # s
-
-
-@dataclass(frozen=True)
-class Kind:
-    """Describe a kind of gait that repeats: a family, made from a few numbers.
-
-    Args:
-        name: of the kind.
-        controls: names of the numbers; s, N m.
-        gait: makes the gait from them, in that order; its phases end with an impact.
-        solved: the controls that a search may change to meet the rise that is asked for; none
-            where the gait keeps its height by itself.
-    """
-
-    name: str
-    controls: tuple[str, ...]
-    gait: Callable[..., Gait]
-    solved: tuple[str, ...] = ("torque",)
 
 
 @dataclass(frozen=True)
@@ -113,17 +96,6 @@ class Orbit:
         """Return work over weight and stride; infinite for a gait that goes nowhere."""
         reach = parameters.mass * parameters.gravity * abs(self.stride)
         return self.work / reach if reach else float("inf")
-
-
-def gait_of(kind: Kind, controls: Mapping[str, float]) -> Gait:
-    """Return the gait of a kind with these controls.
-
-    Raises:
-        AccordError: for one that is missing or unknown.
-    """
-    if set(controls) != set(kind.controls):
-        raise AccordError(f"{kind.name} takes {', '.join(kind.controls)}")
-    return kind.gait(*(controls[name] for name in kind.controls))
 
 
 def find_orbit(
@@ -256,79 +228,6 @@ def _text(controls: Mapping[str, float]) -> str:
     return ", ".join(f"{name} {value:g}" for name, value in controls.items())
 
 
-# For links of one length the free hand is in the direction th1 + th2 / 2 from the held one.
-SINKING = linear("level, sinking", th1=-1.0, th2=-0.5, above=-0.5 * math.pi)
-
-
-def clocked(period: float, torque: float) -> Gait:
-    """Return the gait of constant torque whose hands change by the clock."""
-    return Gait("clocked", (Phase(torque=torque, duration=period, then=Then.CHANGE),))
-
-
-def level_triggered(torque: float) -> Gait:
-    """Return the gait of constant torque whose hands change where the free one sinks to the line.
-
-    It has risen above it before. Both hands are level then, so the gait keeps its height whatever
-    happens. The report changes hands in the upward crossing, where a slow hand only grazes the
-    line.
-    """
-    return Gait(
-        "level-triggered",
-        (Phase(level(), torque), Phase(SINKING, torque, then=Then.CHANGE)),
-    )
-
-
-def passive(period: float) -> Gait:
-    """Return the gait without torque."""
-    return Gait("passive", (Phase(duration=period, then=Then.CHANGE),))
-
-
-def flying(period: float, flight: float, torque: float) -> Gait:
-    """Return the clocked gait with a flight between the hands: `period` is that of both."""
-    return Gait(
-        "flying",
-        (
-            Phase(torque=torque, duration=period - flight, then=Then.RELEASE),
-            Phase(torque=torque, duration=flight, then=Then.GRIP_OTHER),
-        ),
-    )
-
-
-def two_step(first: float, second: float, torque: float, more: float) -> Gait:
-    """Return the gait of two different steps: their durations, and torques half of `more` apart."""
-    return Gait(
-        "two-step",
-        (
-            Phase(torque=torque + 0.5 * more, duration=first, then=Then.CHANGE),
-            Phase(torque=torque - 0.5 * more, duration=second, then=Then.CHANGE),
-        ),
-    )
-
-
-def report(switch: float, motor: float, torque: float) -> Gait:
-    """Return the report's gait by a clock that starts again at the vertical, where it begins."""
-    return Gait(
-        "report",
-        (
-            Phase(duration=switch, then=Then.CHANGE),
-            Phase(torque=torque, duration=motor),
-            Phase(VERTICAL),
-        ),
-    )
-
-
-CLOCKED = Kind("clocked", ("period", "torque"), clocked)
-LEVEL_TRIGGERED = Kind("level_triggered", ("torque",), level_triggered, solved=())
-PASSIVE = Kind("passive", ("period",), passive, solved=("period",))
-FLYING = Kind("flying", ("period", "flight", "torque"), flying)
-TWO_STEP = Kind("two_step", ("first", "second", "torque", "more"), two_step)
-REPORT = Kind("report", ("switch", "motor", "torque"), report, solved=("switch",))
-KINDS = {kind.name: kind for kind in (CLOCKED, LEVEL_TRIGGERED, PASSIVE, REPORT, FLYING, TWO_STEP)}
-
-
-STEP = 0.002  # s: of the period along the branch, small enough for Newton's method to follow
-
-
 @cache
 def shipped_data() -> dict[str, dict[str, Any]]:
     """Return what config/gaits.yaml states, by name."""
@@ -351,32 +250,3 @@ def shipped_gait(name: str, parameters: MonkeyBotParameters) -> Orbit:
         np.array(data["post_impact"]),
         rise=data.get("rise", 0.0),
     )
-
-
-def clocked_gait(parameters: MonkeyBotParameters, period: float) -> Orbit:
-    """Return the horizontal gait of constant torque with a period [s].
-
-    It is followed from the shipped one's period to this one.
-
-    Raises:
-        AccordError: where the branch ends before.
-    """
-    if not (math.isfinite(period) and 0.5 <= period <= 1.5):
-        raise AccordError(f"period is {period:g} s, and must be between 0.5 and 1.5 s")
-    orbit = shipped_gait("clocked", parameters)
-    before = None
-    start = orbit.controls["period"]
-    for at in np.linspace(start, period, 1 + math.ceil(abs(period - start) / STEP))[1:]:
-        torque, guess = orbit.controls["torque"], orbit.start
-        if before is not None:
-            torque += torque - before.controls["torque"]
-            guess = 2.0 * guess - before.start
-        try:
-            found = find_orbit(CLOCKED, parameters, {"period": float(at), "torque": torque}, guess)
-        except AccordError:
-            raise AccordError(
-                f"the branch of horizontal clocked gaits was followed to a period of "
-                f"{orbit.period:.4g} s, not to {period:g} s"
-            ) from None
-        before, orbit = orbit, found
-    return orbit

@@ -16,10 +16,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from roboaccord.numerics import (
+from roboaccord.numerics import kernel
+
+from monkeybot.model.dynamics import energies, impact
+from monkeybot.model.events import ENERGY, LEVEL, LINEAR, event_of
+from monkeybot.model.hybrid import NOTHING, change_frame
+from monkeybot.model.integrator import EVENT, MAX_STEPS, STOP, TIME
+from monkeybot.model.simd import (
     WIDTH,
     fma,
-    kernel,
     larger,
     load,
     root,
@@ -28,11 +33,6 @@ from roboaccord.numerics import (
     smaller,
     store,
 )
-
-from monkeybot.model.dynamics import energies, impact
-from monkeybot.model.events import ENERGY, LEVEL, LINEAR, event_of
-from monkeybot.model.hybrid import NOTHING, change_frame
-from monkeybot.model.integrator import EVENT, MAX_STEPS, STOP, TIME
 
 ORDER = 16  # of the series; its 16th root is four square roots
 SAFETY = 0.85

@@ -42,7 +42,7 @@ from packbot.source.figures import write_figures
 SOURCE = "GRRC Technical Report 2010-02 (Hall 2010)"
 
 
-@by_option("perturb", "seed cluster resume", "", "engine contact duration set")
+@by_option("perturb", "seed cluster", "", "engine contact duration set")
 @in_pieces()
 def collapse_command(
     engine: Engine = "reference",

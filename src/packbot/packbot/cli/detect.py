@@ -47,7 +47,7 @@ from packbot.source.detection import (
 
 
 @by_option("study", "minutes model-error engine seed out force cluster", "bag payload", "")
-@in_pieces(own=True)
+@in_pieces()
 def detect_command(
     bag: Annotated[
         Path | None, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")

@@ -181,7 +181,7 @@ def reach_command(
     return Result(found, used=used_by(setup, "control_period", "physics_step"))
 
 
-@in_pieces(own=True, grows=("targets",))
+@in_pieces(grows=("targets",))
 def recover_command(
     faults: Faults = None,
     targets: Annotated[int, typer.Option(min=1, help="Number of targets.")] = 200,

@@ -69,7 +69,7 @@ Keep = Annotated[
 @by_option(
     "study", "out force cluster", "fault payload keep sight plot torques", "poses angles seed set"
 )
-@pieces.in_pieces(own=True)
+@pieces.in_pieces()
 def workspace_command(
     faults: Failing = None,
     payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,

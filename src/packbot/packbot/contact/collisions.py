@@ -32,6 +32,7 @@ from roboaccord.contract import (
     MeshFixture,
     check_known,
 )
+from roboaccord.contract import results as si
 from roboaccord.description import (
     Faces,
     Geometry,
@@ -304,7 +305,7 @@ class ClampContact(ArmContact):
 
 
 def normal(
-    setup: Setup, mu: float = 0.0, restitution: float = 0.0, margin: float = 5e-4
+    setup: Setup, mu: float = 0.0, restitution: float = 0.0, margin: si.Metres = 5e-4
 ) -> ArmContact:
     """Make contact along the normal, mapped to the joints by the contact Jacobian.
 
@@ -312,7 +313,7 @@ def normal(
         setup: robot and scenario.
         mu: coefficient of friction of every pair.
         restitution: speed of parting over speed of approach, 0 to 1.
-        margin: at which the reference takes hulls as touching [m].
+        margin: at which the reference takes hulls as touching.
     """
     if mu < 0:
         raise ValueError("mu is negative")
@@ -326,12 +327,12 @@ def normal(
     return ArmContact(margin=margin, restitution=restitution, **_touching(setup, mu))
 
 
-def joint_clamp(setup: Setup, proximity: float = 2e-3) -> ClampContact:
+def joint_clamp(setup: Setup, proximity: si.Metres = 2e-3) -> ClampContact:
     """Make the report's scheme: stop the joints between two bodies that touch, and hold them.
 
     Args:
         setup: robot and scenario.
-        proximity: closer than which a pair stays active [m]; the report names the tolerance
+        proximity: closer than which a pair stays active; the report names the tolerance
             without its value.
     """
     if not proximity > 0:

@@ -24,7 +24,7 @@ whose accelerations become efforts by partial feedback linearisation [Spong 1994
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from roboaccord.contract import (
@@ -36,6 +36,7 @@ from roboaccord.contract import (
     check_positive,
     clip_efforts,
 )
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from packbot.model import compiled
@@ -194,13 +195,13 @@ class ReachController:
     Args:
         setup: robot and scenario; the path starts at its initial state, and keeps clear of its
             terrain.
-        target: where the finger tips shall be, x, y, z [m]; or
+        target: where the finger tips shall be, x, y, z; or
         pose: a named pose to go to.
-        pitch: of the hand at the target above the horizontal [rad]; None for any.
+        pitch: of the hand at the target above the horizontal; None for any.
         look: whether the camera is turned to the target during the motion.
         speed: part of the speed limits that is used.
-        bandwidth: of the control [rad/s].
-        margin: that the path keeps from touching [m].
+        bandwidth: of the control.
+        margin: that the path keeps from touching.
         uncertainty: with it, empty or not, friction is compensated with care, and what is left of
             the error integrated; see above.
         identified: file of `accord identify packbot BAG --json`: planning and control take the
@@ -210,13 +211,13 @@ class ReachController:
     def __init__(
         self,
         setup: Setup,
-        target: Sequence[float] | None = None,
+        target: Sequence[si.Metres] | None = None,
         pose: str = "",
-        pitch: float | None = None,
+        pitch: si.Radians | None = None,
         look: bool = False,
         speed: float = 0.8,
-        bandwidth: float = 10.0,
-        margin: float = MARGIN,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = MARGIN,
         uncertainty: Mapping[str, float] | None = None,
         identified: str = "",
     ) -> None:
@@ -262,8 +263,8 @@ class IdentificationController:
     Args:
         setup: robot and scenario; the motion starts at its initial state.
         speed: part of the speed limits that is used.
-        bandwidth: of the control [rad/s].
-        margin: that the motion keeps from touching; the arm is not where it should be [m].
+        bandwidth: of the control.
+        margin: that the motion keeps from touching; the arm is not where it should be.
         tries: poses among which each is chosen.
     """
 
@@ -271,8 +272,8 @@ class IdentificationController:
         self,
         setup: Setup,
         speed: float = 0.9,
-        bandwidth: float = 10.0,
-        margin: float = 0.05,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = 0.05,
         tries: int = 15,
     ) -> None:
         self._setup, self._speed, self._margin, self._tries = setup, speed, margin, tries
@@ -309,20 +310,20 @@ class VelocityController:
 
     Args:
         setup: robot and scenario.
-        acceleration: of every joint [rad/s^2].
-        bandwidth: of the control [rad/s].
-        clearance: [m]; 0 leaves the operator to look.
-        approach: speed at which commanded positions are approached [rad/s].
+        acceleration: of every joint.
+        bandwidth: of the control.
+        clearance: kept of obstacles; 0 leaves the operator to look.
+        approach: speed at which commanded positions are approached.
         uncertainty: with it, empty or not, friction is compensated with care; see `reach`.
     """
 
     def __init__(
         self,
         setup: Setup,
-        acceleration: float = 2.0,
-        bandwidth: float = 10.0,
-        clearance: float = 0.02,
-        approach: float = 0.5,
+        acceleration: Annotated[float, si.Quantity("rad/s^2")] = 2.0,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        clearance: si.Metres = 0.02,
+        approach: si.RadiansPerSecond = 0.5,
         uncertainty: Mapping[str, float] | None = None,
     ) -> None:
         with compiled("the controller velocity"):
@@ -415,11 +416,11 @@ class TransitionController:
 
     Args:
         setup: robot and scenario; its initial state is the first equilibrium.
-        via: angles of shoulder and elbow 1 [rad] at which link 3 tips over by itself: the
+        via: angles of shoulder and elbow 1 at which link 3 tips over by itself: the
             optimisation starts from a motion that goes there.
-        length: of the transition [s].
+        length: of the transition.
         speed: over the speed limits, which are estimates: within them no transition keeps clear.
-        bandwidth: of turret, camera and wrist, which are held [rad/s].
+        bandwidth: of turret, camera and wrist, which are held.
 
     Raises:
         AccordError: unless `via` is two numbers and elbow 2 is loose.
@@ -428,10 +429,10 @@ class TransitionController:
     def __init__(
         self,
         setup: Setup,
-        via: Sequence[float],
-        length: float = 9.0,
+        via: Sequence[si.Radians],
+        length: si.Seconds = 9.0,
         speed: float = 1.3,
-        bandwidth: float = 10.0,
+        bandwidth: si.RadiansPerSecond = 10.0,
     ) -> None:
         with compiled("the controller transition"):
             from packbot.planning.failed_arm import FailedArm

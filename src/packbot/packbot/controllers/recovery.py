@@ -22,6 +22,7 @@ from roboaccord.contract import (
     Target,
     clip_efforts,
 )
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from packbot.controllers.reach import ComputedTorque, Integral, ReachController
@@ -63,11 +64,11 @@ class RecoveryController:
 
     Args:
         setup: robot and scenario; the path starts at its initial state.
-        target: where the finger tips shall be, x, y, z [m].
-        watch: distance from which the camera shall look at the target instead [m].
+        target: where the finger tips shall be, x, y, z.
+        watch: distance from which the camera shall look at the target instead.
         speed: part of the speed limits that is used.
-        bandwidth: of the control [rad/s].
-        margin: that the path keeps from touching [m].
+        bandwidth: of the control.
+        margin: that the path keeps from touching.
         uncertainty: by how much the arm may differ from its model, keys of
             `detection.uncertainty.Uncertainty`; what is not given is the report's. With it the arm
             is controlled with care, as `reach` has it.
@@ -79,11 +80,11 @@ class RecoveryController:
     def __init__(
         self,
         setup: Setup,
-        target: Sequence[float] | None = None,
-        watch: float = 0.0,
+        target: Sequence[si.Metres] | None = None,
+        watch: si.Metres = 0.0,
         speed: float = 0.8,
-        bandwidth: float = 10.0,
-        margin: float = MARGIN,
+        bandwidth: si.RadiansPerSecond = 10.0,
+        margin: si.Metres = MARGIN,
         uncertainty: Mapping[str, float] | None = None,
         planner: Recoverer | None = None,
         identified: str = "",

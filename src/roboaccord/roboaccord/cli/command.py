@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from dataclasses import dataclass, field, fields, is_dataclass
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Annotated, TypeAlias, get_args, get_type_hints
 
 import typer
@@ -29,9 +28,9 @@ from roboaccord.cli.pieces import Pieces, Value
 from roboaccord.cli.rendering import rendered
 from roboaccord.cli.signals import go_on
 from roboaccord.contract.errors import AccordError, Terminated
-from roboaccord.contract.modes import AddedMode, Modes, with_added
-from roboaccord.contract.plugins import added, load
-from roboaccord.contract.results import Json, Quantity, quantities, to_json
+from roboaccord.contract.modes import Modes, added_modes, with_added
+from roboaccord.contract.results import Json, plain_type, quantities, to_json
+from roboaccord.contract.results import unit_in as unit_of
 from roboaccord.description.xacro_file import TRUST
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
@@ -43,6 +42,7 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON only.")]
 
 APART = {"out", "force", "timeout", "view", "speed", "stay", "csv", "npz", "mat", "verbose"}
 """Options that change no figure."""
+EXAMPLES = "\n\nExamples:"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 UNLIMITED = ("timeout", "stay")  # options that may be infinite
 MOST = 1_000_000  # of a count
@@ -84,9 +84,7 @@ def add_command(
     fields, each an option.
     """
     full = f"{robot.replace('_', '-')} {name}".lstrip()
-    others: dict[str, AddedMode] = {
-        key: load("commands", f"{name}.{key}") for key in added("commands", full)
-    }
+    others = added_modes("commands", f"{robot}.{name}" if robot else name)
     pieces: Pieces | None = getattr(function, "pieces", None)
     modes: Modes | None = getattr(function, "modes", None)
     modes = with_added(modes, others) if modes else None
@@ -121,14 +119,22 @@ def add_command(
     parameters = [inspect.Parameter("ctx", KEYWORD, annotation=typer.Context)]
     parameters += map(with_unit, signature.parameters.values())
     parameters += pieces.parameters if pieces else ()
-    if takes_file(signature):
+    if takes_file(signature) and (not modes or "trust" in " ".join(modes.takes.values()).split()):
         parameters.append(inspect.Parameter("trust", KEYWORD, default=False, annotation=Trust))
     if get_type_hints(function)["return"] is Result:
         parameters.append(inspect.Parameter("as_json", KEYWORD, default=False, annotation=AsJson))
-    command.__doc__ = unwrapped(inspect.getdoc(function) or "")
+    command.__doc__ = unwrapped(documented(functions))
+    command.__dict__["modes"] = modes
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     app.command(name, cls=getattr(function, "command_class", None))(command)
+
+
+def documented(functions: Sequence[Callable[..., Result | None]]) -> str:
+    """Return the help of a command: what it does, and its added modes, then the examples of all."""
+    parts = [(inspect.getdoc(each) or "").partition(EXAMPLES) for each in functions]
+    examples = "".join("\n\n" + rest.strip("\n") for *_, rest in parts if rest)
+    return "\n\n".join(text for text, *_ in parts) + (EXAMPLES + examples if examples else "")
 
 
 def call_with(function: Callable[..., Result | None], given: Used) -> Result | None:
@@ -310,19 +316,6 @@ def units_of(signature: inspect.Signature) -> dict[str, str]:
         flag = _flag(name, info)
         found[flag] = unit_of(signature.parameters[name].annotation)
     return {n: unit for n, unit in found.items() if unit != "1" and not n.endswith("_deg")}
-
-
-def plain_type(kind: type) -> type:
-    """Return a type without what is annotated of it or its parts."""
-    found: type = get_type_hints(SimpleNamespace(__annotations__={"kind": kind}))["kind"]
-    return found
-
-
-def unit_of(kind: type | Quantity) -> str:
-    """Return the unit that a type carries, or one of its parts; "" for none."""
-    if isinstance(kind, Quantity):
-        return kind.unit
-    return next(filter(None, map(unit_of, get_args(kind))), "")
 
 
 def words_of(options: Used, units: Mapping[str, str]) -> list[str]:

@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from roboaccord.cli.check import finding_text
 from roboaccord.cli.command import Result, used_by
 from roboaccord.cli.console import COMPILING, command_line, log, note, progress
 from roboaccord.cli.folder import results
@@ -29,22 +28,14 @@ from roboaccord.cli.options import (
     complete_robot,
     load_setup,
     one_scenario,
-    read_packages,
 )
 from roboaccord.contract.errors import AccordError, missing
 from roboaccord.contract.interfaces import Engine
+from roboaccord.contract.plugins import entries, load
 from roboaccord.contract.results import to_json
 from roboaccord.crosscheck.runs import Progress
-from roboaccord.description.findings import RuleFinding
-from roboaccord.description.rules import findings
 from roboaccord.door.arguments import subject_mode
-from roboaccord.door.checks import (
-    CROSSCHECK,
-    check_own_log,
-    check_recording,
-    crosscheck,
-    is_log,
-)
+from roboaccord.door.checks import CROSSCHECK, check_recording, crosscheck
 from roboaccord.door.runs import read_bag
 from roboaccord.engines import REFERENCE, name_of, spec
 from roboaccord.robots.file import FileRobot
@@ -108,16 +99,9 @@ def crosscheck_command(
             "choose, or both side by side.",
         ),
     ] = Profile.DEFAULT,
-    of: Annotated[str, typer.Option("--robot", metavar="FILE", help="Robot file for a LOG.")] = "",
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--map",
-            metavar="KEY=COLUMN",
-            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, followed by [UNIT], "
-            "and preceded by - if its sign is opposite; may be repeated, or separated by commas.",
-        ),
-    ] = None,
+    of: Annotated[
+        str, typer.Option("--robot", metavar="FILE", help="Robot file of a LOG, or robot of a BAG.")
+    ] = "",
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Show what engines print as they load the model.")
     ] = False,
@@ -137,10 +121,6 @@ def crosscheck_command(
     Of a BAG every control period is compared with the reference's, as the node `crosscheck` does
     during a run. A BAG without a scenario needs its name as second argument.
 
-    Of a LOG with joint positions and efforts, of your own simulator or robot, windows of samples
-    are compared with the equations of the robot's file: what differs (mass, friction, gear, delay,
-    sign, ...), where, and by how much. Columns and units are recognised by their names.
-
     Examples:
 
       accord crosscheck snake serpenoid
@@ -156,26 +136,14 @@ def crosscheck_command(
       accord crosscheck roller_sphere headings --profile both
 
       accord crosscheck runs/snake_serpenoid_dart/bag
-
-      accord crosscheck log.csv --robot arm.urdf
-
-      accord crosscheck log.npz --robot arm.urdf --map 'q/elbow=theta2[deg],effort/elbow=-u2'
     """
     scenario, arguments = one_scenario(words)
     if verbose:
         logging.basicConfig(level=logging.INFO, format="%(message)s")
-    if is_log(what, of, scenario):
-        own = check_own_log(
-            what, of or None, changes or (), mapped(columns), folder,
-            packages=read_packages(packages or []), arguments=arguments, base=base,
-        )  # fmt: skip
-        from roboaccord.cli.levels import log_lines
-
-        return Result(own, log_lines(own), ok=own.ok)
     if subject_mode(what) == "BAG":
         return recording_result(what, of, scenario, changes or ())
     setup = load_setup(what, scenario, changes, faults, base, packages, arguments=arguments)
-    found = checked(setup)
+    found, own = checked(setup), isinstance(setup.robot, FileRobot)
     chosen = choose_engines(engines)
     falsified = in_profile(falsify(chosen, perturb or []), profile)
     default = f"{setup.robot.name}_{setup.scenario.name}_crosscheck"
@@ -186,12 +154,12 @@ def crosscheck_command(
             refine=refine,
             out=place,
             command=command_line(),
-            refused=leave_out if found is not None or not engines else None,
+            refused=leave_out if own or not engines else None,
             changed=bool(changes or faults),
             progress=watch,
         )
     result = report_result(setup, report, place, chosen, found)
-    wanted = {name_of(engine) for engine in falsified} if found is not None and engines else set()
+    wanted = {name_of(engine) for engine in falsified} if own and engines else set()
     return replace(result, ok=report.ok and wanted <= set(report.engines))
 
 
@@ -218,7 +186,7 @@ def report_result(
     report: Report,
     folder: Path,
     engines: Sequence[str],
-    found: Sequence[RuleFinding] | None,
+    found: Sequence[Any] | None,
 ) -> Result:
     """Return what a command shows of a report in a folder, and of what the rules find."""
     from roboaccord.cli.levels import shown_of
@@ -236,29 +204,17 @@ def report_result(
     return Result(data, shown, used=used, ok=report.ok, names=setup.robot.own_names(setup))
 
 
-def mapped(texts: list[str] | None) -> dict[str, str]:
-    """Return the columns of `KEY=COLUMN` texts by key.
+def checked(setup: Setup) -> Sequence[Any] | None:
+    """Return what rules find in a robot's file, and print it on stderr.
 
-    Raises:
-        AccordError: for one that cannot be read.
+    None of others, and where no package has rules, which is the function `findings`.
     """
-    found = {}
-    for text in (part for each in texts or [] for part in each.split(",")):
-        key, equals, column = text.strip().partition("=")
-        if not (equals and key and column):
-            raise AccordError(f"--map takes KEY=COLUMN, not {text!r}")
-        found[key] = column
-    return found
-
-
-def checked(setup: Setup) -> list[RuleFinding] | None:
-    """Return what the rules find in a robot's file, and print it on stderr; None of others."""
-    if not isinstance(setup.robot, FileRobot):
+    if not isinstance(setup.robot, FileRobot) or "findings" not in entries("functions"):
         return None
-    found = findings(setup.robot.file(setup))
+    found: Sequence[Any] = load("functions", "findings")(setup.robot.file(setup))
     worst = [each for each in found if each.severity != "note"]
     for each in worst[:SHOWN]:
-        log.print(finding_text(each), soft_wrap=True)
+        log.print(each, soft_wrap=True)
     if len(worst) > SHOWN:
         note(f"{len(worst) - SHOWN} more: accord check {setup.robot.path}")
     return found

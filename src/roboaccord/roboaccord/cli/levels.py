@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from roboaccord.cli.console import figure_lines, make_table
+from roboaccord.cli.console import make_table
 from roboaccord.cli.rendering import tables_of
 from roboaccord.contract.outcome import Outcome, Verdict
 from roboaccord.contract.results import quantities
@@ -22,9 +21,6 @@ from roboaccord.crosscheck.models import AccelerationCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
 from roboaccord.crosscheck.report import Report
 from roboaccord.report.tables import number, statistics_cells
-
-if TYPE_CHECKING:
-    from roboaccord.crosscheck.own_log import LogReport
 
 VERDICTS: dict[Verdict | None, str] = {
     "pass": "green",
@@ -75,31 +71,6 @@ def shown_of(report: Report, page: Path | None = None) -> list[RenderableType]:
         ),
         *([f"report: {page}"] if page else []),
     ]
-
-
-def log_lines(report: LogReport) -> list[RenderableType]:
-    """Return what was read of a log, what differs, and the verdict."""
-    figures = {"columns": (", ".join(f"{k} = {v}" for k, v in report.columns.items()), "")}
-    for i, note in enumerate(report.notes):
-        figures["log" if i == 0 else " " * i] = (note, "")
-    noise = f"noise {100 * report.noise:.2g} % of the effect of the efforts"
-    many = f"{noise} over {report.window} steps"
-    figures["windows"] = (many, "")
-    if report.share == report.share:
-        parts = (
-            f"{100 * report.share:.3g} % of that effect, {100 * report.left:.3g} % after the causes"
-        )
-        figures["residuals"] = (parts, "")
-    if report.scheme:
-        figures["scheme"] = (report.scheme, "")
-    for i, cause in enumerate(report.causes):
-        figures["cause" if i == 0 else f"cause {i + 1}"] = (str(cause), "")
-    for i, causes in enumerate(report.instead):
-        figures[f"or {i + 1}"] = ("; ".join(map(str, causes)), "")
-    (finding,) = report.levels.one_step.values()
-    verdict = Text(report.verdict or "none", VERDICTS[report.verdict])
-    why = "" if report.causes or not finding.reason else f": {finding.reason}"
-    return [*figure_lines(figures), Text.assemble("verdict: ", verdict, why)]
 
 
 def outcome_tables(report: Report) -> list[Table]:

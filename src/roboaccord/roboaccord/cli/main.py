@@ -47,7 +47,6 @@ COMMANDS = {
     "run": "run:run_command",
     "teleop": "teleop:teleop_command",
     "crosscheck": "crosscheck:crosscheck_command",
-    "parity": "parity:parity_command",
     "sweep": "sweep:sweep_command",
     "compare": "bags:compare_command",
     "plot": "bags:plot_command",
@@ -371,10 +370,15 @@ def lack(error: BaseException | None) -> str:
 
 
 def hint_for_option(error: BaseException, words: list[str]) -> str:
-    """Return the line for an option that is a key of the scenario; "" for any other error."""
+    """Return the line for an option of a package, or a key of the scenario; "" for neither."""
     option, ctx = getattr(error, "option_name", ""), getattr(error, "ctx", None)
     key = option.removeprefix("--").replace("-", "_")
-    if ctx is None or not any("--set" in each.opts for each in ctx.command.params):
+    if ctx is None:
+        return ""
+    command = ctx.command_path.split()[1:]
+    if line := lacking("options", ".".join([*command, key]), " ".join([*command, option])):
+        return line
+    if not any("--set" in each.opts for each in ctx.command.params):
         return ""
     from roboaccord.scenario.files import data_keys
 

@@ -11,18 +11,17 @@ from rich.console import Console, RenderableType
 
 from roboaccord.cli.console import figure_lines
 from roboaccord.contract.errors import visible
+from roboaccord.contract.plugins import entries, load
 
 WIDTH = 100  # characters
 FORM = '<pre style="line-height: 1.2; font-family: monospace">{code}</pre>'
 PRINTERS = {
-    "Run": "roboaccord.cli.run:shown_of",
-    "Report": "roboaccord.cli.levels:shown_of",
-    "LogReport": "roboaccord.cli.levels:log_lines",
-    "Parity": "roboaccord.cli.parity:shown_of",
-    "Study": "roboaccord.cli.sweep:tables_of",
-    "Comparison": "roboaccord.cli.bags:shown_of",
+    "Run": "run:shown_of",
+    "Report": "levels:shown_of",
+    "Study": "sweep:tables_of",
+    "Comparison": "bags:shown_of",
 }
-"""What prints a result of the core, by its class; others name it themselves, by `shown_by`."""
+"""Functions of this package by the class that they print: a light installation has not all."""
 
 
 def html_of(result: object) -> str:
@@ -44,10 +43,13 @@ def _printed(result: object) -> Console:
 
 def shown_of(result: Any) -> Sequence[RenderableType]:
     """Return what the command prints of a result."""
+    if (own := f"show.{type(result).__name__}") in entries("functions"):  # of a package beside
+        return list[RenderableType](load("functions", own)(result))
     match type(result).__name__:
-        case name if place := getattr(result, "shown_by", "") or PRINTERS.get(name):
-            module, _, function = place.partition(":")
-            return list[RenderableType](getattr(import_module(module), function)(result))
+        case name if name in PRINTERS:
+            module, _, function = PRINTERS[name].partition(":")
+            shown = getattr(import_module(f"{__package__}.{module}"), function)(result)
+            return list[RenderableType](shown)
         case "RecordedReport":
             return [result.line()]
         case "BagRun":

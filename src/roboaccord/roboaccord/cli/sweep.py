@@ -33,7 +33,7 @@ from roboaccord.door.runs import sweep
 from roboaccord.run.sweep import Study
 
 
-@in_pieces(grows=("seeds", "engines", "physics_steps"))
+@in_pieces()
 def sweep_command(
     robot: RobotName,
     scenario: ScenarioName,

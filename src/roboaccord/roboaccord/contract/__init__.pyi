@@ -1,4 +1,5 @@
 from ..numerics.lazy import lazy_names as lazy_names
+from . import results as results
 from .checks import NANOSECONDS as NANOSECONDS
 from .checks import check_command as check_command
 from .checks import check_positive as check_positive

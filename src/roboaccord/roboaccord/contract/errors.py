@@ -29,7 +29,7 @@ EXTRAS: Mapping[str, Mapping[str, str]] = {
         "zstandard": "zstandard>=0.20",
     },
 }
-"""What pip is asked for, by module; setup.py has the same."""
+"""What pip is asked for, by module; setup.cfg has the same."""
 DISPENSABLE = ("numba",)  # kernels are interpreted without it
 # Control characters but for tab and newline; those that reorder text; halves of pairs.
 CONTROLS = re.compile(

@@ -10,6 +10,7 @@ from numbers import Real
 from typing import Any, ParamSpec, TypeVar
 
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.plugins import added, load
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,7 +73,8 @@ class Modes:
     def guard(self, function: Callable[P, R]) -> Callable[P, R]:
         """Let a function refuse the arguments of its other modes, as its command does.
 
-        What is empty, False or None is not given; 0 is.
+        What is empty, False or None is not given; 0 is. Modes that packages add to the function,
+        by the entry point `FUNCTION.MODE`, are called with all arguments by name.
         """
         signature = inspect.signature(function)
         subject = next(iter(signature.parameters))
@@ -80,13 +82,20 @@ class Modes:
 
         @functools.wraps(function)
         def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            name = function.__name__
+            others = added_modes("functions", name)
             bound = signature.bind(*args, **kwargs).arguments
             if not bound[subject]:
-                raise AccordError(f"{function.__name__}: {subject} is empty")
+                raise AccordError(f"{name}: {subject} is empty")
             bound |= bound.pop("options", {})
-            values = {FLAGS.get(name, name): value for name, value in bound.items()}
+            values = {FLAGS.get(key, key): value for key, value in bound.items()}
             given = [k for k, v in values.items() if v or (v is not False and isinstance(v, Real))]
-            self.check(function.__name__, given, values, written)
+            modes = with_added(self, others)
+            modes.check(name, given, values, written)
+            for mode in modes.of(values):
+                if mode in others:
+                    found: R = others[mode].command(**bound)
+                    return found
             return function(*args, **kwargs)
 
         return self(guarded)
@@ -94,7 +103,7 @@ class Modes:
 
 @dataclass(frozen=True)
 class AddedMode:
-    """A mode that a package adds to a command, by the entry point `COMMAND.MODE`.
+    """A mode that a package adds to a command or a function, by the entry point `COMMAND.MODE`.
 
     Args:
         applies: whether it is in force, by the values of options and arguments.
@@ -106,6 +115,11 @@ class AddedMode:
     applies: Callable[[Mapping[str, Any]], bool]
     takes: str
     command: Callable[..., Any]
+
+
+def added_modes(group: str, owner: str) -> dict[str, AddedMode]:
+    """Return the modes that packages add to a command or a function, by name."""
+    return {mode: load(group, f"{owner}.{mode}") for mode in added(group, owner)}
 
 
 def with_added(modes: Modes, others: Mapping[str, AddedMode]) -> Modes:

@@ -8,7 +8,9 @@ belongs to a robot or a command carries its name, `OWNER.NAME`:
     controllers  ROBOT.NAME = module:class, a controller, planner or diagnosis of a robot
     scenarios    PACKAGE = package, which ships scenarios/PACKAGE/*.yaml for the robots of PACKAGE;
                  in packages.yaml PACKAGE.SCENARIO, each of them
-    functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE
+    functions    NAME = module:function, a name of `import roboaccord as ra`; FUNCTION.MODE, an
+                 `AddedMode` of a function; show.CLASS and plot.CLASS, of results of the package:
+                 what is printed, and a flat figure as Plotly has them
     twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
     displays     NAME = module:function, what `accord run --view` or `view:=` shows a run with
 

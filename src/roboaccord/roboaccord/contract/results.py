@@ -8,7 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, ClassVar, TypeAlias, get_args, get_type_hints
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, get_args, get_type_hints
 
 import numpy as np
 
@@ -96,6 +97,18 @@ def unit_of(result: type, name: str) -> str:
     return quantities(result)[name].unit
 
 
+def plain_type(kind: Any) -> Any:
+    """Return a type without what is annotated of it or its parts."""
+    return get_type_hints(SimpleNamespace(__annotations__={"kind": kind}))["kind"]
+
+
+def unit_in(kind: Any) -> str:
+    """Return the unit that a type carries, or one of its parts; "" for none."""
+    if isinstance(kind, Quantity):
+        return kind.unit
+    return next(filter(None, map(unit_in, get_args(kind))), "")
+
+
 def to_json(value: object) -> Json:
     """Return a result as JSON has it: a dataclass by its fields, null for NaN and infinity.
 
@@ -138,13 +151,7 @@ def by_fields(value: DataclassInstance) -> dict[str, Json]:
 
 
 class Shown:
-    """A result that shows itself: as JSON, and printed or in a notebook as by the command.
-
-    Attributes:
-        shown_by: `module:function` that prints it, of a package beside the core.
-    """
-
-    shown_by: ClassVar[str] = ""
+    """A result that shows itself: as JSON, and printed or in a notebook as by the command."""
 
     def to_json(self) -> Mapping[str, Json]:
         """Return the fields."""

@@ -4,7 +4,6 @@ from .cause import Companion as Companion
 from .live import BEHIND as BEHIND
 from .live import LiveStep as LiveStep
 from .live import LiveSteps as LiveSteps
-from .own_log import LogReport as LogReport
 from .recorded import HELD as HELD
 from .recorded import RecordedReport as RecordedReport
 from .recorded import StepCheck as StepCheck

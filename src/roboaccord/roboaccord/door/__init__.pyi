@@ -2,7 +2,6 @@ from .arguments import Options as Options
 from .arguments import Recording as Recording
 from .arguments import Subject as Subject
 from .checks import crosscheck as crosscheck
-from .reading import parity as parity
 from .runs import compare as compare
 from .runs import read_bag as read_bag
 from .runs import run as run

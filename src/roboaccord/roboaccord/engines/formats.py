@@ -25,8 +25,6 @@ from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.fence import fence
 
 MEMORY = 4 << 30  # bytes of address space; Drake's libraries take 1.5 GB of it
-MODELS = {"sdf": "model/joint", "mujoco": "worldbody/body"}
-"""By format, what a robot has, and a world or a part to include has not."""
 NAMED = re.compile(r"(?:model|package)://([\w.-]+)")
 
 
@@ -83,15 +81,6 @@ def convert_apart(
 def formats() -> dict[str, EngineSpec]:
     """Return the engines that read other formats, by the first element of a file."""
     return {form: each for each in specs().values() for form in each.formats}
-
-
-def holds_robot(path: Path) -> bool:
-    """Return whether a file holds a robot in a format of an engine: no world, no scene, no part."""
-    try:
-        top, _ = parse_lines(read_text(path, NO_PACKAGES, NO_ARGUMENTS))
-    except (AccordError, expat.ExpatError, ValueError):
-        return False
-    return top.tag in formats() and top.find(MODELS.get(top.tag, ".")) is not None
 
 
 def format_of(text: str) -> str:

@@ -42,7 +42,6 @@ AXES = np.eye(3)
 Base = Literal["fixed", "free"]
 GRAVITY = 9.81
 STATES = 100
-STATICS = 10  # of them, in which mass matrices and gravity forces are compared
 
 
 def plane_chart(own: Array, ours: Array) -> Chart:
@@ -195,11 +194,6 @@ class Question:
     def of(self, joints: Sequence[str]) -> tuple[str, ...]:
         """Return those of its joints that a reading has."""
         return tuple(name for name in self.joints if name in joints)
-
-
-def steiner(r: Array) -> Array:
-    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
-    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
 
 
 class Reading(ABC):

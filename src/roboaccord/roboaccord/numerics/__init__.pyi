@@ -35,12 +35,3 @@ from .runge_kutta import fill_stage as fill_stage
 from .runge_kutta import rk4_stage as rk4_stage
 from .runge_kutta import step_error as step_error
 from .runge_kutta import take_step as take_step
-from .simd import WIDTH as WIDTH
-from .simd import fma as fma
-from .simd import larger as larger
-from .simd import load as load
-from .simd import root as root
-from .simd import sine_cosine as sine_cosine
-from .simd import size as size
-from .simd import smaller as smaller
-from .simd import store as store

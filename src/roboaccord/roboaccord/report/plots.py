@@ -28,18 +28,19 @@ ROW, HEAD = re.compile(r"<tr>.*?</tr>", re.DOTALL), re.compile(r"<th>(.*?)</th>"
 CELL, TAG = re.compile(r"<td( [^>]*)?>(.*?)</td>", re.DOTALL), re.compile(r"<[^>]*>")
 
 
-def render_page(template: str, **values: Any) -> str:
+def render_page(template: str, place: str = __package__, **values: Any) -> str:
     """Return a page as HTML.
 
     Args:
-        template: file name of the template, beside this module.
+        template: file name of the template.
+        place: package that ships it, beside its modules.
         values: what it shows.
     """
     import jinja2
 
-    here = files(__package__)
+    here, templates = files(__package__), files(place)
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: here.joinpath(name).read_text(encoding="utf-8")),
+        loader=jinja2.FunctionLoader(lambda name: templates.joinpath(name).read_text("utf-8")),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -10,12 +10,11 @@ import numpy as np
 
 from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError, check_known
+from roboaccord.contract.plugins import entries, load
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.parity.result import Parity
 from roboaccord.crosscheck.report import Report
 from roboaccord.report import figures
 from roboaccord.report.comparison import Comparison
-from roboaccord.report.curves import axis, line
 from roboaccord.report.drawing import SIZE, legend, save, styled
 from roboaccord.report.overlay import Overlay, plot
 from roboaccord.report.plots import dots_figure
@@ -81,8 +80,8 @@ def _drawing(result: object, what: Sequence[str]) -> list[Draw]:
             return [_page_figure(found[name]) for name in what or (first,)]
         case Study():
             return [_page_figure(dots_figure(result))]
-        case Parity():
-            return [_page_figure(_errors(result))]
+    if (own := f"plot.{type(result).__name__}") in entries("functions"):  # of a package beside
+        return [_page_figure(load("functions", own)(result))]
     raise AccordError(f"{type(result).__name__} has no figure")
 
 
@@ -115,26 +114,3 @@ def _page_figure(plotly: Mapping[str, Any]) -> Draw:
 
 def _floats(values: Sequence[float | None]) -> Any:
     return np.array(values, dtype=float)
-
-
-def _errors(result: Parity) -> dict[str, Any]:
-    """Draw the largest error of each robot, by engine."""
-    found = {
-        engine: {
-            robot.name: robot.engines[engine].examined.worst
-            for robot in result.robots
-            if engine in robot.engines
-        }
-        for engine in result.versions
-    }
-    data = [
-        {
-            **line(engine, [*result.versions], [], []),
-            "mode": "markers",
-            "x": [name for name, worst in errors.items() if worst],
-            "y": [worst.finite for worst in errors.values() if worst],
-        }
-        for engine, errors in found.items()
-        if any(errors.values())
-    ]
-    return {"data": data, "layout": {"yaxis": {**axis("largest error, relative"), "type": "log"}}}

@@ -13,9 +13,9 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import AnyEngine
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.description.base_kinds import KINDS
+from roboaccord.description.broken import check_description
 from roboaccord.description.degrees import floating_root, single_degrees
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.rules import check_description
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import ROOT, UrdfFile, check_urdf, robot_name, strip
 from roboaccord.engines import simulate_model

@@ -26,7 +26,6 @@ from .output import write_columns as write_columns
 from .output import write_rows as write_rows
 from .output import write_table as write_table
 from .output import write_text as write_text
-from .pieces import held as held
 from .pieces import run_pieces as run_pieces
 from .runner import Run as Run
 from .runner import RunRequest as RunRequest

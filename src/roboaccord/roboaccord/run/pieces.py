@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import Context, ContextVar
 from functools import partial
+from itertools import chain
 from multiprocessing import current_process
 from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
 
@@ -60,18 +61,28 @@ def run_pieces(
     Raises:
         AccordError: as `function` raises it, or if a worker dies.
     """
-
-    def run(left: Mapping[int, tuple[*Ts]]) -> Iterator[tuple[int, T]]:
-        if client := _client.get():
-            return _on_dask(client, function, left, threads)
-        return _here(function, left, threads, min(workers or cores(), len(left)))
-
-    calls, found = [*arguments], dict[int, T]()
-    for i, result in _each(function, calls, run):
+    calls, found, file = dict(enumerate(arguments)), dict[int, T](), _file.get()
+    keys = {i: file.key(function, call) for i, call in calls.items()} if file else {}
+    known = {i: cast(T, file[key]) for i, key in keys.items() if file and key in file}
+    left = {i: call for i, call in calls.items() if i not in known}
+    for i, result in chain(known.items(), _run(function, left, threads, workers) if left else ()):
         found[i] = result
+        if file:
+            file.add(keys[i], result)
         if done:
             done(result)
-    return [found[i] for i in range(len(calls))]
+    return [found[i] for i in calls]
+
+
+def _run(
+    function: Callable[[*Ts], T],
+    calls: Mapping[int, tuple[*Ts]],
+    threads: bool,
+    workers: int | None,
+) -> Iterator[tuple[int, T]]:
+    if client := _client.get():
+        return _on_dask(client, function, calls, threads)
+    return _here(function, calls, threads, min(workers or cores(), len(calls)))
 
 
 def run_isolated(
@@ -83,40 +94,18 @@ def run_isolated(
 ) -> Iterator[tuple[int, T | Crash]]:
     """Yield number and result of pieces as they are done, each in a process that may crash.
 
+    No file keeps them.
+
     Args:
         function, arguments: as of `run_pieces`.
         timeout, cpu: as of `isolated`.
     """
-
-    def run(left: Mapping[int, tuple[*Ts]]) -> Iterator[tuple[int, T | Crash]]:
-        if client := _client.get():
-            alone: Callable[..., T | Crash] = partial(_isolate, function, timeout, cpu)
-            yield from _on_dask(client, alone, left, False)  # type: ignore[arg-type]
-            return
-        numbers = [*left]
-        for i, result in isolated(function, [*left.values()], timeout=timeout, cpu=cpu):
-            yield numbers[i], result
-
-    yield from _each(function, [*arguments], run)
-
-
-def _each(
-    function: Callable[[*Ts], T],
-    calls: Sequence[tuple[*Ts]],
-    run: Callable[[Mapping[int, tuple[*Ts]]], Iterator[tuple[int, T]]],
-) -> Iterator[tuple[int, T]]:
-    """Yield number and result of calls: first what the file holds, then what is run and kept."""
-    file = _file.get()
-    keys = [file.key(function, call) for call in calls] if file else []
-    left = dict(enumerate(calls))
-    for i, key in enumerate(keys):
-        if file and key in file:
-            del left[i]
-            yield i, cast(T, file[key])
-    for i, result in run(left) if left else ():
-        if file:
-            file.add(keys[i], result)
-        yield i, result
+    calls = dict(enumerate(arguments))
+    if client := _client.get():
+        alone: Callable[..., T | Crash] = partial(_isolate, function, timeout, cpu)
+        yield from _on_dask(client, alone, calls, False)  # type: ignore[arg-type]
+    else:
+        yield from isolated(function, [*calls.values()], timeout=timeout, cpu=cpu)
 
 
 def _isolate(
@@ -129,19 +118,12 @@ def _isolate(
     return found
 
 
-def held() -> int:
-    """Return how many pieces the file held from which the work goes on."""
-    file = _file.get()
-    return file.held if file else 0
-
-
 @contextmanager
 def kept_in(file: ResultsFile) -> Iterator[None]:
     """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
     token = _file.set(file)
     try:
         yield
-        file.sort()
     finally:
         _file.reset(token)
         file.close()
@@ -209,13 +191,12 @@ def _on_dask(
     from cloudpickle import dumps
     from distributed import as_completed
 
-    from roboaccord.run.versions import needed, version_of
+    from roboaccord.run.versions import software
 
     def submit(call: tuple[*Ts]) -> Future[object]:
         # Pickled here, for Dask looks for its own in arguments.
         piece = dumps((function, call))
-        asked = {name: version_of(name) for name in needed(piece)}
-        return client.submit(_remote, piece, asked, threads, pure=False)
+        return client.submit(_remote, piece, software(), threads, pure=False)
 
     futures = {submit(call): i for i, call in calls.items()}
     try:
@@ -237,14 +218,15 @@ def _on_dask(
         client.cancel([*futures])
 
 
-def _remote(call: bytes, asked: Mapping[str, str | None], threads: bool) -> object:
-    """Do a piece on a worker, if it has the same of what the piece needs."""
+def _remote(call: bytes, asked: Mapping[str, str], threads: bool) -> object:
+    """Do a piece on a worker, if it has the same software."""
     from cloudpickle import loads
 
-    from roboaccord.run.versions import version_of
+    from roboaccord.run.versions import software
 
+    have = software()
     for name, there in asked.items():
-        if there != (here := version_of(name)):
+        if there != (here := have.get(name)):
             found = f"{name} {here}" if here else f"no {name}"
             raise AccordError(f"worker {os.uname().nodename} has {found}: {there} is needed")
     with users_code(), nullcontext() if threads else _one:

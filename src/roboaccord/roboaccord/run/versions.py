@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import pickletools
 import platform
-import re
 from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import PackageNotFoundError, version
 
 from roboaccord.bag.topics import distribution_version
+from roboaccord.contract.plugins import entries
 from roboaccord.description.resources import modules_of, share
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
@@ -40,9 +39,9 @@ def made_with(*names: str) -> dict[str, str]:
 
 @cache
 def packages() -> frozenset[str]:
-    """Return the core, and the packages of the robots and engines that are installed."""
-    groups = ("roboaccord.robots", "roboaccord.engines")
-    found = (entry.module for group in groups for entry in entry_points(group=group))
+    """Return the core, and the packages that add robots, engines, commands or controllers."""
+    groups = ("robots", "engines", "commands", "controllers")
+    found = (entry.module for group in groups for entry in entries(group).values())
     return frozenset({CORE, *(module.partition(".")[0] for module in found)})
 
 
@@ -57,20 +56,11 @@ def libraries() -> tuple[str, ...]:
 @cache
 def software() -> dict[str, str]:
     """Return the versions of Python and the libraries that are installed, and the code's digest."""
-    found = {name: have for name in ("python", *libraries()) if (have := version_of(name))}
+    found = {"python": ".".join(platform.python_version_tuple()[:2])}  # patches change no result
+    for name in libraries():
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
     return found | {"code": code_digest()}
-
-
-@cache
-def version_of(name: str) -> str | None:
-    """Return the version of Python or a library, or the digest of a package; None of none."""
-    if name == "python":  # whose patches change no result
-        return ".".join(platform.python_version_tuple()[:2])
-    if name not in libraries():
-        return _digest(name) if name in packages() else None
-    with suppress(PackageNotFoundError):
-        return version(name)
-    return None
 
 
 def code_digest() -> str:
@@ -90,40 +80,3 @@ def _digest(package: str) -> str:
             digest.update(f"{path.relative_to(top.parent)}\n".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def needed(call: bytes) -> list[str]:
-    """Return what the result of a pickled call depends on, each for `version_of`.
-
-    A call names its engine, its robot, and the modules of its function and arguments.
-    """
-    texts = (text for _, text, _ in pickletools.genops(call) if isinstance(text, str))
-    words = {text.partition(".")[0] for text in texts}
-    found = {"python", CORE, *ALWAYS}
-    for named, used in (*_robots(), *_engines()):
-        if words & named:
-            found |= used
-    return sorted(found)
-
-
-@cache
-def _robots() -> list[tuple[set[str], set[str]]]:
-    """Return for each robot its names, and its package with the libraries that this requires."""
-    found = []
-    for robot in entry_points(group="roboaccord.robots"):
-        package = robot.module.partition(".")[0]
-        required = (robot.dist.requires if robot.dist else None) or ()
-        names = {re.split(r"[^\w-]", line)[0] for line in required}
-        found.append(({robot.name, package}, {package, *names.intersection(libraries())}))
-    return found
-
-
-@cache
-def _engines() -> list[tuple[set[str], set[str]]]:
-    """Return for each engine its name, and its package with the library."""
-    from roboaccord.engines import engine_names, spec
-
-    packages = {
-        e.name: e.module.partition(".")[0] for e in entry_points(group="roboaccord.engines")
-    }
-    return [({name}, {packages[name], spec(name).package}) for name in engine_names()]

@@ -125,7 +125,8 @@ def shipped_factory(setup: Setup, name: str) -> Callable[..., Any]:
     robot, known = setup.robot, {"none": Passive, **setup.robot.controllers}
     if name in known:
         return known[name]
-    return part_of(robot.name, name, "unknown controller ", known)
+    found: Callable[..., Any] = part_of(robot.name, name, "unknown controller ", known)
+    return found
 
 
 def part_of(robot: str, name: str, what: str, known: Collection[str] = ()) -> Any:

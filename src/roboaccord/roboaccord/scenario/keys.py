@@ -6,25 +6,32 @@ import inspect
 import json
 import math
 import re
+import sys
 import typing
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from types import NoneType, SimpleNamespace, UnionType
+from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from roboaccord.contract.results import Json
+from roboaccord.contract.results import Json, unit_in
 from roboaccord.description.base_kinds import Base
 from roboaccord.description.parameters import parameter_file
-from roboaccord.scenario import scenario as models
 from roboaccord.scenario.controllers import shipped_factory
-from roboaccord.scenario.scenario import Scenario
+from roboaccord.scenario.scenario import Allowance, Scenario, StatisticsSpec
 from roboaccord.scenario.setup import Robot, Setup
 
 T = TypeVar("T")
 REQUIRED = "required"
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): (.*(?:\n {8}.*)*)", re.MULTILINE)
-_UNIT = re.compile(r" ?\[((?:rad|m|s|N|Hz|kg)(?:[ /^*\d]\S*)*)\]")
+_WRITTEN: Mapping[Any, str] = {
+    Allowance: "{limit: float, reason: str, period: float}",
+    StatisticsSpec: "{figure: str, seeds: int}",
+    NoneType: "None",
+    ...: "...",
+}
 
 
 @dataclass(frozen=True)
@@ -81,70 +88,70 @@ def _of_model(
     default: Mapping[str, Json],
     setup: Setup,
 ) -> Iterator[Key]:
-    hints, described = typing.get_type_hints(model), _described(model)
-    for name, kind in hints.items():
+    meanings = _meanings(model)
+    for name, hint in typing.get_type_hints(model, include_extras=True).items():
         if name not in data:
             continue
-        key = f"{prefix}{name}"
-        inner = [t for t in (kind, *typing.get_args(kind)) if _is_model(t)]
-        part = data[name]
-        if inner and isinstance(part, dict) and "Allowance" not in str(kind):
+        key, part = f"{prefix}{name}", data[name]
+        inner = [t for t in (hint, *typing.get_args(hint)) if _is_model(t) and t is not Allowance]
+        if inner and isinstance(part, dict):
             known = default.get(name)
             empty = known if isinstance(known, dict) else {}
             yield from _of_model(inner[0], f"{key}.", part, empty, setup)
-            continue
-        special = _SPECIAL.get(key)
-        if special:
+        elif special := _SPECIAL.get(key):
             yield from special(setup)
-            continue
-        unit, meaning = described.get(name, ("", ""))
-        given = default.get(name, part)
-        yield Key(key, _words(kind), unit, in_yaml(given), in_yaml(part), meaning)
+        else:
+            given = in_yaml(default.get(name, part))
+            yield Key(
+                key, _words(hint), unit_in(hint), given, in_yaml(part), meanings.get(name, "")
+            )
 
 
 def _is_model(kind: type) -> bool:
     return inspect.isclass(kind) and issubclass(kind, BaseModel)
 
 
-def _words(kind: type) -> str:
-    """Return a type in the words of Python, without the modules."""
-    if typing.get_args(kind) == typing.get_args(Base):
-        return " | ".join(typing.get_args(Base))
-    text = kind.__name__ if inspect.isclass(kind) and not typing.get_args(kind) else str(kind)
-    text = re.sub(r"typing\.Literal\[[^\]]*\]", "str", text)
-    text = text.replace(
-        f"{models.__name__}.Allowance", "{limit: float, reason: str, period: float}"
-    )
-    text = text.replace(f"{models.__name__}.StatisticsSpec", "{figure: str, seeds: int}")
-    return text.replace("typing.", "")
+def _words(kind: Any) -> str:
+    """Return a type in the words of Python, without modules and what is annotated."""
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if parts == typing.get_args(Base):
+        return " | ".join(parts)
+    if kind in _WRITTEN or origin is typing.Annotated:
+        return _WRITTEN.get(kind) or _words(parts[0])
+    if origin in (typing.Union, UnionType):
+        return " | ".join(map(_words, parts))
+    if origin is typing.Literal:
+        return "str"
+    name: str = (origin or kind).__name__
+    return f"{name}[{', '.join(map(_words, parts))}]" if parts else name
 
 
-def _described(factory: Callable[..., T]) -> dict[str, tuple[str, str]]:
-    """Return unit and meaning of each argument, from the docstring's section `Args:`."""
-    text = inspect.getdoc(factory) or ""
-    section = text.partition("Args:\n")[2].partition("\n\n")[0]
-    found = {}
-    for names, words in _ENTRY.findall(section):
-        meaning = " ".join(words.split())
-        unit = _UNIT.search(meaning)
-        if unit:
-            meaning = (meaning[: unit.start()] + meaning[unit.end() :]).strip()
-        for name in names.split(", "):
-            found[name] = (unit[1] if unit else "", meaning.rstrip(".;"))
-    return found
+def _meanings(factory: Callable[..., T]) -> dict[str, str]:
+    """Return the meaning of each argument, from the docstring's section `Args:`."""
+    section = (inspect.getdoc(factory) or "").partition("Args:\n")[2].partition("\n\n")[0]
+    return {
+        name: " ".join(words.split()).rstrip(".;")
+        for names, words in _ENTRY.findall(section)
+        for name in names.split(", ")
+    }
 
 
 def _of_factory(prefix: str, factory: Callable[..., T], given: Mapping[str, Json]) -> Iterator[Key]:
     """Yield the keys that are the arguments of a factory."""
-    described = _described(factory)
+    meanings, known = _meanings(factory), vars(sys.modules[factory.__module__])
     for name, parameter in inspect.signature(factory).parameters.items():
         if name in ("self", "setup"):
             continue
-        unit, meaning = described.get(name, ("", ""))
+        kind, unit = str(parameter.annotation), ""
+        with suppress(NameError):  # of a name that is imported for type checkers alone
+            wanted = SimpleNamespace(__annotations__={name: parameter.annotation})
+            hint = typing.get_type_hints(wanted, known, include_extras=True)[name]
+            unit = unit_in(hint)
+            kind = _words(hint) if unit else kind
         missing = parameter.default is inspect.Parameter.empty
         default = REQUIRED if missing else in_yaml(_plain(parameter.default))
-        value = in_yaml(given[name]) if name in given else default
-        yield Key(f"{prefix}.{name}", str(parameter.annotation), unit, default, value, meaning)
+        value, meaning = in_yaml(given[name]) if name in given else default, meanings.get(name, "")
+        yield Key(f"{prefix}.{name}", kind, unit, default, value, meaning)
 
 
 def _plain(value: Json) -> Json:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field
 
 from roboaccord.contract.outcome import Level
 from roboaccord.contract.profiles import given
-from roboaccord.contract.results import Json, Seconds
+from roboaccord.contract.results import Json, Metres, Quantity, Radians, RadiansPerSecond, Seconds
 from roboaccord.description.base_kinds import Base
 
 ONE_STEP = 1e-3  # of the change of the rates in a control period
@@ -23,25 +23,27 @@ class Initial(BaseModel, extra="forbid", frozen=True):
     """Initial state of a run: joints, the base, and switches.
 
     Args:
-        q: angles by joint [rad].
-        qd: rates by joint [rad/s].
-        position: of the base, x, y, z [m].
-        roll, pitch, yaw: about the world's fixed axes, in that order, as in URDF [rad].
-        twist: of the base, linear then angular, in its own axes [m/s, rad/s].
+        q: angles by joint.
+        qd: rates by joint.
+        position: of the base, x, y, z.
+        roll, pitch, yaw: about the world's fixed axes, in that order, as in URDF.
+        twist: of the base, linear then angular, in its own axes.
         switches: on or off, by name.
         spread_q: drawn anew for each seed, every joint starts uniformly within plus and minus it
-            of its angle [rad].
+            of its angle.
     """
 
-    q: dict[str, float] = {}
-    qd: dict[str, float] = {}
-    position: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    roll: float = 0.0
-    pitch: float = 0.0
-    yaw: float = 0.0
-    twist: tuple[float, float, float, float, float, float] = (0.0,) * 6
+    q: dict[str, Radians] = {}
+    qd: dict[str, RadiansPerSecond] = {}
+    position: tuple[Metres, Metres, Metres] = (0.0, 0.0, 0.0)
+    roll: Radians = 0.0
+    pitch: Radians = 0.0
+    yaw: Radians = 0.0
+    twist: Annotated[tuple[float, float, float, float, float, float], Quantity("m/s, rad/s")] = (
+        0.0,
+    ) * 6
     switches: dict[str, bool] = {}
-    spread_q: float = Field(0.0, ge=0, lt=float("inf"))
+    spread_q: Radians = Field(0.0, ge=0, lt=float("inf"))
 
 
 class Allowance(BaseModel, extra="forbid", frozen=True):
@@ -50,14 +52,14 @@ class Allowance(BaseModel, extra="forbid", frozen=True):
     Args:
         limit: in the unit of the tolerance.
         reason: why.
-        period: control period that a limit of one step holds for [s]. Rates that the reference
+        period: control period that a limit of one step holds for. Rates that the reference
             cannot have, as those along a facet, it corrects at once: in a shorter period that is
             more of their change.
     """
 
     limit: float = Field(gt=0, lt=math.inf)
     reason: str = Field(min_length=1)
-    period: float | None = Field(None, gt=0)
+    period: Seconds | None = Field(None, gt=0)
 
     def at(self, control_period: float) -> float:
         """Return the limit at a control period [s]."""
@@ -81,7 +83,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
         one_step: error of one control period, relative to the change; above it the error must
             fall with the physics step by the engine's order, less `one_step_order`.
         one_step_order: what the order of one step may lack.
-        trajectory: largest distance of any link [m] at the scenario's physics step, by engine.
+        trajectory: largest distance of any link at the scenario's physics step, by engine.
     """
 
     acceleration: float = Field(1e-8, gt=0)
@@ -89,7 +91,7 @@ class Tolerances(BaseModel, extra="forbid", frozen=True):
     one_step: float | Allowance = Field(ONE_STEP)
     one_step_order: float = Field(0.3, gt=0)
     order: float = Field(0.1, gt=0)
-    trajectory: dict[str, float | Allowance] = {}
+    trajectory: dict[str, Metres | Allowance] = {}
 
     def of(self, engine: str) -> float | Allowance | None:
         """Return the tolerance of an engine's trajectories."""
@@ -128,7 +130,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
     """Settings of the cross-check.
 
     Args:
-        duration: length of the runs that are judged [s].
+        duration: length of the runs that are judged.
         states: number of random states of level 1.
         statistics: with it the motion counts as chaotic: engines are compared by a figure's median
             over seeds, in runs of the scenario's own duration, and not by steps and trajectories.
@@ -138,7 +140,7 @@ class CrosscheckSpec(BaseModel, extra="forbid", frozen=True):
             `dart` by whatever settings, `dart (default)` or `dart (expert)` by one profile's alone.
     """
 
-    duration: float = Field(5.0, gt=0)
+    duration: Seconds = Field(5.0, gt=0)
     states: int = Field(100, ge=1)
     statistics: StatisticsSpec | None = None
     tolerances: Tolerances = Tolerances()
@@ -164,9 +166,9 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
         controller: `name`, and the controller's parameters beside it; `friction` is what it assumes
             of the friction, a `law` with its parameters or changes of the scenario's.
         friction: `law`, and the law's parameters beside it.
-        duration: length of a run [s].
-        control_period: time for which a command is held [s].
-        physics_step: step of the simulators, which divides the control period [s].
+        duration: length of a run.
+        control_period: time for which a command is held.
+        physics_step: step of the simulators, which divides the control period.
         driven: whether a person drives it: a launch then paces it, and runs it until Ctrl-C.
         seed: for whatever is random.
         engine_options: by engine, such as `integrator` of MuJoCo.

@@ -1,4 +1,4 @@
-"""Commands `accord roller-sphere inverse`, `forward`, `reach` and `figures`: a rig and its ball."""
+"""Commands `accord roller-sphere inverse`, `forward` and `figures`: a rig and its ball."""
 
 from __future__ import annotations
 
@@ -8,20 +8,9 @@ from typing import Annotated
 
 import numpy as np
 import typer
-from roboaccord.cli import (
-    Force,
-    Out,
-    Result,
-    command_line,
-    counted,
-    gathers,
-    numbers,
-    results,
-    warn,
-)
+from roboaccord.cli import Force, Out, Result, command_line, gathers, numbers, results, warn
 from roboaccord.contract import (
     IF_ANY,
-    INLINE,
     Array,
     Degrees,
     Metres,
@@ -32,18 +21,9 @@ from roboaccord.contract import (
 )
 from roboaccord.run import made_with
 
-from roller_sphere.model.kinematics import (
-    Kinematics,
-    RollerMotion,
-    blocked,
-    fastest_heading,
-    gains,
-    slip_gains,
-    top_speed,
-)
+from roller_sphere.model.kinematics import Kinematics, RollerMotion
 from roller_sphere.model.rig import Rig, RigError
-from roller_sphere.source.claims import AZIMUTHS, LATITUDES, Claim, claims
-from roller_sphere.source.figures import write_figures
+from roller_sphere.source.figures import AZIMUTHS, LATITUDES, write_figures
 
 # The paper's rig is at its second angle.
 ALPHA = (10.0, -10.0)
@@ -222,132 +202,22 @@ def forward_command(
     return Result(Motion.of(kinematics, motion, found=True))
 
 
-@by_option("roller", "", PAIRS, "radius limit speed")
-@gathers("--roller", "--nu")
-def reach_command(
-    rig: RigOptions = PAPER,
-    limit: Annotated[
-        MetresPerSecond, typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
-    ] = 2.0,
-    speed: Annotated[
-        MetresPerSecond, typer.Option(min=0.0, help="Speed of the ball, for the blocked headings.")
-    ] = 1.0,
-    rollers: Rollers = None,
-) -> Result:
-    """Report along which headings the ball can be driven, and how fast with limited rollers.
-
-    A rig whose headings are limited by its geometry is not an error here: the remaining ones are
-    named.
-
-    Examples:
-
-      accord roller-sphere reach --limit 1.5 --speed 1
-
-      accord roller-sphere reach --roller 0 45 90 --roller 120 45 90 --roller 240 45 90
-
-      accord roller-sphere reach --alpha-deg 38.9566 -38.9566 --json
-    """
-    if not np.isfinite([limit, speed]).all():
-        raise RigError("limit and speed must be finite numbers")
-    kinematics = rig.kinematics(rollers)
-    return Result(Reach.of(kinematics, speed, limit))
-
-
-@dataclass(frozen=True)
-class Driving:
-    """Hold how a rig drives that reaches every heading."""
-
-    roller_speed_over_speed: Annotated[
-        Array, Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
-    ]
-    slip_over_speed: Annotated[Array, Quantity("1", "likewise the slip", form=".6f")]
-    speed_everywhere: Annotated[
-        float, Quantity("m/s", "with rollers that reach the limit, in every direction", form=".6f")
-    ]
-    speed_best: Annotated[float, Quantity("m/s", "likewise in the best direction", form=".6f")]
-    heading_best_deg: Annotated[
-        float, Quantity("deg", "the best direction, and so is its opposite", "heading best", ".2f")
-    ]
-    blocked_deg: Annotated[
-        list[tuple[float, float]], Quantity("deg", "headings that need more", "blocked", ".2f")
-    ]
-
-
-@dataclass(frozen=True)
-class Reach:
-    """Hold where a rig can drive its ball: the headings that remain, or None where all do."""
-
-    condition: Condition
-    remaining_deg: Annotated[
-        list[float] | None,
-        Quantity("deg", "headings that can be reached, where not all can", "remaining", ".4f"),
-    ] = None
-    driving: Driving | None = field(default=None, metadata=IF_ANY | INLINE)
-
-    @classmethod
-    def of(cls, kinematics: Kinematics, speed: float, limit: float) -> Reach:
-        """Return the reach of a rig."""
-        remaining = kinematics.remaining
-        if remaining is not None:
-            return cls(kinematics.condition, np.degrees(remaining).tolist())
-        fastest, most = fastest_heading(kinematics), gains(kinematics)
-        spans = np.degrees(blocked(kinematics, speed, limit)).reshape(-1, 2).tolist()
-        driving = Driving(
-            most, slip_gains(kinematics), limit / most.max(),
-            float(top_speed(kinematics, fastest, limit)), float(np.degrees(fastest)),
-            [(start, stop) for start, stop in spans],
-        )  # fmt: skip
-        return cls(kinematics.condition, driving=driving)
-
-
 @dataclass(frozen=True)
 class Figures:
-    """Hold the files that were written, and the claims."""
+    """Hold the files that were written."""
 
     files: list[Path]
-    table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
 
 
-STEEPER = RigOptions(alpha=(20.0, -20.0))
+def figures_command(folder: Out = None, force: Force = False) -> Result:
+    """Draw figures 3a to 3d of the paper, for its rig at four roller angles.
 
+    Writes index.html with all of them, each as SVG, and its numbers as CSV.
 
-@by_option("roller", "", PAIRS, "radius out force points heading-deg")
-@gathers("--roller", "--nu")
-def figures_command(
-    folder: Out = None,
-    force: Force = False,
-    points: Annotated[
-        int, typer.Option(min=3, max=401, help="Grid points along each side of the builder's maps.")
-    ] = 69,
-    rig: RigOptions = STEEPER,
-    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Heading of figure 2b.")] = 60.0,
-    rollers: Rollers = None,
-) -> Result:
-    """Draw the paper's figures, test its claims, and survey what a builder can choose.
-
-    Writes index.html with all of it, each figure as SVG, the data as CSV, and the claims as CSV and
-    JSON. The figures 3 and the claims are for the paper's rig. The rig of the options is used for
-    figures 1 and 2; its first two azimuths, and its first latitude, are used for the builder's
-    view.
-
-    Examples:
+    Example:
 
       accord roller-sphere figures --out roller_figures
-
-      accord roller-sphere figures --roller 150 20 5 --roller 210 20 -5 --out other
-
-      accord roller-sphere figures --azimuth-deg 150 210 --latitude-deg 20 20 --out mine --json
     """
-    kinematics = rig.kinematics(rollers)
-    found = claims()
-    with (
-        results(folder, "roller_sphere_figures", force=force) as place,
-        counted(points**2, "rigs") as done,
-    ):
-        files = write_figures(
-            place, kinematics, np.radians(heading), found, points,
-            command=command_line(),
-            facts=made_with("roboaccord-roller_sphere"),
-            done=done,
-        )  # fmt: skip
-    return Result(Figures(files, found))
+    with results(folder, "roller_sphere_figures", force=force) as place:
+        facts = made_with("roboaccord-roller_sphere")
+        return Result(Figures(write_figures(place, command_line(), facts)))

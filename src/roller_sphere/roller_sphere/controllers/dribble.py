@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 from roboaccord.contract import AccordError, Array, Command, RobotState, Target, check_positive
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roller_sphere.controllers.drive import BANDWIDTH, SpeedLoops, speeds_for
@@ -42,31 +43,31 @@ class DribbleController:
 
     Args:
         setup: robot and scenario.
-        speed: forward [m/s].
-        turn_rate: to the left [rad/s].
-        straight: time before the first turn [s].
-        alternate: time of each turn, left and right in turn [s]; 0 for one that goes on.
-        acceleration: at most, of the forward and sideways velocity [m/s^2].
-        turn_acceleration: at most [rad/s^2].
+        speed: forward.
+        turn_rate: to the left.
+        straight: time before the first turn.
+        alternate: time of each turn, left and right in turn; 0 for one that goes on.
+        acceleration: at most, of the forward and sideways velocity.
+        turn_acceleration: at most.
         proportional_gain: of the loop on the ball's offset [1/s].
         integral_gain: of the same loop [1/s^2].
-        bandwidth: of the rollers' speed loops [rad/s].
-        carrier_bandwidth: of the carrier's [rad/s].
+        bandwidth: of the rollers' speed loops.
+        carrier_bandwidth: of the carrier's.
     """
 
     renamed_keys: ClassVar = {"recall": "proportional_gain", "learning": "integral_gain"}
 
     setup: Setup
-    speed: float = 1.0
-    turn_rate: float = 0.0
-    straight: float = 1.5
-    alternate: float = 0.0
-    acceleration: float = ACCELERATION
-    turn_acceleration: float = TURN_ACCELERATION
+    speed: si.MetresPerSecond = 1.0
+    turn_rate: si.RadiansPerSecond = 0.0
+    straight: si.Seconds = 1.5
+    alternate: si.Seconds = 0.0
+    acceleration: Annotated[float, si.Quantity("m/s^2")] = ACCELERATION
+    turn_acceleration: Annotated[float, si.Quantity("rad/s^2")] = TURN_ACCELERATION
     proportional_gain: float = PROPORTIONAL_GAIN
     integral_gain: float = INTEGRAL_GAIN
-    bandwidth: float = BANDWIDTH
-    carrier_bandwidth: float = CARRIER_BANDWIDTH
+    bandwidth: si.RadiansPerSecond = BANDWIDTH
+    carrier_bandwidth: si.RadiansPerSecond = CARRIER_BANDWIDTH
 
     def __post_init__(self) -> None:
         if self.setup.scenario.base != "free":

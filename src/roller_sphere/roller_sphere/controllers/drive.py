@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from roboaccord.contract import Array, Command, RobotState, Target, check_positive
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from roller_sphere.model.kinematics import Kinematics
@@ -75,7 +76,7 @@ class VelocityController(ABC):
     """
 
     setup: Setup
-    speed: float = 0.5
+    speed: si.MetresPerSecond = 0.5
     compensation: bool = field(default=True, kw_only=True)
     acceleration: float = field(default=ACCELERATION, kw_only=True)
     bandwidth: float = field(default=BANDWIDTH, kw_only=True)
@@ -120,12 +121,12 @@ class DriveController(VelocityController):
 
     Args:
         setup: robot and scenario.
-        speed: [m/s].
-        heading: from x [rad].
+        speed: of the ball.
+        heading: from x.
         compensation, acceleration, bandwidth: see `VelocityController`.
     """
 
-    heading: float = 0.0
+    heading: si.Radians = 0.0
 
     def program(self) -> Program:
         """Return the velocity over time."""
@@ -140,16 +141,16 @@ class HeadingsController(VelocityController):
 
     Args:
         setup: robot and scenario.
-        speed: [m/s].
+        speed: of the ball.
         count: number of headings, evenly around.
-        hold: time of each [s].
-        ramp: time to gain the speed, and to lose it [s].
+        hold: time of each.
+        ramp: time to gain the speed, and to lose it.
         compensation, acceleration, bandwidth: see `VelocityController`.
     """
 
     count: int = 12
-    hold: float = 1.0
-    ramp: float = 0.2
+    hold: si.Seconds = 1.0
+    ramp: si.Seconds = 0.2
 
     def program(self) -> Program:
         """Return the velocity over time."""
@@ -164,14 +165,14 @@ class FigureEightController(VelocityController):
 
     Args:
         setup: robot and scenario.
-        speed: [m/s].
-        radius: of both circles [m].
-        ramp: time to gain the speed, and to lose it [s].
+        speed: of the ball.
+        radius: of both circles.
+        ramp: time to gain the speed, and to lose it.
         compensation, acceleration, bandwidth: see `VelocityController`.
     """
 
-    radius: float = 0.4
-    ramp: float = 0.5
+    radius: si.Metres = 0.4
+    ramp: si.Seconds = 0.5
 
     def program(self) -> Program:
         """Return the velocity over time."""

@@ -115,14 +115,6 @@ def ball_spin(trajectory: Trajectory) -> Array:
     return np.asarray(np.einsum("kij,kj->ki", rotations, trajectory.twist[:, 3:]))
 
 
-def spins(trajectory: Trajectory) -> Array:
-    """Return the ball's angular velocity relative to the carrier, in its frame (k, 3) [rad/s]."""
-    world = ball_spin(trajectory)
-    yaw, rate = trajectory.q[:, 4], trajectory.qd[:, 4]
-    flat = turned_back(yaw, world[:, :2])
-    return np.column_stack([flat, world[:, 2] - rate])
-
-
 def held_time(parameters: RollerSphereParameters, trajectory: Trajectory) -> float:
     """Return the time until which the ball was held [s]."""
     lost = np.logical_not(holds(parameters, offsets(parameters, trajectory.q, trajectory.position)))

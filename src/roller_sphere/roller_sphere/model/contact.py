@@ -13,9 +13,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from roboaccord.contract import Array, Contact, Fixture, LinkMotion, check_positive
+from roboaccord.contract import results as si
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Setup
 
@@ -52,15 +54,6 @@ class Friction:
 
 
 @kernel
-def brake(row, slip, force):
-    """Fill the force on the ball (3,) [N] at a slip (3,) [m/s]."""
-    viscous, dry, speed = row
-    size = math.sqrt(slip[0] ** 2 + slip[1] ** 2 + slip[2] ** 2 + speed * speed)
-    for d in range(3):
-        force[d] = -(viscous + dry / size) * slip[d]
-
-
-@kernel
 def dot(a, b):
     """Return a b."""
     total = 0.0
@@ -86,9 +79,7 @@ def rub(friction, load, slip, force, slope):
 @kernel
 def _wrenches(position, linear, angular, radius, row, forces, torques):
     """Fill forces and torques of the links, the ball first."""
-    n = np.empty(3)
-    slip = np.empty(3)
-    f = np.empty(3)
+    n, slip, f, slope = np.empty(3), np.empty(3), np.empty(3), np.empty((3, 3))
     forces[:] = 0.0
     torques[:] = 0.0
     for i in range(1, position.shape[0]):
@@ -99,7 +90,7 @@ def _wrenches(position, linear, angular, radius, row, forces, torques):
         slip[:] = linear[0] - linear[i]
         slip += np.cross(radius * angular[0] + lever * angular[i], n)
         slip -= (slip @ n) * n
-        brake(row, slip, f)
+        rub(row, 1.0, slip, f, slope)
         moment = np.cross(n, f)
         forces[0] += f
         torques[0] += radius * moment
@@ -135,23 +126,25 @@ GROUND = Fixture(
 )
 
 
-def viscous(setup: Setup, coefficient: float = 20.0) -> RollerFriction:
+def viscous(
+    setup: Setup, coefficient: Annotated[float, si.Quantity("N s/m")] = 20.0
+) -> RollerFriction:
     """Make viscous friction, by which the ball turns as in the paper's model.
 
     Args:
         setup: robot and scenario.
-        coefficient: force over slip [N s/m].
+        coefficient: force over slip.
     """
     return RollerFriction(setup.parameters.radius, Friction(viscous=coefficient))
 
 
-def coulomb(setup: Setup, mu: float = 0.5, slip_speed: float = 0.05) -> RollerFriction:
+def coulomb(setup: Setup, mu: float = 0.5, slip_speed: si.MetresPerSecond = 0.05) -> RollerFriction:
     """Make dry friction of the pressed rollers, smoothed below a slip speed.
 
     Args:
         setup: robot and scenario.
         mu: coefficient.
-        slip_speed: [m/s].
+        slip_speed: at which friction is whole.
     """
     p: RollerSphereParameters = setup.parameters
     return RollerFriction(p.radius, Friction(dry=mu * p.press_force, slip_speed=slip_speed))

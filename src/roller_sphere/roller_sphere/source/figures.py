@@ -1,223 +1,64 @@
-"""The paper's figures reproduced, its claims, and a survey of rigs: files and a page."""
+"""Figures 3a to 3d of the paper: its rig at four roller angles, along all headings.
+
+Kimura, Ogata and Ishii 2019, section 3. Each figure is an SVG with its numbers as CSV beside it.
+"""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from roboaccord.contract import Array
-from roboaccord.report import SQUARE, Still, heat_map, legend, picture, render_plots
-from roboaccord.run import write_columns, write_table, write_text
+from roboaccord.report import (
+    AZIMUTH,
+    ELEVATION,
+    INK,
+    PAGE,
+    SQUARE,
+    Still,
+    legend,
+    picture,
+    render_plots,
+)
+from roboaccord.run import write_columns, write_text
 
-from roller_sphere.model.kinematics import Kinematics, blocked, gains, slip_gains, top_speed
-from roller_sphere.model.rig import Rig, RigError
-from roller_sphere.source.claims import ALPHAS, PHI, QUARTERS, SOURCE, Claim, write_paper
-from roller_sphere.source.claims import COLOURS as BY_ALPHA
-from roller_sphere.source.rig_scenes import write_least, write_pair, write_planar, write_roller
+from roller_sphere.model.kinematics import Kinematics, RollerMotion
+from roller_sphere.model.rig import Rig
 
-LIMIT = 2.0  # roller speed over the ball's, beyond which a heading counts as blocked
-SLIP_CUT, SPEED_CUT = 1.0, 5.0  # of the colours
-LATITUDES, TURNS = (-60.0, 85.0), (-85.0, 85.0)  # degrees, of the maps
-ALPHA, LATITUDE = "alpha1 = -alpha2 [degrees]", "latitude of both contacts [degrees]"
-
-Grid = tuple[str, Array]  # title of an axis and the values along it
-
-
-FIGURES = ("slip_over_speed", "roller_speed_over_speed", "share_blocked", "condition")
-
-
-@dataclass(frozen=True, eq=False)
-class Survey:
-    """Hold figures of rigs over latitude (m,) and alpha (n,) [degrees]; NaN: not every heading.
-
-    Args:
-        alpha, latitude: the grid.
-        figures: by name (m, n): the largest slip and the largest roller speed over the ball's
-            speed, the share of the headings that need more than `LIMIT` times that, and the
-            condition number of the inverse.
-    """
-
-    alpha: Array
-    latitude: Array
-    figures: Mapping[str, Array]
-
-    @property
-    def table(self) -> Mapping[str, Array]:
-        """The figures as columns, a row a rig."""
-        latitude, alpha = np.meshgrid(self.latitude, self.alpha, indexing="ij")
-        columns = {"latitude_deg": latitude, "alpha_deg": alpha, **self.figures}
-        return {name: values.ravel() for name, values in columns.items()}
+SOURCE = "Kimura, Ogata and Ishii 2019, doi 10.2991/jrnal.k.190531.006"
+AZIMUTHS, LATITUDES = (215.0, 325.0), (60.0, 60.0)  # degrees
+ALPHAS = (0.0, 10.0, 20.0, 30.0)  # of roller 1, degrees; roller 2 has the opposite
+COLOURS = ("#d1495b", "#3366cc", "#12a594", "#e377c2")  # red, blue, green and pink, as there
+SPEED = 1.0  # m/s
+HEADINGS = np.arange(361.0)  # degrees
+PHI = "heading phi [degrees]"
+FLAT = 0.15  # of the height of figure 3a, which would be eleven times its depth
+TITLES = "wx [rad/s]", "wy [rad/s]", "wz [rad/s]"
+QUARTERS = np.arange(0.0, 361.0, 45.0)  # degrees
 
 
-def survey(
-    azimuth: tuple[float, float], points: int, *, done: Callable[[int], None] = lambda count: None
-) -> Survey:
-    """Return the figures of mirror-symmetric rigs with contacts at two azimuths [degrees]."""
-    alpha, latitude = np.linspace(*TURNS, points), np.linspace(*LATITUDES, points)
-    found = np.full((4, points, points), np.nan)
-    for row, height in enumerate(latitude):
-        for column, turn in enumerate(alpha):
-            with suppress(RigError):  # at some latitude the contacts may be antipodal
-                found[:, row, column] = _figures(_mirrored(azimuth, height, turn))
-        done(points)
-    return Survey(alpha, latitude, dict(zip(FIGURES, found, strict=True)))
+@dataclass(frozen=True)
+class Case:
+    """Hold the rig at one roller angle, with its motions along all headings."""
+
+    alpha: float
+    kinematics: Kinematics
+    motion: RollerMotion
 
 
-def needed(
-    azimuth: tuple[float, float], latitude: float, points: int
-) -> tuple[Array, Array, Array]:
-    """Return headings (k,) and alphas (n,) [degrees], and the required roller speed (n, k)."""
-    heading, alpha = np.arange(0.0, 361.0, 2.0), np.linspace(*TURNS, points)
-    speeds = np.full((points, len(heading)), np.nan)
-    for row, turn in enumerate(alpha):
-        kinematics = _mirrored(azimuth, latitude, turn)
-        if kinematics.remaining is None:
-            speeds[row] = 1.0 / top_speed(kinematics, np.radians(heading), 1.0)
-    return heading, alpha, speeds
+def cases(heading_deg: Array) -> list[Case]:
+    """Return the four cases at headings (m,) [degrees]: roller 2 has the opposite angle."""
+    found = []
+    for alpha in ALPHAS:
+        kinematics = Kinematics(Rig.degrees(1.0, AZIMUTHS, LATITUDES, (alpha, -alpha)))
+        found.append(Case(alpha, kinematics, kinematics.inverse(SPEED, np.radians(heading_deg))))
+    return found
 
 
-def write_maps(found: Survey, folder: Path) -> list[Still]:
-    """Write the maps over roller angle and latitude."""
-    grid = (ALPHA, found.alpha), (LATITUDE, found.latitude)
-    slip, speed, share, _ = (found.figures[name].T for name in FIGURES)
-    return [
-        write_map(
-            folder / "builder_slip.svg", "Slip over roller angle and latitude",
-            "The largest slip of a roller over all headings, at 1 m/s. None at alpha 0.",
-            *grid, slip, SLIP_CUT, "slip / speed of the ball",
-        ),
-        write_map(
-            folder / "builder_speed.svg", "Roller speed over roller angle and latitude",
-            "The largest roller speed over all headings, at 1 m/s. Where it is brightest the rig "
-            "nears (X x Y)_z = 0 and cannot drive along some headings.",
-            *grid, speed, SPEED_CUT, "roller speed / speed of the ball",
-        ),
-        write_map(
-            folder / "builder_blocked.svg", "Blocked headings over roller angle and latitude",
-            f"The share of headings that need a roller faster than {LIMIT:g} times the ball.",
-            *grid, share, 1.0, "share of the headings",
-        ),
-    ]  # fmt: skip
-
-
-def write_needed(
-    heading: Array, alpha: Array, speeds: Array, latitude: float, folder: Path
-) -> Still:
-    """Write the map of the roller speed (n, k) over alphas (n,) and headings (k,) [degrees]."""
-    return write_map(
-        folder / "builder_headings.svg",
-        f"Roller speed over heading and roller angle, latitude {latitude:g}",
-        "With rollers of at most L times the ball's speed headings brighter than L are blocked.",
-        (PHI, heading), (ALPHA, alpha), speeds.T, SPEED_CUT, "faster roller / speed of the ball",
-    )  # fmt: skip
-
-
-def write_map(
-    path: Path, title: str, caption: str, x: Grid, y: Grid, values: Array, cut: float, unit: str
-) -> Still:
-    """Write values (n, m) over a grid (n,), (m,) as colours, the same from `cut` on."""
-    with picture(path, SQUARE) as axes:
-        heat_map(axes, x[1], y[1], values, unit, cut=cut)
-        axes.set(xlabel=x[0], ylabel=y[0])
-    return Still(path, title, caption)
-
-
-def write_top_speed(
-    azimuth: tuple[float, float], latitude: float, folder: Path
-) -> tuple[Still, Mapping[str, Array]]:
-    """Write the largest speed of the ball over headings, at the paper's roller angles."""
-    heading, path = np.arange(361.0), folder / "top_speed.svg"
-    columns = {"phi_deg": heading}
-    with picture(path) as axes:
-        for alpha, colour in zip(ALPHAS, BY_ALPHA, strict=True):
-            kinematics = _mirrored(azimuth, latitude, alpha)
-            if kinematics.remaining is None:
-                top = top_speed(kinematics, np.radians(heading), 1.0)
-                axes.plot(heading, top, color=colour, label=f"alpha {alpha:g} deg")
-                columns[f"alpha_{alpha:g}_m_s"] = top
-        axes.set(xlabel=PHI, ylabel="speed of the ball [m/s]", xlim=(0.0, 360.0), xticks=QUARTERS)
-        legend(axes)
-    still = Still(
-        path, f"Largest speed of the ball by heading, latitude {latitude:g}",
-        "With rollers of at most 1 m/s. Headings below a wanted speed are blocked at that speed.",
-    )  # fmt: skip
-    return still, columns
-
-
-def _mirrored(azimuth: tuple[float, float], latitude: float, alpha: float) -> Kinematics:
-    """Return the kinematics of a rig of radius 1 m; angles in degrees."""
-    return Kinematics(Rig.degrees(1.0, azimuth, (latitude, latitude), (alpha, -alpha)))
-
-
-def _figures(kinematics: Kinematics) -> tuple[float, float, float, float]:
-    if kinematics.remaining is not None:
-        return np.nan, np.nan, np.nan, kinematics.condition
-    spans = blocked(kinematics, 1.0, LIMIT)
-    share = sum(stop - start for start, stop in spans) / (2.0 * np.pi)
-    return (
-        float(slip_gains(kinematics).max()), float(gains(kinematics).max()), share,
-        kinematics.condition,
-    )  # fmt: skip
-
-
-def write_rig(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:
-    """Write figures 1, 2, 4 and 5 of a rig that drives along a heading [rad].
-
-    Those that show how two lines lie need two rollers: 2a, without slip, where they meet; 4 and 5.
-    """
-    stills = [write_roller(kinematics, heading, folder)]
-    if kinematics.rig.count == 2:
-        meeting = slipless_heading(kinematics)
-        title = "Figure 2a: the lines meet, and nothing slips"
-        stills.append(write_pair(kinematics, meeting, folder, "figure_2a", title))
-    title = "Figure 2b: the lines miss each other"
-    stills.append(write_pair(kinematics, heading, folder, "figure_2b", title))
-    if kinematics.rig.count == 2:
-        stills += write_least(kinematics, heading, folder)
-        stills.append(write_planar(kinematics, heading, folder))
-    return stills
-
-
-def slipless_heading(kinematics: Kinematics) -> float:
-    """Return the heading along which two rollers drive without slip [rad].
-
-    S_1 = -S_2 is linear in (w_x, w_y), so there is one, and its opposite; at alpha 0 all are.
-    """
-    row = (kinematics.slipping @ kinematics.driving)[0]
-    # (w_x, w_y) along (row_y, -row_x); rounding at alpha 0, and x then.
-    if math.hypot(*row) < 1e-12 * kinematics.rig.radius:
-        return 0.0
-    heading = math.atan2(-row[1], -row[0]) % math.pi
-    return 0.0 if heading > math.pi - 1e-9 else heading
-
-
-def write_figures(
-    folder: Path,
-    kinematics: Kinematics,
-    heading: float,
-    found: Sequence[Claim],
-    points: int,
-    *,
-    command: str,
-    facts: Mapping[str, str],
-    done: Callable[[int], None] = lambda count: None,
-) -> list[Path]:
-    """Write all figures with their data, the claims, and the page that shows them.
-
-    Args:
-        folder: to write in.
-        kinematics: of the rig of figures 1 and 2, and of the builder's view.
-        heading: of figure 2b [rad].
-        found: the claims.
-        points: rigs of each side of the builder's maps.
-        command: that makes this again.
-        facts: versions.
-        done: called with how many more rigs of the maps are done.
+def write_figures(folder: Path, command: str, facts: Mapping[str, str]) -> list[Path]:
+    """Write all figures, and the page that shows them with the command that makes it again.
 
     Returns:
         the files: the page, and the others by name.
@@ -225,58 +66,91 @@ def write_figures(
     Raises:
         AccordError: if one cannot be written.
     """
-    stills = write_rig(kinematics, heading, folder) + write_paper(folder)
-    stills.sort(key=lambda still: still.files[0])  # by the number of the figure
-    more, tables = builders_view(kinematics, points, folder, done)
-    stills += more
-    for name, table in tables.items():
-        write_columns(folder / f"{name}.csv", table)
-    write_claims(found, folder)
+    stills = write_paper(folder)
+    title = "A sphere driven by rollers"
     page = render_plots(
-        "A sphere driven by rollers",
-        f"The figures of {SOURCE}, done again, and what they mean to a builder.",
-        stills,
-        command=command,
-        facts={claim.claim: words_of(claim) for claim in found} | dict(facts),
+        title, f"Figures of {SOURCE}, done again.", stills, command=command, facts=facts
     )
     write_text(folder / "index.html", page)
-    files = [file for still in stills for file in still.files]
-    names = ["claims.csv", "claims.json", *(f"{name}.csv" for name in tables)]
-    return [folder / "index.html", *sorted([*files, *(folder / name for name in names)])]
+    return [folder / "index.html", *sorted(file for still in stills for file in still.files)]
 
 
-def builders_view(
-    kinematics: Kinematics, points: int, folder: Path, done: Callable[[int], None]
-) -> tuple[list[Still], dict[str, Mapping[str, Array]]]:
-    """Write the builder's figures for rigs with the azimuths of one, and return their tables."""
-    first, second = map(math.degrees, kinematics.rig.azimuth[:2])
-    latitude = math.degrees(kinematics.rig.latitude[0])
-    azimuth = (first, second)
-    surveyed = survey(azimuth, points, done=done)
-    headings, alphas, speeds = needed(azimuth, latitude, points)
-    top, columns = write_top_speed(azimuth, latitude, folder)
-    stills = [
-        *write_maps(surveyed, folder),
-        write_needed(headings, alphas, speeds, latitude, folder),
-        top,
-    ]
-    by_alpha = {f"alpha_{alpha:g}_deg": row for alpha, row in zip(alphas, speeds)}
-    return stills, {
-        "builder": surveyed.table,
-        "builder_headings": {"phi_deg": headings, **by_alpha},
-        "top_speed": columns,
-    }
+def write_paper(folder: Path) -> list[Still]:
+    """Write each figure as SVG, with its table as CSV: columns by name, a row a heading."""
+    found = cases(HEADINGS)
+    return [
+        write_trajectories(found, folder),
+        _write_curves(
+            folder, "3b: angle of the axis", "rho [degrees]", ("rho",), "deg",
+            [np.degrees(case.motion.rho)[:, None] for case in found],
+            "The axis lies in the x-y plane at 90 and 270 degrees, whatever alpha is.",
+        ),
+        _write_curves(
+            folder, "3c: speeds of the rollers", "nu [m/s]", ("nu1", "nu2"), "m_s",
+            [case.motion.nu for case in found],
+            "Solid: roller 1, dashed: roller 2. About 90 and 270 degrees a larger alpha does not "
+            "always need faster rollers.",
+        ),
+        _write_curves(
+            folder, "3d: slip", "S [m/s]", ("S1", "S2"), "m_s",
+            [case.motion.slip for case in found],
+            "Solid: roller 1, dashed: roller 2, its opposite. None at alpha 0.",
+        ),
+    ]  # fmt: skip
 
 
-def words_of(claim: Claim) -> str:
-    """Return a claim's verdict, what is printed, and what was found."""
-    verdict = "holds" if claim.holds else "DOES NOT HOLD"
-    printed = "" if claim.printed == "sentence" else f"printed {claim.printed}, found "
-    return f"{verdict}: {printed}{claim.found}"
+def write_trajectories(found: list[Case], folder: Path) -> Still:
+    """Write figure 3a: the end points of w over all headings."""
+    path = folder / "figure_3a.svg"
+    with picture(path, SQUARE, subplot_kw={"projection": "3d"}) as axes:
+        for case, colour in zip(found, COLOURS, strict=True):
+            axes.plot(*case.motion.omega.T, color=colour, label=f"alpha {case.alpha:g} deg")
+        for x, word, fill in ((-1.0, "90", INK), (1.0, "270", PAGE)):
+            axes.plot(x, 0.0, 0.0, "o", color=fill, mec=INK, label=f"phi {word} deg")
+        axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=TITLES[2])
+        axes.set(xticks=(-1.0, 0.0, 1.0), yticks=(-1.0, 0.0, 1.0))
+        spans = np.array([np.ptp(ends()) for ends in (axes.get_xlim, axes.get_ylim, axes.get_zlim)])
+        axes.set_box_aspect(spans * (1.0, 1.0, FLAT), zoom=0.85)  # room for the titles
+        axes.view_init(elev=ELEVATION, azim=AZIMUTH)
+        legend(axes)
+    return Still(
+        path,
+        "Figure 3a: end points of w",
+        "Ellipses over one circle, the steeper the larger alpha is. All meet on the x-axis, at the "
+        f"headings 90 and 270 degrees. Heights are drawn {FLAT:g} times as large.",
+        _write_table(path, ("wx", "wy", "wz"), "rad_s", [case.motion.omega for case in found]),
+    )
 
 
-def write_claims(found: Sequence[Claim], folder: Path) -> None:
-    """Write the claims as CSV and as JSON."""
-    rows = [asdict(claim) for claim in found]
-    write_table(folder / "claims.csv", found, "claim", "printed", "found", "holds")
-    write_text(folder / "claims.json", json.dumps(rows, indent=1) + "\n")
+def _write_curves(
+    folder: Path, title: str, ylabel: str, names: Sequence[str], unit: str,
+    values: Sequence[Array], caption: str,
+) -> Still:  # fmt: skip
+    """Write curves over the headings, a colour for each alpha, and the second of `names` dashed.
+
+    Args:
+        folder: to write in.
+        title: begins with the number of the figure.
+        ylabel: of the axis.
+        names, unit: of the curves, as the columns of the table have them.
+        values: a column for each of the names, at each alpha (m, n).
+        caption: under the figure.
+    """
+    path = folder / f"figure_{title[:2]}.svg"
+    with picture(path) as axes:
+        for k, name in enumerate(names):
+            for alpha, columns, colour in zip(ALPHAS, values, COLOURS, strict=True):
+                axes.plot(HEADINGS, columns[:, k], color=colour, ls="--" if k else "-",
+                          label=f"{name}, alpha {alpha:g} deg")  # fmt: skip
+        axes.set(xlabel=PHI, ylabel=ylabel, xlim=(0.0, 360.0), xticks=QUARTERS)
+        legend(axes)
+    return Still(path, f"Figure {title}", caption, _write_table(path, names, unit, values))
+
+
+def _write_table(path: Path, names: Sequence[str], unit: str, values: Sequence[Array]) -> Path:
+    """Write the numbers of a figure beside it, and return their file."""
+    table = {"phi_deg": HEADINGS}
+    for alpha, columns in zip(ALPHAS, values, strict=True):
+        table |= {f"{n}_alpha_{alpha:g}_{unit}": column for n, column in zip(names, columns.T)}
+    write_columns(path.with_suffix(".csv"), table)
+    return path.with_suffix(".csv")

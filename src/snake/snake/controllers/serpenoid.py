@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from roboaccord.contract import Array, Command, RobotState, Target
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from snake.model.coordinates import PlanarSnake, friction_of
@@ -193,23 +194,23 @@ class SerpenoidController:
 
     Args:
         setup: robot and scenario.
-        amplitude: of every joint [rad].
-        frequency: [Hz].
+        amplitude: of every joint.
+        frequency: of the wave.
         waves: number of waves on the body.
-        offset: mean joint angle, which makes the snake turn [rad].
-        ramp: time over which the amplitude rises smoothly from 0 [s].
-        bandwidth: of the tracking [rad/s].
+        offset: mean joint angle, which makes the snake turn.
+        ramp: time over which the amplitude rises smoothly from 0.
+        bandwidth: of the tracking.
     """
 
     def __init__(
         self,
         setup: Setup,
-        amplitude: float = 0.4,
-        frequency: float = 1.0,
+        amplitude: si.Radians = 0.4,
+        frequency: si.Hertz = 1.0,
         waves: float = 1.5,
-        offset: float = 0.0,
-        ramp: float = 1.0,
-        bandwidth: float = BANDWIDTH,
+        offset: si.Radians = 0.0,
+        ramp: si.Seconds = 1.0,
+        bandwidth: si.RadiansPerSecond = BANDWIDTH,
     ) -> None:
         self.gait = Serpenoid(len(setup.joints), amplitude, frequency, waves, offset, ramp)
         self._tracker = Tracker(setup, bandwidth)

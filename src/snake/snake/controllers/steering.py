@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from roboaccord.contract import Command, RobotState, Target
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 from snake.controllers.guidance import (
@@ -48,41 +49,41 @@ class SteeringController:
 
     Args:
         setup: robot and scenario.
-        speed: along the heading [m/s]; negative is backward. The default is the default gait's.
-        heading: [rad], or None to hold the heading of the start.
-        turn_time: when `heading` begins to hold [s]; until then that of the start does.
-        waypoints: x, y of each [m], for the centre of mass; the snake stops at the last.
-        acceptance: distance at which a waypoint counts as reached [m].
-        amplitude: of every joint, less where the offset needs the room [rad].
+        speed: along the heading; negative is backward. The default is the default gait's.
+        heading: or None to hold the heading of the start.
+        turn_time: when `heading` begins to hold; until then that of the start does.
+        waypoints: x, y of each, for the centre of mass; the snake stops at the last.
+        acceptance: distance at which a waypoint counts as reached.
+        amplitude: of every joint, less where the offset needs the room.
         waves: number of waves on the body.
-        speed_per_hertz: speed of the straight gait over its frequency, the feed-forward [m].
-        max_frequency: [Hz]; speed is nearly linear in frequency up to 2 Hz.
-        turn_rate_limit: [rad/s].
-        offset_limit: of the mean joint angle [rad].
+        speed_per_hertz: speed of the straight gait over its frequency, the feed-forward.
+        max_frequency: speed is nearly linear in frequency up to 2 Hz.
+        turn_rate_limit: of the heading.
+        offset_limit: of the mean joint angle.
         heading_gain: turn per period over heading error [1]; above about 1 the loop rings.
         speed_gain: change of frequency per period over what the speed error needs [1].
-        time_constant: of amplitude, frequency and offset [s]; see gaits.VariableSerpenoid.
-        margin: of the joint angles to their stops [rad].
-        bandwidth: of the tracking [rad/s].
+        time_constant: of amplitude, frequency and offset; see gaits.VariableSerpenoid.
+        margin: of the joint angles to their stops.
+        bandwidth: of the tracking.
     """
 
     setup: Setup
-    speed: float = 1.066
-    heading: float | None = None
-    turn_time: float = 0.0
-    waypoints: Sequence[Sequence[float]] = ()
-    acceptance: float = ACCEPTANCE
-    amplitude: float = 0.4
+    speed: si.MetresPerSecond = 1.066
+    heading: si.Radians | None = None
+    turn_time: si.Seconds = 0.0
+    waypoints: Sequence[Sequence[si.Metres]] = ()
+    acceptance: si.Metres = ACCEPTANCE
+    amplitude: si.Radians = 0.4
     waves: float = 1.5
-    speed_per_hertz: float = 1.066
-    max_frequency: float = 2.0
-    turn_rate_limit: float = 0.5
-    offset_limit: float = 0.15
+    speed_per_hertz: si.Metres = 1.066
+    max_frequency: si.Hertz = 2.0
+    turn_rate_limit: si.RadiansPerSecond = 0.5
+    offset_limit: si.Radians = 0.15
     heading_gain: float = 0.8
     speed_gain: float = 0.2
-    time_constant: float = 0.2
-    margin: float = 0.02
-    bandwidth: float = BANDWIDTH
+    time_constant: si.Seconds = 0.2
+    margin: si.Radians = 0.02
+    bandwidth: si.RadiansPerSecond = BANDWIDTH
 
     def __post_init__(self) -> None:
         if min(self.heading_gain, self.speed_gain, self.margin) < 0:

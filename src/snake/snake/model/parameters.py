@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 from roboaccord.contract import Array, EllipseFriction, PyramidFriction, check_positive
+from roboaccord.contract import results as si
 from roboaccord.description import Parameters
 from roboaccord.scenario import Setup
 
@@ -71,22 +72,22 @@ def law_of(kind: type[Law]) -> Callable[..., Law]:
         setup: Setup,
         mu_along: float = 0.1,
         mu_across: float = 1.0,
-        slip_speed: float = 0.01,
+        slip_speed: si.MetresPerSecond = 0.01,
         points: str = "centre",
         loads: str = "equal",
-        beyond: Mapping[str, float] | None = None,
+        beyond: Mapping[str, si.Metres] | None = None,
     ) -> Law:
         """Make the friction of the links on the ground.
 
         Args:
             setup: robot and scenario.
             mu_along, mu_across: coefficients along and across the body.
-            slip_speed: smoothing speed [m/s]; at 0 the pyramid sticks, in the reference alone:
+            slip_speed: smoothing speed; at 0 the pyramid sticks, in the reference alone:
                 simulators/sticking.py.
             points: `centre` of each link, or its four lower `corners`.
             loads: `equal`, each link's own weight; or `rigid`, as a contact solver shares the
                 weight out among the points of a body that does not bend upwards.
-            beyond: `x` [m], and the `mu_along` and `mu_across` of links beyond it.
+            beyond: `x`, and the `mu_along` and `mu_across` of links beyond it.
         """
         p: SnakeParameters = setup.parameters
         places, gyration = _points(setup, points), _gyration(setup, loads)

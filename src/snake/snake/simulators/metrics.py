@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 from roboaccord.contract import AccordError, Array, Event, Tally, Trajectory
-from roboaccord.run import work_of
 from roboaccord.scenario import Setup
 
 from snake.controllers.guidance import ACCEPTANCE, TURN, PeriodMean, wrapped
@@ -159,9 +156,6 @@ class MeanHeading:
         return headings
 
 
-STEADY = 0.01  # of the speed: by how much the cycles of a steady gait may differ
-
-
 @dataclass(frozen=True)
 class Mark:
     """Hold what is known at a sample of a motion.
@@ -197,7 +191,8 @@ class GaitFigures(Tally):
     `speed` is the displacement of the centre of mass along the mean heading of the body, over the
     whole periods after the first one, divided by their time [m/s]; `displacement_x` and `_y` are
     the centre's over the whole run [m]; `cost_of_transport` = work / (m g distance);
-    `travel_per_cycle` as in `travel_of_cycles`, its mean and standard deviation over the cycles.
+    `travel_per_cycle` is the displacement in a whole cycle after the start along the mean heading
+    in the cycle: its mean and standard deviation over the cycles [m].
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -266,64 +261,6 @@ class GaitFigures(Tally):
 def metrics(setup: Setup, trajectory: Trajectory) -> Mapping[str, float]:
     """Return the figures of a run that is there as a whole."""
     return setup.robot.metrics(setup, trajectory)
-
-
-def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -> Array:
-    """Return how far the robot came headwards in each whole cycle after the start (k,) [m].
-
-    That is the displacement of the centre of mass in the cycle along the mean heading in the
-    cycle, so a robot that turns is measured along its curve.
-    """
-    ends = _ends_of_cycles(setup, time)
-    travel = np.empty(len(ends) - 1)
-    for i, (first, last) in enumerate(pairwise(ends)):
-        mean = heading[first : last + 1].mean()
-        travel[i] = (centre[last] - centre[first]) @ (np.cos(mean), np.sin(mean))
-    return travel
-
-
-def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
-    """Return the samples at which the whole cycles after the start begin, and the last one ends."""
-    start, cycle = start_and_cycle(setup)
-    count = max(int((time[-1] - start + ROUND_OFF) / cycle), 0)
-    return np.searchsorted(time, start + cycle * np.arange(count + 1) - ROUND_OFF)
-
-
-def last_cycles(travel: Array) -> Array:
-    """Return the travel of the last half of all cycles, of at least two if there are as many."""
-    return travel[-max(2, (len(travel) + 1) // 2) :]
-
-
-def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float, float, Array]:
-    """Return the speed [m/s] and cost of transport of the last cycles, and the travel of all [m].
-
-    Without a whole cycle speed and cost are of the whole run.
-    """
-    centre, heading = body_motion(setup, trajectory)
-    travel = travel_of_cycles(setup, trajectory.time, centre, heading)
-    if not len(travel):
-        whole = metrics(setup, trajectory)
-        return whole["speed"], whole["cost_of_transport"], travel
-    last = last_cycles(travel)
-    forward, ends = float(last.sum()), _ends_of_cycles(setup, trajectory.time)
-    start, end = trajectory.time[[ends[-1 - len(last)], ends[-1]]].tolist()
-    weight = setup.parameters.mass * setup.parameters.gravity
-    work = work_of(trajectory.window(start, end))
-    cost = work / (weight * abs(forward)) if forward else math.inf
-    return forward / (end - start), cost, travel
-
-
-def is_steady(travel: Array) -> bool:
-    """Return whether a gait has settled: its last cycles all have the same speed within 1 %.
-
-    A settled gait is a limit cycle up to the motion of the plane, so every cycle has the same
-    travel. A run of less than two whole cycles after its start shows no limit cycle.
-
-    Args:
-        travel: of each cycle (k,) [m], as `travel_of_cycles` gives it.
-    """
-    last = last_cycles(travel)
-    return len(last) > 1 and bool(np.ptp(last) <= STEADY * np.abs(last).max())
 
 
 def start_and_cycle(setup: Setup) -> tuple[float, float]:

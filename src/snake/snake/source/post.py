@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract import Array, Command, RobotState, Target, check_positive
+from roboaccord.contract import results as si
 from roboaccord.scenario import Setup
 
 SEGMENTS = ("head", "body1", "body2", "tail")
@@ -56,21 +58,21 @@ class AsDescribed:
     Args:
         setup: robot and scenario.
         segments: number of joints of head, body1, body2 and tail; joints behind them stay limp.
-        effort: largest effort [N m].
-        hold: time of a looped configuration [s].
-        start: time of a starting configuration [s]; `hold` where 0.
-        kp: stiffness near the wanted angle [N m/rad].
-        kd: damping [N m s/rad]. An effort held over a control period T acts T/2 late, which takes
+        effort: largest effort.
+        hold: time of a looped configuration.
+        start: time of a starting configuration; `hold` where 0.
+        kp: stiffness near the wanted angle.
+        kd: damping. An effort held over a control period T acts T/2 late, which takes
             kp T/2 from the damping: with kp 100 nothing of .05 is left at 1 ms, and joints chatter.
     """
 
     setup: Setup
     segments: Sequence[int] = ()
-    effort: float = 10.0
-    hold: float = 0.15
-    start: float = 0.0
-    kp: float = 20.0
-    kd: float = 0.05
+    effort: si.NewtonMetres = 10.0
+    hold: si.Seconds = 0.15
+    start: si.Seconds = 0.0
+    kp: Annotated[float, si.Quantity("N m/rad")] = 20.0
+    kd: Annotated[float, si.Quantity("N m s/rad")] = 0.05
 
     def __post_init__(self) -> None:
         check_positive({"effort": self.effort, "hold": self.hold})
@@ -120,9 +122,9 @@ class AsCoded:
         setup: robot and scenario.
         segments: number of joints of head, body1, body2 and tail; the code's five each as far as
             the robot has them.
-        effort: [N m].
+        effort: of a joint that moves.
         updates: of a starting state; a looped one has one more.
-        update_period: [s].
+        update_period: of the plugin.
     """
 
     LEFT, RIGHT, SHRINK, NONE = 2, -2, 1, 0
@@ -133,9 +135,9 @@ class AsCoded:
         self,
         setup: Setup,
         segments: Sequence[int] = (),
-        effort: float = 10.0,
+        effort: si.NewtonMetres = 10.0,
         updates: int = 150,
-        update_period: float = 0.001,
+        update_period: si.Seconds = 0.001,
     ) -> None:
         check_positive({"effort": effort, "updates": updates, "update_period": update_period})
         self.effort, self.updates, self.period = float(effort), int(updates), float(update_period)

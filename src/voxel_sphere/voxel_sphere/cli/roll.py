@@ -1,4 +1,4 @@
-"""Commands `accord voxel-sphere roll` and `accuracy`: the sphere on a workspace."""
+"""Command `accord voxel-sphere roll`: the sphere on a workspace."""
 
 from __future__ import annotations
 
@@ -10,11 +10,8 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.console import RenderableType
-from rich.text import Text
-from roboaccord.cli import Force, Result, command_line, counted, log, make_table, results, tables_of
+from roboaccord.cli import Force, Result, command_line, counted, log, results
 from roboaccord.contract import (
-    INLINE,
     LEFT_OUT,
     AccordError,
     Array,
@@ -27,13 +24,12 @@ from roboaccord.contract import (
 from roboaccord.run import made_with, make_folder
 
 from voxel_sphere.cli.terrain import ALONE, Names
-from voxel_sphere.rolling.field import Scene
-from voxel_sphere.rolling.motion import SCHEMES, Rolling, check_scheme
+from voxel_sphere.rolling.motion import SCHEMES, Roller, check_scheme, roll
 from voxel_sphere.rolling.path import RolledPath, RollEvent
-from voxel_sphere.rolling.walls import STEEP, WallLaw
-from voxel_sphere.source.accuracy import TURNS, Bounces, bounces, cases, measure
+from voxel_sphere.rolling.scene import Scene
+from voxel_sphere.rolling.walls import STEEP
+from voxel_sphere.source.described import DESCRIBED, roll_as_described
 from voxel_sphere.source.pages import write_run
-from voxel_sphere.source.variants import DESCRIBED, roll_by
 from voxel_sphere.terrain.workspace import Terrain, open_workspace
 
 SAMPLES = 500
@@ -116,9 +112,8 @@ def roll_command(
       accord voxel-sphere roll terrain --omega 0 4 --normalised --scheme as_described
     """
     check_scheme(scheme, (*SCHEMES, DESCRIBED))
-    law = WallLaw(after=after)  # type: ignore[arg-type]
     with place_for(file, force):
-        scene = Scene.of(open_workspace(folder), **vars(names))
+        scene, spin = Scene.of(open_workspace(folder), **vars(names)), (*omega, 0.0)
         with counted(scene.stages, "distances") as done:
             ground, of_walls = scene.build(steep=steep, done=done)
         terrain = scene.terrain
@@ -127,15 +122,20 @@ def roll_command(
         x, y = (length * value for value in start or (middle, middle))
         centre = ground.place(x, y, None if start_z is None else length * start_z)
         with counted(samples, "rolling") as done:
-            asked = Rolling(
-                ground, centre=centre, omega=(*omega, 0.0), duration=duration, walls=of_walls,
-                scheme=scheme, law=law, step=step, samples=samples,
-            )  # fmt: skip
-            path = roll_by(terrain.solid, asked, done)
+            if scheme == DESCRIBED:
+                path = roll_as_described(
+                    terrain.solid, terrain.radius, centre=centre, omega=spin, duration=duration,
+                    samples=samples, done=done,
+                )  # fmt: skip
+            else:
+                roller = Roller(
+                    ground, centre=centre, walls=of_walls, after=after, step=step, scheme=scheme
+                )
+                path = roll(roller, spin, duration, samples, done)
         files = [] if file is None else save(path, terrain, file)
-    found = Rolled.of(path, length, files, "r" if normalised else "voxels")
     if path.failed:
         log.print(f"accord: {path.message}", style="red", soft_wrap=True)
+    found = Rolled.of(path, length, files, "r" if normalised else "voxels")
     return Result(found, ok=not path.failed)
 
 
@@ -210,102 +210,3 @@ class Rolled:
             path=files[0] if files else path.centre / length,
             files=files,
         )
-
-
-COMPARED = ("exact", "local_plane", "as_described")
-LARGEST = 256
-
-
-@dataclass(frozen=True)
-class PathRow:
-    """Hold the largest error of each scheme in a case on a grid of n voxels [r]."""
-
-    n: int
-    case: str
-    errors: dict[str, float] = field(metadata=INLINE)
-
-
-@dataclass(frozen=True)
-class Accuracy:
-    """Hold all errors, and their unit."""
-
-    unit: str
-    binary: bool
-    paths: list[PathRow]
-    walls: list[Bounces]
-
-
-def accuracy_command(
-    sizes: Annotated[
-        list[int] | None,
-        typer.Option(
-            "--n", metavar="N", help="Size of the grid; may be repeated. Default: 50 and 100."
-        ),
-    ] = None,
-    schemes: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--scheme",
-            metavar="NAME",
-            help=f"One of {', '.join(COMPARED)}; may be repeated. Default: all.",
-        ),
-    ] = None,
-    walls: Annotated[
-        bool, typer.Option("--walls/--no-walls", help="Measure bounces as well.")
-    ] = True,
-    binary: Annotated[
-        bool, typer.Option("--binary", help="Use black and white slices, without grey.")
-    ] = False,
-) -> Result:
-    """Roll on voxelised plane, bowl, cylinder and sinusoid, and bounce in arenas; print the errors.
-
-    Errors of the contact against closed forms or quadrature, the largest of the run, in radii of
-    the sphere (r = n / 10 voxels). The loops are 47 r long, in a bowl on which the centre is 4 r
-    from the middle. A run that a scheme did not finish has none. The arenas' walls are turned
-    against the grid; 12 headings each, 20 r of travel after the first hit.
-
-    Examples:
-
-      accord voxel-sphere accuracy
-
-      accord voxel-sphere accuracy --n 200 --scheme exact --json
-    """
-    grids, chosen = check_sizes(sizes or [50, 100], schemes or list(COMPARED))
-    rows, hits, runs = list[PathRow](), list[Bounces](), cases()
-    total = len(grids) * (len(runs) * len(chosen) + walls * len(TURNS))
-    with counted(total, "rolling and bouncing") as done:
-        for n in grids:
-            for case in runs:
-                errors = dict[str, float]()
-                for scheme in chosen:
-                    errors[scheme] = measure(case, n, scheme, binary=binary)
-                    done(1)
-                rows.append(PathRow(n, case.name, errors))
-            for turn in TURNS if walls else ():
-                hits.append(bounces(n, turn, binary=binary))
-                done(1)
-    found = Accuracy("r", binary, rows, hits)
-    return Result(found, shown_of(found, chosen), used={"n": grids, "scheme": chosen})
-
-
-def check_sizes(sizes: list[int], schemes: list[str]) -> tuple[list[int], list[str]]:
-    """Return sizes and schemes.
-
-    Raises:
-        AccordError: for what there is not.
-    """
-    for n in sizes:
-        if not 30 <= n <= LARGEST:
-            raise AccordError(f"n is {n}, and must be from 30 to {LARGEST}")
-    return sizes, [check_scheme(scheme, COMPARED) for scheme in schemes]
-
-
-def shown_of(found: Accuracy, schemes: list[str]) -> list[RenderableType]:
-    """Return it for people."""
-    table = make_table("n", "case", *schemes, title="largest errors [r]", words=["case"])
-    for row in found.paths:
-        table.add_row(str(row.n), row.case, *(f"{row.errors[name]:.4f}" for name in schemes))
-    explained = Text("errors of the contact on the path; nan: the scheme did not finish the run")
-    if not found.walls:
-        return [table, explained]
-    return [table, explained, "", *tables_of(found.walls, title="bounces off walls")]

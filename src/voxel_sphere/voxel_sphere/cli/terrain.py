@@ -1,48 +1,23 @@
-"""Commands `accord voxel-sphere make`, `list`, `mesh` and `world`: terrains for the engines."""
+"""Commands `accord voxel-sphere make` and `list`: terrains as slices."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
 from roboaccord.cli import Result, counted, is_own, results
-from roboaccord.contract import (
-    IF_ANY,
-    INLINE,
-    AccordError,
-    Array,
-    Degrees,
-    Metres,
-    Modes,
-    Quantity,
-    Ratio,
-    check_target,
-)
+from roboaccord.contract import AccordError, Degrees, Metres, Modes, Quantity, Ratio
 from typer.models import OptionInfo
 
 from voxel_sphere.terrain.generate import Part, check_place, place, surface_parts
-from voxel_sphere.terrain.mesh import (
-    FORMATS,
-    SMOOTH,
-    Deviation,
-    Mesh,
-    check_ending,
-    decimate,
-    deviation,
-    height_field,
-    terrain_mesh,
-    write_mesh,
-    write_npy,
-)
 from voxel_sphere.terrain.recipes import Recipe, sheet_of, surface_of
-from voxel_sphere.terrain.sdf_model import world_name, write_world
 from voxel_sphere.terrain.slices import KINDS, SIZE_WORKSPACE, SOLID, VOXEL_SIZE, Done
 from voxel_sphere.terrain.surfaces import SURFACES
-from voxel_sphere.terrain.workspace import Terrain, Workspace, open_workspace
+from voxel_sphere.terrain.workspace import Workspace, open_workspace
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="A Bitmaps_n folder, or its parent.")]
 
@@ -85,28 +60,23 @@ def list_command(folder: Folder) -> Result:
     """
     found = open_workspace(folder)
     with counted(len(found.kinds) * found.n, "reading") as done:
-        rows = volumes(found, done)
+        rows = [volume_row(found, name, done) for name in found.kinds]
     place, size = str(found.path), found.size_workspace
     return Result(Listed(place, found.n, found.radius, size, found.voxel_size, rows))
 
 
-def volumes(workspace: Workspace, done: Done) -> list[VolumeRow]:
-    """Return what is in a workspace."""
-    found = []
-    for name, kind in workspace.kinds.items():
-        volume = workspace.volume(name, done)
-        levels = np.flatnonzero(volume.any(axis=(0, 1)))
-        found.append(
-            VolumeRow(
-                name=name,
-                kind=kind,
-                grey=workspace.is_grey(name, volume),
-                filled=float(volume.mean() / SOLID),
-                z=(int(levels[0]), int(levels[-1]) + 1),
-                recipe=workspace.settings.recipe(name) or None,
-            )
-        )
-    return found
+def volume_row(workspace: Workspace, name: str, done: Done) -> VolumeRow:
+    """Return what a volume of a workspace is."""
+    volume = workspace.volume(name, done)
+    levels = np.flatnonzero(volume.any(axis=(0, 1)))
+    return VolumeRow(
+        name=name,
+        kind=workspace.kinds[name],
+        grey=workspace.is_grey(name, volume),
+        filled=float(volume.mean() / SOLID),
+        z=(int(levels[0]), int(levels[-1]) + 1),
+        recipe=workspace.settings.recipe(name) or None,
+    )
 
 
 @dataclass(frozen=True)
@@ -119,14 +89,6 @@ class Names:
 
 
 ALONE = Names()
-Smooth = Annotated[
-    float,
-    Quantity("voxels"),
-    typer.Option(min=0, max=10, help="Standard deviation of the smoothing."),
-]
-Decimate = Annotated[
-    int | None, typer.Option("--decimate", metavar="N", help="Approximate number of triangles.")
-]
 Replace = Annotated[
     bool,
     typer.Option(
@@ -136,143 +98,11 @@ Replace = Annotated[
 ]
 
 
-def mesh_command(
-    folder: Folder,
-    file: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
-    ],
-    names: Names = ALONE,
-    smooth: Smooth = SMOOTH,
-    triangles: Decimate = None,
-    heights: Annotated[
-        Path | None,
-        typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, in metres."),
-    ] = None,
-) -> Result:
-    """Write a terrain as a closed, outward mesh in metres, and report its error.
-
-    Examples:
-
-      accord voxel-sphere mesh terrains --surface bowl --out bowl.stl
-
-      accord voxel-sphere mesh terrains --surface bowl --decimate 5000 --heights bowl.npy
-      --out bowl.obj --json
-    """
-    check_ending(file, FORMATS)
-    check_target(file)
-    if heights is not None:
-        check_ending(heights, [".npy"])
-    check_target(heights)
-    terrain, mesh, found = meshed(folder, smooth, triangles, names)
-    columns = {} if heights is None else {heights: height_field(terrain).heights}
-    write_mesh(mesh, file, terrain.voxel_size)
-    for path, values in columns.items():
-        write_npy(path, values)
-    return Result(replace(found, files=[file, *columns]))
-
-
-def world_command(
-    folder: Folder,
-    place: Annotated[
-        Path, typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
-    ],
-    names: Names = ALONE,
-    name: Annotated[str | None, typer.Option(help="Name of model and world.")] = None,
-    friction: Annotated[
-        Ratio,
-        typer.Option(
-            help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
-        ),
-    ] = 100.0,
-    detector: Annotated[
-        str, typer.Option(metavar="ode|bullet", help="Collision detector.")
-    ] = "ode",
-    force: Replace = False,
-    smooth: Smooth = SMOOTH,
-    triangles: Decimate = None,
-) -> Result:
-    """Write a terrain as a model and a world for Gazebo.
-
-    Example:
-
-      accord voxel-sphere world terrains --surface bowl --out gazebo
-    """
-    with results(place, "", force=force, known=is_own(place)):
-        terrain, mesh, found = meshed(folder, smooth, triangles, names)
-        files = write_world(
-            mesh, place, world_name(terrain.name, name), friction=friction,
-            voxel_size=terrain.voxel_size, detector=detector, replace=force,
-        )  # fmt: skip
-    return Result(replace(found, files=[*files]))
-
-
-@dataclass(frozen=True)
-class Before:
-    """Hold the mesh before it was decimated."""
-
-    triangles: int
-    mean_error: float
-    max_error: float
-
-
-@dataclass(frozen=True, kw_only=True)
-class Meshed:
-    """Hold figures of a terrain and its mesh, and the files that were written."""
-
-    terrain: Annotated[str, Quantity("")]
-    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
-    radius: Annotated[float, Quantity("voxels", "of the sphere")]
-    voxel_size: Metres
-    triangles: Annotated[int, Quantity("")]
-    watertight: Annotated[bool, Quantity("", "closed, and facing outward")]
-    volume: Annotated[float, Quantity("voxels^3")]
-    error: Deviation = field(metadata=INLINE)
-    size: Annotated[Array, Quantity("voxels")]
-    before: Before | None = field(default=None, metadata=IF_ANY)
-    files: list[Path] = field(default_factory=list)
-
-    @property
-    def metres(self) -> Annotated[Array, Quantity("m", "its size")]:
-        """The size of the mesh in the world."""
-        return self.size * self.voxel_size
-
-    @property
-    def decimated(self) -> Annotated[str | None, Quantity("", "from how many triangles")]:
-        """What the mesh was before."""
-        old = self.before
-        words = "{0.triangles}, with a mean error of {0.mean_error:.4f} voxels"
-        return words.format(old) if old else None
-
-
-def meshed(
-    folder: Path, smooth: float, triangles: int | None, names: Names
-) -> tuple[Terrain, Mesh, Meshed]:
-    """Return a terrain, its mesh and the figures of both.
-
-    Raises:
-        AccordError: if there is no such terrain, or its mesh is not closed and outward.
-    """
-    with counted(3, "meshing") as done:
-        terrain = open_workspace(folder).terrain(**vars(names))
-        done(1)
-        mesh, before = terrain_mesh(terrain, smoothing=smooth), None
-        error = deviation(mesh, terrain)
-        done(1)
-        if triangles is not None:
-            before = Before(len(mesh.faces), error.mean_error, error.max_error)
-            mesh = decimate(mesh, triangles)
-            error = deviation(mesh, terrain)
-        done(1)
-    if not mesh.watertight or mesh.volume <= 0:
-        raise AccordError(f"the mesh of {terrain.name} is not closed: use another --smooth")
-    return terrain, mesh, Meshed(
-        terrain=terrain.name, n=terrain.n, radius=terrain.radius, voxel_size=terrain.voxel_size,
-        triangles=len(mesh.faces), watertight=mesh.watertight, volume=mesh.volume, error=error,
-        size=np.ptp(mesh.vertices, axis=0), before=before,
-    )  # fmt: skip
-
-
 Interval = tuple[str, str]
+UNIT: Interval = ("0", "1")
+Voxels = Annotated[float, Quantity("voxels")]
+Radii = Annotated[float | None, Quantity("r")]
+Angle = Degrees | None
 
 
 def of_named(text: str) -> OptionInfo:
@@ -285,30 +115,22 @@ def of_named(text: str) -> OptionInfo:
 class Shape:
     """Parameters of the named surfaces; lengths in radii r of the sphere."""
 
-    angle_deg: Annotated[Degrees | None, of_named("Angle of the incline.")] = None
-    direction_deg: Annotated[
-        Degrees | None, of_named("Direction of the incline or waves; 0 is +x.")
-    ] = None
-    amplitude: Annotated[float | None, Quantity("r"), of_named("Amplitude of the waves.")] = None
-    wavelength: Annotated[float | None, Quantity("r"), of_named("Wavelength of the waves.")] = None
+    angle_deg: Annotated[Angle, of_named("Angle of the incline.")] = None
+    direction_deg: Annotated[Angle, of_named("Direction of the incline or waves; 0 is +x.")] = None
+    amplitude: Annotated[Radii, of_named("Amplitude of the waves.")] = None
+    wavelength: Annotated[Radii, of_named("Wavelength of the waves.")] = None
     bowl_radius: Annotated[
-        float | None,
-        Quantity("r"),
-        of_named("Radius of the bowl; the ball's centre moves on 1 r less."),
+        Radii, of_named("Radius of the bowl; the ball's centre moves on 1 r less.")
     ] = None
     rim: Annotated[Ratio | None, of_named("Rim of the bowl, in its radii.")] = None
-    saddle_radius: Annotated[
-        float | None, Quantity("r"), of_named("Radius of both curvatures.")
-    ] = None
-    rise: Annotated[float | None, Quantity("r"), of_named("Rise of the ramp.")] = None
-    length: Annotated[float | None, Quantity("r"), of_named("Length of the ramp.")] = None
-    half_width: Annotated[
-        float | None, Quantity("r"), of_named("Distance from the middle to the walls.")
-    ] = None
-    wall_height: Annotated[float | None, Quantity("r"), of_named("Height of the walls.")] = None
-    tunnel_radius: Annotated[float | None, Quantity("r"), of_named("Radius of the tunnel.")] = None
-    turn_deg: Annotated[Degrees | None, of_named("Rotation of the arena in plan.")] = None
-    base: Annotated[float | None, Quantity("r"), of_named("Height of the ground.")] = None
+    saddle_radius: Annotated[Radii, of_named("Radius of both curvatures.")] = None
+    rise: Annotated[Radii, of_named("Rise of the ramp.")] = None
+    length: Annotated[Radii, of_named("Length of the ramp.")] = None
+    half_width: Annotated[Radii, of_named("Distance from the middle to the walls.")] = None
+    wall_height: Annotated[Radii, of_named("Height of the walls.")] = None
+    tunnel_radius: Annotated[Radii, of_named("Radius of the tunnel.")] = None
+    turn_deg: Annotated[Angle, of_named("Rotation of the arena in plan.")] = None
+    base: Annotated[Radii, of_named("Height of the ground.")] = None
 
 
 NAMED = Shape()
@@ -347,18 +169,10 @@ def make_command(
         Quantity("voxels"),
         typer.Option(metavar="EX EY EZ", help="Surface X, Y, Z as expressions of s, t, n and r."),
     ] = None,
-    s: Annotated[Interval, typer.Option("--s", metavar="A B", help="Interval of s in --xyz.")] = (
-        "0",
-        "1",
-    ),
-    t: Annotated[Interval, typer.Option("--t", metavar="A B", help="Interval of t in --xyz.")] = (
-        "0",
-        "1",
-    ),
+    s: Annotated[Interval, typer.Option(metavar="A B", help="Interval of s in --xyz.")] = UNIT,
+    t: Annotated[Interval, typer.Option(metavar="A B", help="Interval of t in --xyz.")] = UNIT,
     thickness: Annotated[
-        float,
-        Quantity("voxels"),
-        typer.Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt."),
+        Voxels, typer.Option(help="Thickness of --xyz, opposite to dP/ds x dP/dt.")
     ] = 6.0,
     kind: Annotated[
         str,
@@ -395,54 +209,30 @@ def make_command(
       accord voxel-sphere make --xyz "n/2 + 4*r*cos(t)" "n/2 + 4*r*sin(t)" "s" --s r 6*r --t 0 2*pi
       --kind walls --n 100 --out terrains
     """
-    parameters = {key: value for key, value in vars(shape).items() if value is not None}
-    sheet: Recipe | None = (
-        None if xyz is None else {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
-    )
-    recipe = recipe_of(surface, height, sheet, parameters)
-    name = name or surface or kind
+    if [surface, height, xyz].count(None) != 2:
+        raise AccordError(f"give one of --height, --xyz, or a surface of {', '.join(SURFACES)}")
+    if kind not in KINDS[1:]:
+        raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
+    recipe: Recipe = {"height": height}
+    if surface is not None:
+        parameters = {key: value for key, value in vars(shape).items() if value is not None}
+        recipe = {"surface": surface, "parameters": parameters}
+    elif xyz is not None:
+        recipe = {"xyz": [*xyz], "s": [*s], "t": [*t], "thickness": thickness}
+    name, radius = name or surface or kind, n / size_workspace
     scale = {"size_workspace": size_workspace, "voxel_size": voxel_size}
     target = check_place(folder, n, [name], **scale, replace=force)
     known = target == folder or is_own(folder) or any(folder.glob("Bitmaps_*"))
-    radius = n / size_workspace
     with (
         results(folder, "terrain", force=force, known=known),
         counted(6 * n, f"making {name}") as done,
     ):
-        parts = filled(recipe, n, radius, name=name, kind=kind, binary=binary, done=done)
+        if xyz:
+            volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
+            parts = [Part(name, kind, volume, recipe, not binary)]
+        else:
+            ground = surface_of(recipe, n, radius)
+            parts = surface_parts(ground, n, name=name, recipe=recipe, binary=binary, done=done)
         workspace = place(folder, n, parts, **scale, binary=binary, replace=force, done=done)
     volumes = [part.name for part in parts]
-    made = Made(str(workspace.path), n, radius, voxel_size, volumes, recipe)
-    return Result(made)
-
-
-def recipe_of(
-    surface: str | None, height: str | None, sheet: Recipe | None, parameters: dict[str, float]
-) -> Recipe:
-    """Return the recipe that the command line states.
-
-    Raises:
-        AccordError: unless it is exactly one.
-    """
-    if [surface, height, sheet].count(None) != 2:
-        raise AccordError(f"give one of --height, --xyz, or a surface of {', '.join(SURFACES)}")
-    if surface is not None:
-        return {"surface": surface, "parameters": parameters}
-    return sheet or {"height": height}
-
-
-def filled(
-    recipe: Recipe, n: int, radius: float, *, name: str, kind: str, binary: bool, done: Done
-) -> list[Part]:
-    """Return the volumes of a recipe; `kind` is that of a sheet, others have their own.
-
-    Raises:
-        AccordError: if they cannot be made.
-    """
-    if kind not in KINDS[1:]:
-        raise AccordError(f"--kind is one of {', '.join(KINDS[1:])}, not {kind}")
-    if "xyz" in recipe:
-        volume = sheet_of(recipe, n, radius).fill(n, binary=binary, done=done)
-        return [Part(name, kind, volume, recipe, not binary)]
-    surface = surface_of(recipe, n, radius)
-    return surface_parts(surface, n, name=name, recipe=recipe, binary=binary, done=done)
+    return Result(Made(str(workspace.path), n, radius, voxel_size, volumes, recipe))

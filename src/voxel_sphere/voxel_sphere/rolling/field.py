@@ -10,17 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 from roboaccord.contract import AccordError, Array
 from roboaccord.numerics import kernel
 
-from voxel_sphere.rolling.distance import NORMAL, STAGES, Solid, Surfels, distance_and_gradient
-from voxel_sphere.rolling.walls import STEEP, split
+from voxel_sphere.rolling.distance import NORMAL, Solid, Surfels, distance_and_gradient
 from voxel_sphere.terrain.slices import Done, nothing
-from voxel_sphere.terrain.workspace import Terrain, Workspace
 
 GRID, PLANE, SPHERE, CYLINDER, WAVE = range(5)
 LEAST = 1e-3  # size of a smoothed normal below which there is none
@@ -259,10 +256,6 @@ class Field:
         """Return the ground's unit normal (3,) under a centre at a point."""
         return np.array(sample(self.arrays, *map(float, point))[1:])
 
-    def turn(self, point: Vector, velocity: Vector) -> Array:
-        """Return the rate of the normal (3,) for a centre that moves with a velocity (3,)."""
-        return np.array(turning(self.arrays, *map(float, point), *map(float, velocity)))
-
     def place(self, x: float, y: float, z: float | None = None) -> Array:
         """Return the centre (3,) of the sphere when it is lowered onto the ground at (x, y).
 
@@ -298,58 +291,3 @@ class Field:
                     low, high = (middle, high) if inside else (low, middle)
                 found.append(float(high))
         return found
-
-
-@dataclass(frozen=True)
-class Scene:
-    """Hold a terrain, and the fields of its ground and walls.
-
-    Args:
-        terrain: the voxels.
-        whole: whether walls and ground are one volume.
-    """
-
-    terrain: Terrain
-    whole: bool = False
-
-    @classmethod
-    def of(
-        cls, opened: Workspace, *, surface: str | None, walls: str | None, workspace: str | None
-    ) -> Scene:
-        """Choose what is rolled on in a workspace.
-
-        Raises:
-            AccordError: for what cannot be read, or a choice that is not clear.
-        """
-        terrain = opened.terrain(surface=surface, walls=walls, workspace=workspace)
-        return cls(terrain, terrain.name in opened.names("workspace"))
-
-    @property
-    def voxel(self) -> float:
-        """Edge of a voxel [m]."""
-        return self.terrain.voxel_size
-
-    @property
-    def stages(self) -> int:
-        """How many stages building the fields has, at most."""
-        return STAGES * (1 if self.terrain.walls is None and not self.whole else 2)
-
-    @cached_property
-    def fields(self) -> tuple[Field, Field | None]:
-        """The fields of ground and walls, in voxels, built when they are asked for first."""
-        return self.build()
-
-    def build(self, *, steep: float = STEEP, done: Done = nothing) -> tuple[Field, Field | None]:
-        """Return the fields of ground and walls, those of a whole workspace split.
-
-        Args:
-            steep: angle from the level from which a face of a whole workspace is wall [deg].
-            done: called with each of `stages` stages.
-        """
-        ground: Solid = self.terrain.surface
-        walls: Solid | None = self.terrain.walls
-        if self.whole:
-            ground, walls = split(ground, steep)
-        radius = self.terrain.radius
-        field = Field.build(ground, radius, done=done)
-        return field, None if walls is None else Field.build(walls, radius, done=done)

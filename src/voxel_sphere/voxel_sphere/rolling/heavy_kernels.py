@@ -30,7 +30,7 @@ BISECTIONS = 40
 
 
 @kernel
-def _rates(mode, field, body, y, torque, rate, force):
+def rates(mode, field, body, y, torque, rate, force):
     """Fill the rates (9,) of y = [c, v, W] and the contact force (4,): friction (3), N.
 
     `body` is (r, mass, inertia, gravity, mu).
@@ -102,14 +102,6 @@ def _rates(mode, field, body, y, torque, rate, force):
 
 
 @kernel
-def contact_force(mode, ground, body, y, torque):
-    """Return friction (3) and normal force (4,) at a state y (9,)."""
-    rate, force = np.empty(9), np.empty(4)
-    _rates(mode, ground, body, y, torque, rate, force)
-    return force
-
-
-@kernel
 def _step(mode, field, body, y, torque, h, work):
     """Leave in work[5] the state after a step h of the classical method; keep v in the contact."""
     force = work[6]
@@ -118,7 +110,7 @@ def _step(mode, field, body, y, torque, h, work):
         part = h if stage == 3 else 0.5 * h
         for i in range(9):
             new[i] = y[i] + (part * work[stage - 1, i] if stage > 0 else 0.0)
-        _rates(mode, field, body, new, torque, work[stage], force)
+        rates(mode, field, body, new, torque, work[stage], force)
     for i in range(9):
         slopes = work[0, i] + 2.0 * (work[1, i] + work[2, i]) + work[3, i]
         new[i] = y[i] + h / 6.0 * slopes
@@ -184,7 +176,7 @@ def advance(ground, walls, walled, body, size, state, mode, torque, h, duration,
                 break
             if abs(d - r) > guard:
                 y[0], y[1], y[2] = y[0] - (d - r) * nx, y[1] - (d - r) * ny, y[2] - (d - r) * nz
-            _rates(mode, ground, body, y, torque, work[0], work[6])
+            rates(mode, ground, body, y, torque, work[0], work[6])
             friction = math.sqrt(work[6, 0] ** 2 + work[6, 1] ** 2 + work[6, 2] ** 2)
             if work[6, 3] < 0.0:
                 code, mode = LIFTS, FLIGHT

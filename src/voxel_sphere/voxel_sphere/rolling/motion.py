@@ -1,89 +1,20 @@
-"""Exact rolling of the sphere, step by step or along a whole run, and its contact patches.
-
-The source takes matches farther apart than r/10 for different contacts, which tears the patch of
-one contact. Measured (facts): single linkage at 3 r/10, and never under 1.8 voxels, does not.
-"""
+"""Exact rolling of the sphere, step by step or along a whole run."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
-import scipy
 from roboaccord.contract import AccordError, Array
 
 from voxel_sphere.rolling import exact
-from voxel_sphere.rolling.distance import Surfels
+from voxel_sphere.rolling.contacts import contacts
 from voxel_sphere.rolling.field import Field, Vector
 from voxel_sphere.rolling.path import DONE, LEFT, Ball, RolledPath, Row, three
-from voxel_sphere.rolling.walls import WallLaw, in_ground, reflected, spin_for, tangent
-
-LINKAGE = 0.3  # r
-SHORTEST_LINK = 1.8  # voxels, over the diagonal of a voxel
-SKIN = 0.2  # r beyond the radius, and never under a voxel, from which a patch has its normal
-TOUCH = 0.3  # voxels beyond the radius at which a patch touches
-
-
-@dataclass(frozen=True)
-class Contact:
-    """A contact patch: its point (3,) [voxels], and its unit normal (3,) towards the sphere."""
-
-    point: Array
-    normal: Array
-
-
-def contacts(field: Field, centre: Array) -> list[Contact]:
-    """Return the patches that a sphere with a centre (3,) touches, at least the nearest, in order.
-
-    The normal is the mean over the patch. The field's smoothed one at the centre would be off by
-    13 degrees near a second wall, and is no better elsewhere (measured).
-    """
-    r = field.radius
-    if field.surface is None:
-        normal = field.normal(centre)
-        return [Contact(centre - r * normal, normal)]
-    away = centre - field.surface.points
-    distance = np.sqrt(np.einsum("ij,ij->i", away, away))
-    closest = max(float(distance.min()), r)
-    skin = max(SKIN * r, 1.0)
-    near = np.nonzero(distance < closest + skin)[0]
-    points = field.surface.points[near]
-    patch = linked(points, max(LINKAGE * r, SHORTEST_LINK))
-    found = []
-    for number in range(patch.max() + 1):
-        of = near[patch == number]
-        gap = float(distance[of].min())
-        if gap < closest + TOUCH:
-            weight = closest + skin - distance[of]  # less far out, where a corner may be near
-            normal = _normal(field.surface, centre, of, weight)
-            found.append((gap, Contact(centre - r * normal, normal)))
-    found.sort(key=lambda pair: pair[0])
-    return [contact for _, contact in found]
-
-
-def linked(points: Array, reach: float) -> Array:
-    """Return the number (k,) of the cluster of each point (k, 3), by single linkage."""
-    number = np.arange(len(points))
-    pairs = scipy.spatial.cKDTree(points).query_pairs(reach, output_type="ndarray")
-    while True:
-        least = number.copy()
-        np.minimum.at(least, pairs[:, 0], number[pairs[:, 1]])
-        np.minimum.at(least, pairs[:, 1], number[pairs[:, 0]])
-        if np.array_equal(least, number):
-            return np.asarray(np.unique(number, return_inverse=True)[1])
-        number = least
-
-
-def _normal(surface: Surfels, centre: Array, pieces: Array, weight: Array) -> Array:
-    """Return the mean normal (3,) of pieces of a surface, or the line from them to the centre."""
-    mean = weight @ surface.normals[pieces]
-    if np.linalg.norm(mean) < 0.1 * weight.sum():
-        mean = weight @ (centre - surface.points[pieces])
-    return np.asarray(mean / np.linalg.norm(mean))
-
+from voxel_sphere.rolling.walls import AFTER, MOVE, in_ground, reflected, spin_for, tangent
+from voxel_sphere.terrain.slices import Done, nothing
 
 STEP_ANGLE = 0.02  # rad that the sphere turns in a step, unless a step is given
 LONGEST = 100_000  # steps of a call of the kernel, which nothing interrupts
@@ -98,28 +29,30 @@ Omega = Callable[[float], Vector]
 class Roller(Ball):
     """A sphere that rolls on a field at a commanded angular velocity.
 
-    A hit turns the velocity; the turn stays in force as long as the command is the same (`held`
-    as long as it lives), so that one call and a thousand short ones do the same.
+    A hit turns the velocity; the turn stays in force as long as the command is the same, so that
+    one call and a thousand short ones do the same.
 
     Args:
         field: the ground.
         centre: of the sphere at the start (3,) [voxels], from `Field.place`.
         orientation: x y z w (4,).
         walls: a field of their own, or None.
-        law: what follows a hit.
+        after: a hit: `parallel`: the sphere rolls off for `MOVE`, then parallel to the wall, as in
+            the source; `reflected`: it rolls on as it was reflected.
         step: of the integration [s]; None for 0.02 rad of turn.
         scheme: `exact`, or `local_plane`: the source's, which drops the ground's curvature.
-        held: whether the turn of a hit outlasts a change of the command (for a script).
     """
 
     def __init__(
         self, field: Field, *, centre: Vector, orientation: Vector = LEVEL,
-        walls: Field | None = None, law: WallLaw | None = None, step: float | None = None,
-        held: bool = False, scheme: str = "exact",
+        walls: Field | None = None, after: str = "parallel", step: float | None = None,
+        scheme: str = "exact",
     ) -> None:  # fmt: skip
+        if after not in AFTER:
+            raise AccordError(f"after a wall: {' or '.join(AFTER)}, not {after}")
         if step is not None and not 0 < step < math.inf:
             raise AccordError(f"step is {step:g} s, and must be positive")
-        self._step, self._held, self._scheme = step, held, SCHEMES[check_scheme(scheme)]
+        self._step, self._after, self._scheme = step, after, SCHEMES[check_scheme(scheme)]
         r = field.radius
         # The source's delta_move.
         lost = max(1.0, round(0.1 * r))
@@ -127,7 +60,7 @@ class Roller(Ball):
         if walls is not None and walls.distance(self.centre) < r - lost:
             raise AccordError("the start is inside a wall")
         self._state[3:7] /= np.linalg.norm(self._state[3:7])
-        self.law, self.omega = law or WallLaw(), np.zeros(3)
+        self.omega = np.zeros(3)
         self._command = np.full(3, np.nan)
         self._turned = 1.0 + 0.0j  # the command times this is w in plan, as complex numbers
         self._wall: Array | None = None  # the normal of the wall that the sphere rolls off from
@@ -186,8 +119,7 @@ class Roller(Ball):
         """
         command = three(omega, "an angular velocity")
         if not np.array_equal(command, self._command):
-            if not self._held:
-                self._turned, self._reach = 1.0 + 0.0j, math.inf
+            self._turned, self._reach = 1.0 + 0.0j, math.inf
             self._command = command.copy()
         plan = complex(command[0], command[1]) * self._turned
         self.omega = np.array([plan.real, plan.imag, command[2]])
@@ -222,8 +154,8 @@ class Roller(Ball):
         normals.sort(key=lambda m: float(v @ m))
         self._set(after)
         self._wall, self._second = normals[0], normals[1] if len(normals) > 1 else None
-        if self.law.after == "parallel":
-            self._reach = self.travel + self.law.move * r
+        if self._after == "parallel":
+            self._reach = self.travel + MOVE * r
         kind = "wall" if len(normals) == 1 else "corner"
         facing = math.degrees(math.atan2(*normals[0][1::-1]))
         self._record(kind, f"the wall faces {facing:.1f} deg in plan")
@@ -247,43 +179,27 @@ class Roller(Ball):
         self._record("curvature", f"r * curvature is {value:.2f} or more: two contacts change over")
 
 
-@dataclass(frozen=True)
-class Rolling:
-    """Specify a roll over a time; its arguments are those of `Roller`, and these.
+def roll(
+    roller: Roller, omega: Vector | Omega, duration: float, samples: int = 500,
+    done: Done = nothing,
+) -> RolledPath:  # fmt: skip
+    """Roll for a time, and return the path in equal samples.
 
     Args:
-        omega: (3,) or a function of the time [rad/s]; a function is held at its value in the
-            middle of each sample.
+        roller: that is at its start.
+        omega: (3,) or a function of the time [rad/s], of which each sample has the value in its
+            middle.
         duration: [s].
         samples: number of intervals between samples.
+        done: called with every sample.
     """
-
-    field: Field
-    _: KW_ONLY
-    centre: Vector
-    omega: Vector | Omega
-    duration: float
-    orientation: Vector = LEVEL
-    walls: Field | None = None
-    law: WallLaw | None = None
-    step: float | None = None
-    scheme: str = "exact"
-    samples: int = 500
-
-
-def roll(asked: Rolling, done: Callable[[int], object] = lambda count: None) -> RolledPath:
-    """Roll for a time, and return the path in equal samples; `done` is called with every sample."""
-    field, omega, samples = asked.field, asked.omega, asked.samples
-    check_run(asked.duration, samples)
-    given: Omega = omega if callable(omega) else lambda time: omega
-    roller = Roller(
-        field, centre=asked.centre, orientation=asked.orientation, walls=asked.walls,
-        law=asked.law, step=asked.step, held=callable(omega), scheme=asked.scheme,
-    )  # fmt: skip
-    times = np.linspace(0.0, asked.duration, samples + 1)
+    if not 0 < duration < math.inf:
+        raise AccordError(f"the time is {duration:g} s, and must be positive")
+    if not 1 <= samples <= 1_000_000:
+        raise AccordError(f"{samples} samples: 1 to 1000000")
     rows = []
-    for begin, end in pairwise(times):
-        command = given(0.5 * (begin + end))
+    for begin, end in pairwise(np.linspace(0.0, duration, samples + 1)):
+        command = omega(0.5 * (begin + end)) if callable(omega) else omega
         roller.take(command)
         rows.append(_row(roller))
         roller.advance(command, end - roller.time)
@@ -291,7 +207,7 @@ def roll(asked: Rolling, done: Callable[[int], object] = lambda count: None) -> 
         if roller.status != DONE:
             break
     rows.append(_row(roller))
-    return RolledPath.of(rows, field.radius, roller.travel, roller.status, roller.events)
+    return RolledPath.of(rows, roller.field.radius, roller.travel, roller.status, roller.events)
 
 
 def check_scheme(name: str, known: Iterable[str] = SCHEMES) -> str:
@@ -299,14 +215,6 @@ def check_scheme(name: str, known: Iterable[str] = SCHEMES) -> str:
     if name not in known:
         raise AccordError(f"no scheme {name}; available: {', '.join(known)}")
     return name
-
-
-def check_run(duration: float, samples: int) -> None:
-    """Refuse a time or number of samples that makes no run."""
-    if not 0 < duration < math.inf:
-        raise AccordError(f"the time is {duration:g} s, and must be positive")
-    if not 1 <= samples <= 1_000_000:
-        raise AccordError(f"{samples} samples: 1 to 1000000")
 
 
 def _row(roller: Roller) -> Row:

@@ -6,9 +6,6 @@ which lies in the plane with the normal n; r w x n = v.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
-
 import numpy as np
 import scipy
 from roboaccord.contract import AccordError, Array
@@ -19,26 +16,8 @@ STEEP = 60.0  # deg from the level, of a face that is wall in a whole workspace
 LEAST_WALL = 0.05  # part of the wall's normal in the plane of the ground, to reflect at it
 UPRIGHT = 0.05  # z of the ground's normal below which w_z cannot be chosen
 REFLECTIONS = 8  # at the walls of a corner, one after the other
-
-
-@dataclass(frozen=True)
-class WallLaw:
-    """Behaviour after a hit.
-
-    Args:
-        after: `parallel`: the sphere rolls off for `move`, then parallel to the wall, as in the
-            source; `reflected`: it rolls on as it was reflected.
-        move: how far it rolls off [r]. The source has r/5 steps, of a voxel each: r/5 of travel.
-    """
-
-    after: Literal["parallel", "reflected"] = "parallel"
-    move: float = 0.2
-
-    def __post_init__(self) -> None:
-        if self.after not in ("parallel", "reflected"):
-            raise AccordError(f"after a wall: parallel or reflected, not {self.after}")
-        if not 0 < self.move <= 100:
-            raise AccordError(f"move is {self.move:g} r, and must be positive")
+AFTER = ("parallel", "reflected")  # what follows a hit
+MOVE = 0.2  # r that a sphere rolls off before it turns: the source's r/5 steps of a voxel
 
 
 def in_ground(m: Array, n: Array) -> Array | None:

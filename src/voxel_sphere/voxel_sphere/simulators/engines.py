@@ -13,7 +13,6 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
 from roboaccord.contract import AccordError, AnyEngine, Array, Engine, HeightField, MeshFixture
@@ -24,7 +23,7 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Simulator
 
 from voxel_sphere.model import GROUND, is_kinematic
-from voxel_sphere.rolling.field import Scene
+from voxel_sphere.rolling.scene import Scene
 from voxel_sphere.terrain.generate import surface_parts
 from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, terrain_mesh
 from voxel_sphere.terrain.recipes import surface_of
@@ -55,28 +54,21 @@ def mesh_fixture(scene: Scene) -> MeshFixture:
     return MeshFixture(name=GROUND, vertices=mesh.vertices * scene.voxel, faces=mesh.faces)
 
 
-def height_fixture(scene: Scene, why: str) -> HeightField:
-    """Return the ground as a height field [m], for the reason given.
+def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
+    """Return ground and walls as an engine takes them: as a mesh, or the ground as heights [m].
 
     Raises:
-        AccordError: where there are walls, or it is not a graph.
+        AccordError: where it takes heights, and there are walls or the ground is no graph.
     """
+    why = spec(engine).lacks.get("terrain_mesh")
+    if why is None:
+        return mesh_fixture(scene)
     if scene.terrain.walls is not None:
         raise AccordError(f"{why}, and {scene.terrain.name} has walls; try dart")
     try:
         return replace(height_field(scene.terrain), name=GROUND)
     except AccordError as error:
         raise AccordError(f"{why}: {error}; try dart") from None
-
-
-def fixture_for(engine: Engine, scene: Scene) -> MeshFixture | HeightField:
-    """Return ground and walls as an engine takes them: as a mesh, or as a height field.
-
-    Raises:
-        AccordError: where it takes a height field, and the terrain is none.
-    """
-    lacks = spec(engine).lacks.get("terrain_mesh")
-    return mesh_fixture(scene) if lacks is None else height_fixture(scene, lacks)
 
 
 def make_engine_simulator(setup: Setup, engine: AnyEngine) -> Simulator:
@@ -120,7 +112,7 @@ def make_world(setup: Setup) -> Path:
     if not world.is_file() or setup.scenario.terrain.get("folder"):
         write_world(
             contact_mesh(scene), folder, name,
-            voxel_size=scene.voxel, friction=FRICTION, replace=True,
+            voxel_size=scene.voxel, friction=FRICTION,
         )  # fmt: skip
     return world
 
@@ -181,30 +173,25 @@ def make_scene(
         raise AccordError("terrain: walls and workspace are names in a folder, which is missing")
     if bool(surface) == bool(height):
         raise AccordError("terrain: name one of surface, height and folder")
-    recipe: dict[str, Any] = {"height": height}
-    if surface:
-        recipe = {"surface": surface, "parameters": tuple(sorted(parameters.items()))}
-    return _generate(tuple(recipe.items()), n, size_workspace, radius)
+    named = {"surface": surface, "parameters": dict(parameters)}
+    recipe = json.dumps(named if surface else {"height": height}, sort_keys=True)
+    return _generate(recipe, n, size_workspace, radius)
 
 
 @lru_cache(maxsize=KEPT)
-def _generate(
-    items: tuple[tuple[str, Any], ...], n: int, size_workspace: float, radius: float
-) -> Scene:
-    """Return a terrain that is generated from the items of a recipe."""
+def _generate(recipe: str, n: int, size_workspace: float, radius: float) -> Scene:
+    """Return a terrain that is generated from a recipe, as JSON."""
     if n != int(n) or not SMALLEST <= n <= LARGEST:
         raise AccordError(f"terrain.n is {n:g}, and must be from {SMALLEST} to {LARGEST}")
     if not 2.0 < size_workspace <= n:
         raise AccordError(f"terrain.size_workspace is {size_workspace:g}: from 2 to n")
-    recipe, n, ball = dict(items), int(n), n / size_workspace
-    if "parameters" in recipe:
-        recipe["parameters"] = dict(recipe["parameters"])
-    made = surface_of(recipe, n, ball)
+    n, ball = int(n), n / size_workspace
+    made = surface_of(json.loads(recipe), n, ball)
     parts = {part.kind: part.volume for part in surface_parts(made, n)}
     return Scene(
         Terrain(
             n=n, radius=ball, voxel_size=radius / ball, surface=parts["surface"],
-            walls=parts.get("walls"), name=made.name, exact=made.distance,
+            walls=parts.get("walls"), name=made.name,
         )
     )  # fmt: skip
 

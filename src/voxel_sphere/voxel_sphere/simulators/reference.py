@@ -17,10 +17,10 @@ from roboaccord.scenario import Setup
 from roboaccord.simulators import Reference
 
 from voxel_sphere.model import BALL, GROUND
-from voxel_sphere.rolling.field import Scene
-from voxel_sphere.rolling.heavy import HeavyParameters, HeavyRoller
+from voxel_sphere.rolling.heavy import HeavyRoller
 from voxel_sphere.rolling.motion import Roller
 from voxel_sphere.rolling.path import DONE
+from voxel_sphere.rolling.scene import Scene
 
 NO_JOINTS = np.zeros(0)
 
@@ -107,10 +107,7 @@ class RollingReference(BallReference):
 
 
 class HeavyReference(BallReference):
-    """Roll the heavy ball, which may slip and lift off.
-
-    Walls take all of the speed towards them, as they do in the engines.
-    """
+    """Roll the heavy ball, which may slip and lift off."""
 
     _roller: HeavyRoller
 
@@ -118,11 +115,9 @@ class HeavyReference(BallReference):
         super().__init__(setup)
         assert setup.contact is not None
         p, voxel = self.parameters, self._voxel
-        self._mu = setup.contact.mu((BALL, GROUND))
-        self._heavy = HeavyParameters(
-            mass=p.mass, inertia=p.inertia / voxel**2, gravity=p.gravity / voxel,
-            friction=self._mu, restitution=0.0,
-        )  # fmt: skip
+        mu = float(setup.contact.mu((BALL, GROUND)))
+        inertia, gravity = p.inertia / voxel**2, p.gravity / voxel
+        self._body = self._ground.radius, float(p.mass), inertia, gravity, mu
         self._warm_up(setup.initial)
 
     def _place(self, state: RobotState) -> None:
@@ -131,17 +126,17 @@ class HeavyReference(BallReference):
         centre, speed = state.position / self._voxel, rotation @ state.twist[:3] / self._voxel
         spin = rotation @ state.twist[3:]
         self._roller = HeavyRoller(
-            self._ground, centre=centre, orientation=state.orientation, omega=spin,
+            self._ground, self._body, centre=centre, orientation=state.orientation, omega=spin,
             velocity=speed if self._slides(centre, speed, spin) else None,
-            walls=self._walls, parameters=self._heavy, step=self.physics_step,
+            walls=self._walls, step=self.physics_step,
         )  # fmt: skip
         self._began = state.time
 
     def _slides(self, centre: Array, speed: Array, spin: Array) -> bool:
         """Return whether the contact slips by more than friction ends within a step."""
-        n, p = self._ground.normal(centre), self.parameters
-        slip = speed - (speed @ n) * n - self._ground.radius * np.cross(spin, n)
-        ends = self._mu * self._heavy.gravity * n[2] * (1.0 + 1.0 / p.inertia_ratio)
+        n, (radius, _, _, gravity, mu) = self._ground.normal(centre), self._body
+        slip = speed - (speed @ n) * n - radius * np.cross(spin, n)
+        ends = mu * gravity * n[2] * (1.0 + 1.0 / self.parameters.inertia_ratio)
         return bool(np.linalg.norm(slip) > ends * self.physics_step)
 
     def _speed(self, spin: Array) -> Array:

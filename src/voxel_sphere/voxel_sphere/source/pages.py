@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
@@ -95,17 +94,6 @@ def write_run(
         AccordError: if one cannot be written.
     """
     files = [folder / name for name in ("path.csv", "path.svg", "index.html")]
-    page = render_run(path, terrain, command=command, versions=versions)
-    path.save(files[0])
-    write_text(files[2], page)
-    write_plan(path, terrain, files[1])
-    return files
-
-
-def render_run(
-    path: RolledPath, terrain: Terrain, *, command: str, versions: Mapping[str, str]
-) -> str:
-    """Return the page of a run as HTML."""
     facts = {
         "status": path.status, "time": f"{path.time[-1]:.4g} s",
         "travel": f"{path.travel:.4g} voxels, {path.travel / path.radius:.4g} r",
@@ -113,33 +101,38 @@ def render_run(
     }  # fmt: skip
     for number, event in enumerate(path.events, 1):
         facts[f"event {number}, at {event.time:.4g} s"] = f"{event.kind}: {event.detail}"
-    return render_plots(
-        f"The sphere on {terrain.name}", path.message, [
-            Plot("Path", "Drag to turn it. Walls are cut off level with the sphere at its highest.",
-                 surface_figure(path, terrain), height=680),
-            *charts(path),
-        ],
+    ground, walls = ground_and_walls(path, terrain)
+    caption = "Drag to turn it. Walls are cut off level with the sphere at its highest."
+    page = render_plots(
+        f"The sphere on {terrain.name}", path.message,
+        [Plot("Path", caption, surface_figure(path, terrain, ground, walls), height=680),
+         *charts(path)],
         command=command, facts=facts | dict(versions),
     )  # fmt: skip
+    path.save(files[0])
+    write_text(files[2], page)
+    write_plan(path, ground, walls, files[1])
+    return files
 
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LEVELS = 12  # contours, about
 CONTACT = "#ff5fd2"  # seen on all of the scale of heights
 FLAT = 0.1  # voxels, between the highest and the lowest ground without contours
 
 
-def write_plan(path: RolledPath, terrain: Terrain, file: Path) -> None:
+def write_plan(path: RolledPath, heights: Array, walls: Array, file: Path) -> None:
     """Write where the centre and the contact went, over contours of the ground, as SVG.
 
     Raises:
         AccordError: if the file cannot be written.
     """
-    heights, walls = ground_and_walls(path, terrain)
+    n = len(heights)
+    places = np.arange(float(n)) + 0.5
     with picture(file, SQUARE) as axes:
-        draw_ground(axes, heights)
+        heat_map(axes, places, places, heights, "height [voxels]")
+        if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
+            axes.contour(places, places, heights.T, LEVELS, colors=INK, linewidths=0.5)
+            axes.plot([], [], color=INK, lw=0.8, label="contours")
         axes.plot(*path.contact[:, :2].T, color=CONTACT, ls="--", label="contact")
         axes.plot(*path.centre[:, :2].T, color=RED, lw=1.8, label="centre")
         if not np.isnan(walls).all():
@@ -149,19 +142,10 @@ def write_plan(path: RolledPath, terrain: Terrain, file: Path) -> None:
         dots = [(float(event.centre[0]), float(event.centre[1])) for event in path.events]
         for x, y in dots:
             axes.plot(x, y, "o", color=PAGE, mec=INK, ms=4.5, clip_on=False)
-        axes.set(xlabel="x [voxels]", ylabel="y [voxels]", xlim=(0, terrain.n), ylim=(0, terrain.n))
+        axes.set(xlabel="x [voxels]", ylabel="y [voxels]", xlim=(0, n), ylim=(0, n))
         axes.set_aspect("equal")
         legend(axes)
         label_dots(axes, dots, [f"{event.kind}, {event.time:.3g} s" for event in path.events])
-
-
-def draw_ground(axes: Axes, heights: Array) -> None:
-    """Show heights (n, n) as colours, with contours where they are not all alike."""
-    places = np.arange(float(len(heights))) + 0.5
-    heat_map(axes, places, places, heights, "height [voxels]")
-    if np.nanmax(heights) - np.nanmin(heights) >= FLAT:
-        axes.contour(places, places, heights.T, LEVELS, colors=INK, linewidths=0.5)
-        axes.plot([], [], color=INK, lw=0.8, label="contours")
 
 
 WALL = "#8a97ab"
@@ -170,25 +154,24 @@ EYE: Json = {"x": 1.05, "y": -1.75, "z": 1.3}
 BELOW = {"orientation": "h", "y": -0.16, "yanchor": "top"}
 
 
-def surface_figure(path: RolledPath, terrain: Terrain) -> dict[str, Json]:
+def surface_figure(
+    path: RolledPath, terrain: Terrain, heights: Array, walls: Array
+) -> dict[str, Json]:
     """Return the ground with the paths of centre and contact and the events, in space."""
-    heights, walls = ground_and_walls(path, terrain)
     bar: dict[str, Json] = {"title": {"text": "height [voxels]", "side": "right"}, "len": 0.6}
     data = [_surface("ground", heights, {"colorscale": "Viridis", "colorbar": bar})]
     if not np.isnan(walls).all():
-        pale: dict[str, Json] = {
-            "colorscale": [[0, WALL], [1, WALL]],
-            "showscale": False,
-            "opacity": 0.3,
-        }
+        pale: Json = [[0, WALL], [1, WALL]]
         floor = floor_heights(terrain.surface, smoothed=not terrain.grey)
-        data.append(_surface("walls", with_feet(walls, floor), pale))
-    data += [_line("centre", path.centre, RED), _line("contact", path.contact, CONTACT)]
-    data.append(_dots("start", path.centre[:1], ["start"], INK))
+        look: dict[str, Json] = {"colorscale": pale, "showscale": False, "opacity": 0.3}
+        data.append(_surface("walls", with_feet(walls, floor), look))
+    for name, points, colour in (("centre", path.centre, RED), ("contact", path.contact, CONTACT)):
+        line: dict[str, Json] = {"line": {"color": colour, "width": 5}}
+        data.append(_in_space("lines", name, points[:: stride(len(points))], line))
+    data.append(_dots("start", path.centre[:1], ["start"]))
     if path.events:
         words = [f"{event.kind}, {event.time:.4g} s" for event in path.events]
-        centres = np.array([event.centre for event in path.events])
-        data.append(_dots("events", centres, words, INK))
+        data.append(_dots("events", np.array([event.centre for event in path.events]), words))
     scene: dict[str, Json] = {f"{name}axis": axis(f"{name} [voxels]") for name in "xyz"}
     scene |= {"camera": {"eye": EYE}, "aspectmode": "data"}
     legend: Json = {"orientation": "h", "y": 1.0, "yanchor": "bottom"}
@@ -267,15 +250,10 @@ def _surface(name: str, heights: Array, look: dict[str, Json]) -> dict[str, Json
     }  # fmt: skip
 
 
-def _line(name: str, points: Array, colour: str) -> dict[str, Json]:
-    look: dict[str, Json] = {"line": {"color": colour, "width": 5}}
-    return _in_space("lines", name, points[:: stride(len(points))], look)
-
-
-def _dots(name: str, points: Array, words: list[str], colour: str) -> dict[str, Json]:
+def _dots(name: str, points: Array, words: list[str]) -> dict[str, Json]:
     return _in_space("markers+text", name, points, {
         "text": words, "textposition": "top center", "showlegend": False,
-        "marker": {"color": colour, "size": 4},
+        "marker": {"color": INK, "size": 4},
     })  # fmt: skip
 
 

@@ -7,13 +7,12 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from roboaccord.contract import AccordError, check_folder, check_inside, check_target
-from roboaccord.gazebo import MATERIAL, MODEL_CONFIG, PLAIN, SQUARED, world_text, write_squared
+from roboaccord.contract import AccordError
+from roboaccord.gazebo import MODEL_CONFIG, PLAIN, SQUARED, world_text, write_squared
 from roboaccord.run import make_folder
 
-from voxel_sphere.terrain.mesh import Mesh, write_mesh, write_whole
+from voxel_sphere.terrain.mesh import Mesh, mesh_file, write_whole
 
-DETECTORS = ("ode", "bullet")
 AUTHOR = "accord voxel-sphere world"
 DESCRIPTION = "Voxel terrain, {} triangles, from the corner of the grid."
 MODEL = """<?xml version="1.0"?>
@@ -64,58 +63,34 @@ CONTENTS = """
 WRENCH = {"apply-link-wrench": "ApplyLinkWrench"}
 
 
-def world_name(terrain: str, name: str | None = None) -> str:
-    """Return the name of a model and its world: the terrain's, if none is given.
-
-    Raises:
-        AccordError: for a name that a world cannot have.
-    """
-    name = re.sub(r"\W+", "_", f"terrain_{terrain}", flags=re.ASCII) if name is None else name
-    if not re.fullmatch(r"[A-Za-z]\w*", name, flags=re.ASCII):
-        raise AccordError(f"{name!r} is not a name for a world: letters, digits and _")
-    return name
+def world_name(terrain: str) -> str:
+    """Return the name of a terrain's model and world."""
+    return re.sub(r"\W+", "_", f"terrain_{terrain}", flags=re.ASCII)
 
 
 def write_world(
-    mesh: Mesh,
-    folder: Path,
-    name: str,
-    *,
-    voxel_size: float,
-    friction: float,
+    mesh: Mesh, folder: Path, name: str, *, voxel_size: float, friction: float,
     detector: str = "ode",
-    replace: bool = False,
-) -> tuple[Path, Path]:
-    """Write FOLDER/models/NAME and FOLDER/worlds/NAME.sdf, and return both.
+) -> tuple[Path, Path]:  # fmt: skip
+    """Write FOLDER/models/NAME and FOLDER/worlds/NAME.sdf, in the place of others, and return both.
 
     Args:
         mesh: of the terrain, outward.
         folder: with models/ and worlds/.
-        name: of model and world, as `world_name` gives it.
+        name: of model and world.
         voxel_size: edge of a voxel [m].
         friction: coefficient of the terrain.
         detector: of contacts, ode or bullet.
-        replace: a model and a world that are there.
 
     Raises:
-        AccordError: for a wrong option, or if it is there already or cannot be written.
+        AccordError: if they cannot be written.
     """
-    if detector not in DETECTORS:
-        raise AccordError(f"the detector is one of {', '.join(DETECTORS)}, not {detector}")
-    if not friction >= 0:
-        raise AccordError(f"friction is {friction:g}, and must not be negative")
     model, world = folder / "models" / name, folder / "worlds" / f"{name}.sdf"
-    for path in (model, world):
-        if path.exists() and not replace:
-            raise AccordError(f"{path} is there already: use another --name, or --force")
-    check_folder(model, ["model.*", "meshes/terrain.*", f"meshes/{MATERIAL}"])
-    check_inside(folder, world)
-    check_target(world)
     squared = SQUARED.format(colour=PLAIN)
     try:
         with tempfile.TemporaryDirectory(prefix=".", dir=make_folder(folder, "models")) as draft:
             new = Path(draft, "new")
-            write_mesh(mesh, new / "meshes" / "terrain.stl", voxel_size)
+            write_whole(new / "meshes" / "terrain.stl", mesh_file(mesh, "stl", voxel_size))
             write_squared(new / "meshes" / "terrain.obj", mesh.vertices * voxel_size, mesh.faces)
             about = DESCRIPTION.format(len(mesh.faces))
             config = MODEL_CONFIG.format(

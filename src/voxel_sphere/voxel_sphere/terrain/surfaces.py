@@ -6,9 +6,9 @@ sphere, so that they mean the same on every grid. Grey voxels are partly filled.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from inspect import signature
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from inspect import Parameter, signature
 
 import numpy as np
 from roboaccord.contract import AccordError, Array
@@ -16,10 +16,8 @@ from roboaccord.contract import AccordError, Array
 from voxel_sphere.terrain.slices import SOLID, Done, Volume, nothing
 
 Height = Callable[[Array, Array], Array]
-Gradient = Callable[[Array, Array], tuple[Array, Array]]
 Distance = Callable[[Array, Array, Array], Array]
-
-STEP = 1e-3  # voxels, of the differences where no derivative is given
+KEYWORD = Parameter.KEYWORD_ONLY
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,51 +27,15 @@ class Surface:
     Args:
         name: of the surface.
         height: f(x, y), of arrays of one shape [voxels].
-        gradient: (f_x, f_y), for the distance to the ground; by differences where it is left out.
-        ground: signed distance (x, y, z) to the ground, negative inside [voxels]; where it is left
-            out, to first order (z - f) / sqrt(1 + |grad f|^2).
-        walls: the same to the walls; or None.
-        parameters: that it was made with, all of them.
+        ground: signed distance (x, y, z) to the ground, negative inside [voxels]; None where it is
+            known to first order only, by the height.
+        walls: the same to the walls; None where there are none.
     """
 
     name: str
     height: Height
-    gradient: Gradient = None  # type: ignore[assignment]
-    ground: Distance = None  # type: ignore[assignment]
+    ground: Distance | None = None
     walls: Distance | None = None
-    parameters: Mapping[str, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.gradient is None:
-            object.__setattr__(self, "gradient", gradient_of(self.height))
-        if self.ground is None:
-            object.__setattr__(self, "ground", distance_of(self.height, self.gradient))
-
-    def distance(self, x: Array, y: Array, z: Array) -> Array:
-        """Return the signed distance to ground and walls, negative inside [voxels]."""
-        ground = self.ground(x, y, z)
-        return ground if self.walls is None else np.minimum(ground, self.walls(x, y, z))
-
-
-def gradient_of(height: Height) -> Gradient:
-    """Return the gradient of a height by central differences."""
-
-    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
-        along_x = height(x + STEP, y) - height(x - STEP, y)
-        along_y = height(x, y + STEP) - height(x, y - STEP)
-        return along_x / (2 * STEP), along_y / (2 * STEP)
-
-    return gradient
-
-
-def distance_of(height: Height, gradient: Gradient) -> Distance:
-    """Return the signed distance to a graph, to first order in the distance."""
-
-    def distance(x: Array, y: Array, z: Array) -> Array:
-        slope = np.hypot(*gradient(x, y))
-        return np.asarray((z - height(x, y)) / np.hypot(1.0, slope))
-
-    return distance
 
 
 def plane(n: int, r: float, *, base: float = 2.0) -> Surface:  # noqa: ARG001
@@ -93,7 +55,6 @@ def incline(
     return Surface(
         name="incline",
         height=lambda x, y: base * r + a * (x - n / 2) + b * (y - n / 2),
-        gradient=lambda x, y: (a + 0.0 * (x + y), b + 0.0 * (x + y)),
     )
 
 
@@ -109,15 +70,9 @@ def sinusoid(
     """Return waves along a direction: base + amplitude sin(2 pi s / wavelength), lengths [r]."""
     k, a = 2 * np.pi / (_positive("wavelength", wavelength) * r), amplitude * r
     c, s = np.cos(np.deg2rad(direction_deg)), np.sin(np.deg2rad(direction_deg))
-
-    def gradient(x: Array, y: Array) -> tuple[Array, Array]:
-        rate = a * k * np.cos(k * (c * x + s * y))
-        return c * rate, s * rate
-
     return Surface(
         name="sinusoid",
         height=lambda x, y: base * r + a * np.sin(k * (c * x + s * y)),
-        gradient=gradient,
     )
 
 
@@ -152,7 +107,6 @@ def saddle(n: int, r: float, *, saddle_radius: float = 8.0, base: float = 3.0) -
     return Surface(
         name="saddle",
         height=lambda x, y: base * r + ((x - n / 2) ** 2 - (y - n / 2) ** 2) / (2 * radius),
-        gradient=lambda x, y: ((x - n / 2) / radius + 0.0 * y, (n / 2 - y) / radius + 0.0 * x),
     )
 
 
@@ -181,7 +135,6 @@ def ramp(
     return Surface(
         name="ramp",
         height=lambda x, y: base * r + up / 2 * (1 - np.cos(along(x))) + 0.0 * y,
-        gradient=lambda x, y: (up / 2 * k * np.sin(along(x)) + 0.0 * y, 0.0 * (x + y)),
         walls=lambda x, y, z: np.maximum(half_width * r - np.abs(y - n / 2), z - top) + 0.0 * x,
     )
 
@@ -255,17 +208,11 @@ def make_surface(name: str, n: int, radius: float, **parameters: float) -> Surfa
     """
     if name not in SURFACES:
         raise AccordError(f"no surface {name}; available: {', '.join(SURFACES)}")
-    known = default_parameters(name)
-    for key in parameters.keys() - known.keys():
-        raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")
-    values = {**known, **{key: float(value) for key, value in parameters.items()}}
-    return replace(SURFACES[name](n, radius, **values), parameters=values)
-
-
-def default_parameters(name: str) -> dict[str, float]:
-    """Return the parameters of a named surface with their defaults."""
-    given = signature(SURFACES[name]).parameters
-    return {key: p.default for key, p in given.items() if p.kind is p.KEYWORD_ONLY}
+    known = [p.name for p in signature(SURFACES[name]).parameters.values() if p.kind is KEYWORD]
+    for key in parameters:
+        if key not in known:
+            raise AccordError(f"{name} has no parameter {key}; it has {', '.join(known)}")
+    return SURFACES[name](n, radius, **{key: float(value) for key, value in parameters.items()})
 
 
 def _positive(name: str, value: float) -> float:

@@ -13,7 +13,6 @@ from pathlib import Path
 import numpy as np
 from roboaccord.contract import AccordError
 
-from voxel_sphere.terrain.recipes import distance_of, union
 from voxel_sphere.terrain.slices import (
     SIZE_WORKSPACE,
     SOLID,
@@ -25,7 +24,6 @@ from voxel_sphere.terrain.slices import (
     read_volume,
     refuse_pictures,
 )
-from voxel_sphere.terrain.surfaces import Distance
 
 ROBOT = "Sphere_robot"
 SMALLEST, LARGEST = 8, 256  # voxels
@@ -43,8 +41,6 @@ class Terrain:
         walls: the same, or None.
         name: of the volumes, for messages and files.
         grey: whether the slices state how far a voxel is filled, or only whether it is.
-        exact: signed distance (x, y, z) to what the terrain was generated from, negative inside
-            [voxels]; None where that is not known.
     """
 
     n: int
@@ -54,7 +50,6 @@ class Terrain:
     walls: Volume | None = None
     name: str = "terrain"
     grey: bool = True
-    exact: Distance | None = None
 
     @property
     def solid(self) -> Volume:
@@ -156,7 +151,7 @@ class Workspace:
         Raises:
             AccordError: if the choice is not clear, or what is chosen cannot be read.
         """
-        names = [n for n in self._choice(surface, walls, workspace) if n is not None]
+        names = self.chosen(surface=surface, walls=walls, workspace=workspace)
         volumes = [self.volume(name) for name in names]
         return Terrain(
             n=self.n,
@@ -166,7 +161,6 @@ class Workspace:
             walls=volumes[1] if len(volumes) > 1 else None,
             name="+".join(names),
             grey=all(map(self.is_grey, names, volumes)),
-            exact=union([self._distance(name) for name in names]),
         )
 
     def is_grey(self, name: str, volume: Volume) -> bool:
@@ -174,30 +168,28 @@ class Workspace:
         stated = self.settings.volumes.get(name, {}).get("grey")
         return bool(((volume > 0) & (volume < SOLID)).any()) if stated is None else bool(stated)
 
-    def _distance(self, name: str) -> Distance | None:
-        recipe, radius = self.settings.recipe(name), self.n / self.size_workspace
-        return distance_of(recipe, self.kinds[name], self.n, radius)
-
-    def _choice(
-        self, surface: str | None, walls: str | None, workspace: str | None
-    ) -> tuple[str, str | None]:
+    def chosen(
+        self, *, surface: str | None = None, walls: str | None = None, workspace: str | None = None
+    ) -> list[str]:
+        """Return the names of the volumes that `terrain` takes for these, of the ground first."""
         if workspace is not None:
             if surface is not None or walls is not None:
                 raise AccordError("a workspace has its walls: name it alone, or surface and walls")
-            return workspace, None
-        if surface is not None:
-            return surface, walls
+            return [workspace]
         wholes, surfaces, all_walls = map(self.names, ("workspace", "surface", "walls"))
-        if walls is None and len(wholes) == 1 and not surfaces:
-            return wholes[0], None
-        if not (surfaces or wholes):
-            refuse_pictures(self.path)
-        if len(surfaces) != 1 or wholes or (walls is None and len(all_walls) > 1):
-            there = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
-            raise AccordError(
-                f"{self.path}: which one? Name a surface, walls or workspace of {there or 'none'}"
-            )
-        return surfaces[0], walls or next(iter(all_walls), None)
+        if surface is None:
+            if walls is None and len(wholes) == 1 and not surfaces:
+                return wholes
+            if not (surfaces or wholes):
+                refuse_pictures(self.path)
+            if len(surfaces) != 1 or wholes or (walls is None and len(all_walls) > 1):
+                there = ", ".join(name for name in self.kinds if self.kinds[name] != "robot")
+                raise AccordError(
+                    f"{self.path}: which one? Name a surface, walls or workspace of "
+                    f"{there or 'none'}"
+                )
+            surface, walls = surfaces[0], walls or next(iter(all_walls), None)
+        return [surface] if walls is None else [surface, walls]
 
 
 def open_workspace(path: Path) -> Workspace:

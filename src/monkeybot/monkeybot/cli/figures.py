@@ -1,0 +1,44 @@
+"""Command `accord monkeybot figures`: the report's figures 1 to 10, and its searches."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from roboaccord.cli import Force, Out, Result, counted, in_pieces, results
+from roboaccord.contract import NewtonMetres
+
+from monkeybot.cli.options import TORQUE, Changes, robot_parameters
+from monkeybot.source.figures import RANGES, draw_all
+
+
+@in_pieces()
+def figures_command(
+    folder: Out = None,
+    force: Force = False,
+    count: Annotated[
+        int,
+        typer.Option(
+            "--points", min=3, max=2001, help="Grid points along each side of a landscape."
+        ),
+    ] = 301,
+    torque: Annotated[NewtonMetres, TORQUE] = 2.0,
+    changes: Changes = None,
+) -> Result:
+    """Draw the report's figures 1 to 10 from this code, with the data beside them.
+
+    Also repeats its two searches by the report's methods: events on samples of 1 ms, and MATLAB's
+    fminsearch with its usual tolerances.
+
+    Examples:
+
+      accord monkeybot figures --out monkeybot_figures
+
+      accord monkeybot figures --points 101 --out monkeybot_figures --json
+    """
+    parameters = robot_parameters(changes)
+    with (
+        results(folder, "monkeybot_figures", force=force) as place,
+        counted(len(RANGES) * count**2, "landscapes") as done,
+    ):
+        return Result(draw_all(parameters, torque, count, place, done))

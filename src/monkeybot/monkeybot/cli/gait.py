@@ -1,0 +1,213 @@
+"""Command `accord monkeybot gait`: the report's gait, and the searches and repetitions of it.
+
+Each value of `--find` is a function below, which returns what it prints; `TAKES` states the options
+that it takes, `STARTS` the rates and the torque that it starts from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, Any
+
+import numpy as np
+import typer
+from rich.text import Text
+from roboaccord.cli import Result, make_table
+from roboaccord.contract import (
+    INLINE,
+    AccordError,
+    Array,
+    Modes,
+    NewtonMetres,
+    Quantity,
+    Radians,
+    Seconds,
+)
+
+from monkeybot.cli.options import RATES, TORQUE, Changes, Tolerance, robot_parameters
+from monkeybot.gaits.gait import Figures, Multipliers, all_multipliers, evaluate, horizontal
+from monkeybot.gaits.search import FINE, find_collisionless, minimise, missed, refine, repeat
+from monkeybot.model.parameters import MonkeyBotParameters
+
+
+class Find(StrEnum):
+    """What is sought of the report's gait."""
+
+    minimum = "minimum"
+    periodic = "periodic"
+    collisionless = "collisionless"
+    repetition = "repetition"
+
+
+class Clock(StrEnum):
+    """Clock of the open loop: free-running, or reset in every gait."""
+
+    reset = "reset"
+    pure = "pure"
+
+
+EVALUATION = "without --find"
+TAKES = {
+    EVALUATION: "rates torque tolerance",
+    "--find minimum": "rates torque tolerance",
+    "--find periodic": "rates torque",
+    "--find collisionless": "angle",
+    "--find repetition": "rates torque steps sample clock",
+    "": "find set",
+}
+STARTS = {  # rad/s, N m
+    None: ((0.902, 10.935), 2.0),
+    Find.minimum: ((1.0, 12.0), 2.0),
+    Find.periodic: ((0.63, 11.21), 10.0),
+    Find.repetition: ((0.902, 10.935), 2.0),
+}
+
+
+@dataclass(frozen=True)
+class Final:
+    """Hold the state at the end, with th1 = 0."""
+
+    th2: Annotated[float, Quantity("rad", form=".8f")]
+    w1: Annotated[float, Quantity("rad/s", form=".8f")]
+    w2: Annotated[float, Quantity("rad/s", form=".8f")]
+
+
+@dataclass(frozen=True)
+class GaitError:
+    """Hold the error of a gait, and its end."""
+
+    figures: Figures = field(metadata=INLINE)
+    final: Final
+
+
+@dataclass(frozen=True)
+class Repeating:
+    """Hold a gait that repeats, and its multipliers by what changes its hands."""
+
+    rates: Annotated[Array, Quantity("rad/s", form=".8f")]
+    torque: NewtonMetres
+    residual: Annotated[float, Quantity("rad, rad/s", form=".2g")]
+    multipliers: Annotated[
+        Mapping[str, Multipliers],
+        Quantity("1", "by events, by a clock that each gait resets, by a clock", "", ".5f"),
+    ]
+
+
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    return [f"--find {given['find']}" if given["find"] else EVALUATION]
+
+
+@Modes(_modes, TAKES)
+def gait_command(
+    find: Annotated[
+        Find | None,
+        typer.Option(
+            help="minimum: the rates of least error near a guess, by the method of Nelder and "
+            "Mead; periodic: the gait that repeats exactly near a guess, and its multipliers; "
+            "collisionless: a passive gait whose free hand comes to the line at rest; repetition: "
+            "the gait repeated open-loop, by the times of one evaluation. Default: its error."
+        ),
+    ] = None,
+    rates: Annotated[tuple[float, float] | None, Quantity("rad/s"), RATES] = None,
+    torque: Annotated[NewtonMetres | None, TORQUE] = None,
+    tolerance: Tolerance = FINE,
+    angle: Annotated[
+        Radians, typer.Option(help="Guess of the held link's angle, both hands level.")
+    ] = 0.58,
+    steps: Annotated[int, typer.Option(min=1, help="Number of gaits.")] = 20,
+    sample: Annotated[
+        Seconds,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Period of the controller, to which times are rounded; 0: not rounded.",
+        ),
+    ] = 0.001,
+    clock: Annotated[
+        Clock, typer.Option(help="reset: the clock restarts at the vertical; pure: it runs on.")
+    ] = Clock.reset,
+    changes: Changes = None,
+) -> Result:
+    """Evaluate the report's gait, or find gaits of its kind.
+
+    The gait: swing up, change hands on the line, motor, coast to the vertical. Its error is
+    th2^2 + (w1 - w1')^2 + (w2 - w2')^2 between start and end. A gait that repeats is stable if all
+    its multipliers, the eigenvalues of its return map, are below 1.
+
+    Rates and torque start at 0.902 and 10.935 rad/s and 2 N m; the search of a minimum at 1 and 12
+    rad/s, that of a periodic gait at 0.63 and 11.21 rad/s and 10 N m.
+
+    Examples:
+
+      accord monkeybot gait --rates 0.902 10.935 --torque 2
+
+      accord monkeybot gait --set inertia_a=0.0544 --set inertia_b=0.0544 --json
+
+      accord monkeybot gait --find minimum --rates 1 12 --torque 2
+
+      accord monkeybot gait --find periodic --rates 0.63 11.21 --torque 10
+
+      accord monkeybot gait --find collisionless --angle 1.08 --json
+
+      accord monkeybot gait --find repetition --rates 0.768 11.094 --clock pure --steps 20
+    """
+    parameters = robot_parameters(changes)
+    if find is Find.collisionless:
+        return Result(find_collisionless(parameters, angle))
+    guess, push = STARTS[find]
+    start, push = np.array(rates or guess), push if torque is None else torque
+    used = {"rates": start.tolist(), "torque": push}
+    if find is Find.minimum:
+        least = minimise(horizontal(push), parameters, start, tolerance=tolerance)
+        return Result(least, used=used)
+    if find is Find.periodic:
+        return Result(periodic(parameters, start, push), used=used)
+    if find is Find.repetition:
+        return repetition(parameters, start, push, steps, sample, clock, used)
+    return Result(evaluation(parameters, start, push, tolerance), used=used)
+
+
+def evaluation(
+    parameters: MonkeyBotParameters, rates: Array, torque: float, tolerance: float
+) -> GaitError:
+    """Return the error of one gait.
+
+    Raises:
+        AccordError: for a start that misses an event.
+    """
+    found = evaluate(horizontal(torque), parameters, rates, tolerance=tolerance)
+    if not np.isfinite(found.error[0]):
+        raise AccordError(missed(rates))
+    return GaitError(found.figures, Final(*found.final[0, 1:].tolist()))
+
+
+def periodic(parameters: MonkeyBotParameters, rates: Array, torque: float) -> Repeating:
+    """Return the gait that repeats exactly near a guess, and whether it is stable."""
+    gait = horizontal(torque)
+    found = refine(gait, parameters, rates)
+    values = all_multipliers(gait, parameters, np.array([0.0, 0.0, *found.rates]))
+    return Repeating(found.rates, torque, found.residual, values)
+
+
+def repetition(
+    parameters: MonkeyBotParameters,
+    rates: Array,
+    torque: float,
+    steps: int,
+    sample: float,
+    clock: Clock,
+    used: Mapping[str, Any],
+) -> Result:
+    """Return the repetition of a gait (figures 5 to 8), to be printed.
+
+    A gait that never hangs straight down has no error; with a clock that it would have to reset,
+    it is the last one.
+    """
+    found = repeat(parameters, rates, torque, steps=steps, sample=sample, clock=clock.value)
+    table = make_table("gait", "error", "kinetic energy [J]", "height [m]")
+    for i, row in enumerate(zip(found.error, found.kinetic_energy, found.height, strict=True), 1):
+        table.add_row(str(i), *("-" if np.isnan(value) else f"{value:.4g}" for value in row))
+    explained = "error: th2^2 + (w1 - w1')^2 + (w2 - w2')^2; -: it never hung straight down"
+    return Result(found, [table, Text(explained)], used)

@@ -1,0 +1,62 @@
+"""Pictures of a landscape, figures 3, 4, 9 and 10: its root as a surface and as a map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract import Array
+from roboaccord.report import AMBER, INK, PAGE, RED, SQUARE, heat_map, legend, picture
+
+from monkeybot.gaits.landscape import Landscape
+
+CUT = 5.0  # as in the report
+HEIGHT = "root of the error"
+TITLES = ("w1 at the start [rad/s]", "w2 at the start [rad/s]")
+MARKED = 40  # minima that are marked, lowest first: on a slanting valley a grid makes many
+CELLS = 150  # cells of a side that a surface is drawn with
+MINIMA = {"ls": "none", "marker": "o", "color": PAGE, "mec": INK, "mew": 0.5, "ms": 3.5,
+          "label": f"local minima, {MARKED} at most"}  # fmt: skip
+LOWEST = {"ls": "none", "marker": "o", "color": RED, "mec": PAGE, "ms": 7.0,
+          "label": "lowest point of the grid"}  # fmt: skip
+LIFT = 0.05  # of marks over the surface that they lie on
+
+
+def root(field: Landscape) -> Array:
+    """Return the root of the error, at most `CUT` (n1, n2); NaN where there is none."""
+    return np.asarray(np.minimum(np.sqrt(field.error), CUT))
+
+
+def write_map(field: Landscape, path: Path, marks: Array | None = None) -> None:
+    """Write the intensity map as SVG; dark is low.
+
+    Args:
+        field: the landscape.
+        path: of the file.
+        marks: further points (w1, w2) to mark (m, 2).
+    """
+    with picture(path, SQUARE) as axes:
+        heat_map(axes, field.w1, field.w2, np.sqrt(field.error), HEIGHT, cut=CUT)
+        axes.plot(*field.minima[:MARKED, :2].T, **MINIMA)
+        if marks is not None:
+            axes.plot(*marks.T, "o", color=AMBER, mec=INK, ms=7, label="minima by the report")
+        axes.plot(*field.lowest[:2], **LOWEST)
+        axes.set(xlabel=TITLES[0], ylabel=TITLES[1])
+        legend(axes)
+
+
+def write_surface(field: Landscape, path: Path) -> None:
+    """Write the surface as SVG, seen from above."""
+    with picture(path, SQUARE, subplot_kw={"projection": "3d", "computed_zorder": False}) as axes:
+        x, y = np.meshgrid(field.w1, field.w2, indexing="ij")
+        axes.plot_surface(
+            x, y, root(field), cmap="viridis", vmin=0.0, vmax=CUT, rcount=CELLS, ccount=CELLS,
+            lw=0.0, antialiased=False, rasterized=True,
+        )  # fmt: skip
+        for points, look in ((field.minima[:MARKED], MINIMA), (field.lowest, LOWEST)):
+            w1, w2, error = np.atleast_2d(points).T
+            height = np.minimum(np.sqrt(error), CUT) + LIFT
+            axes.plot(w1, w2, height, **look)
+        axes.set(xlabel=TITLES[0], ylabel=TITLES[1], zlabel=HEIGHT, zlim=(0.0, CUT))
+        axes.view_init(elev=32.0, azim=-62.0)
+        legend(axes)

@@ -1,0 +1,86 @@
+"""The report's search: events acted on at control samples, and early termination.
+
+Its controller saw the state every 1 ms, so the hands changed, the motor stopped and the gait ended
+at the first sample past the event. The error then has steps all over the rates, and a simplex stops
+on one of them: those are the report's minima.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import scipy
+from roboaccord.contract import Array, Quantity, Seconds
+
+from monkeybot.controllers import other_hand
+from monkeybot.gaits.gait import distance, full_starts
+from monkeybot.model.events import VERTICAL, level
+from monkeybot.model.hybrid import LIMIT
+from monkeybot.model.motion import Motion
+from monkeybot.model.parameters import MonkeyBotParameters
+
+SAMPLE = 1e-3  # s
+MATLAB = 1e-4  # TolX and TolFun of MATLAB's fminsearch
+SPREAD = 1.05  # its first simplex: each rate by 5 % more
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class SampledGait:
+    """Hold one gait on the controller's samples: rates (2,) [rad/s], error, and times [s]."""
+
+    rates: Annotated[Array, Quantity("rad/s", form=".4f")]
+    error: Annotated[float, Quantity("rad^2, rad^2/s^2", form=".3g")]
+    switch_time: Seconds
+    motor_time: Seconds
+
+
+def sampled_gait(
+    parameters: MonkeyBotParameters, rates: Array, torque: float, *, sample: float = SAMPLE
+) -> SampledGait:
+    """Evaluate the horizontal gait with every event acted on at the first sample after it.
+
+    The error is inf for a start that misses an event.
+    """
+    start = full_starts(rates)
+    motion = Motion(parameters, start[0], tolerance=TOLERANCE)
+    energy = sum(motion.energies)
+    missed = SampledGait(np.asarray(rates), math.inf, math.nan, math.nan)
+    if not motion.advance(LIMIT, until=level()):
+        return missed
+    _to_next(motion, sample)
+    switch = motion.time
+    motion.hold(other_hand(motion.mode))
+    while sum(motion.energies) < energy:
+        motion.advance(sample, torque)
+        if motion.time - switch > LIMIT:
+            return missed
+    motor = motion.time - switch
+    if not motion.advance(LIMIT, until=VERTICAL):
+        return missed
+    _to_next(motion, sample)
+    error = float(distance(start[:, :4], motion.held[None, :4])[0])
+    return SampledGait(np.asarray(rates), error, switch, motor)
+
+
+def fminsearch(
+    parameters: MonkeyBotParameters, rates: Array, torque: float, *, sample: float = SAMPLE
+) -> SampledGait:
+    """Minimise as the report did: MATLAB's simplex with its first size and its tolerances."""
+    first = np.array([rates, rates, rates], dtype=float)
+    first[1, 0] *= SPREAD
+    first[2, 1] *= SPREAD
+    best = scipy.optimize.minimize(
+        lambda x: sampled_gait(parameters, x, torque, sample=sample).error,
+        rates,
+        method="Nelder-Mead",
+        options={"xatol": MATLAB, "fatol": MATLAB, "initial_simplex": first, "maxiter": 400},
+    )
+    return sampled_gait(parameters, best.x, torque, sample=sample)
+
+
+def _to_next(motion: Motion, sample: float) -> None:
+    motion.advance(math.ceil(motion.time / sample - 1e-9) * sample - motion.time)

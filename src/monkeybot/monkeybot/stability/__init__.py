@@ -1,1 +1,0 @@
-"""Stability of gaits: basins, landscapes, robustness, feedback."""

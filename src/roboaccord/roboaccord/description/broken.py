@@ -1,0 +1,105 @@
+"""Broken descriptions: what no two engines read alike in a URDF, which is refused before a run.
+
+Each function yields what one subject finds, as rule, element, message and cure.
+"""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.source import NUMBERS, end, label, numbers, parse_lines
+from roboaccord.description.tree import MOVING
+from roboaccord.description.urdf_file import UrdfFile
+
+Found: TypeAlias = Iterator[tuple[str, ET.Element, str, str]]
+VECTORS = ("xyz", "rpy", "size", "scale")
+
+
+def check_description(file: UrdfFile) -> None:
+    """Refuse what no two engines read alike: names twice, no numbers, joints of other types.
+
+    Raises:
+        AccordError: naming the link or the joint.
+    """
+    top, broken = parse_lines(file.text)[0], f"broken description {file.path.name}"
+    for find in (broken_names, broken_numbers, broken_structure):
+        for _, _, message, _ in find(top):
+            raise AccordError(f"{broken}: {message}")
+    known = (*MOVING, "fixed")
+    for joint in top.findall("joint"):
+        if (kind := joint.get("type")) not in known:
+            wrong = f"{label(joint)} is of type {kind}, and not of {', '.join(known)}"
+            raise AccordError(f"{broken}: {wrong}")
+
+
+def broken_names(top: ET.Element) -> Found:
+    """Yield what has no name, and links or joints of one name."""
+    if not top.get("name"):
+        yield "name-missing", top, "the robot has no name", 'write <robot name="...">'
+    seen = set[tuple[str, str]]()
+    for element in (*top.findall("link"), *top.findall("joint")):
+        name = element.get("name", "")
+        if not name:
+            yield "name-missing", element, f"a {element.tag} has no name", "give it one"
+        elif (element.tag, name) in seen:
+            message, cure = f"{label(element)} is there twice", "give each a name of its own"
+            yield f"duplicate-{element.tag}-name", element, message, cure
+        seen.add((element.tag, name))
+
+
+def broken_numbers(top: ET.Element) -> Found:
+    """Yield numbers that are none or too many, and negative masses."""
+    for owner in (*top.findall("link"), *top.findall("joint")):
+        for each in owner.iter():
+            for key in NUMBERS.get(each.tag, ()):
+                if key in each.attrib:
+                    yield from _number(owner, each, key)
+
+
+def _number(owner: ET.Element, element: ET.Element, key: str) -> Found:
+    text, where = element.attrib[key], f"{label(owner)}: {element.tag} {key}"
+    words, wanted = text.split(), 3 if key in VECTORS else 1
+    values = numbers(element, key)
+    endless = element.tag == "limit" and not any(map(math.isnan, values))
+    if len(values) != len(words):
+        yield "number-invalid", element, f"{where} {text!r} is not a number", "write a number"
+    elif not all(map(math.isfinite, values)) and not endless:
+        message = f"{where} is {text}, and not finite"
+        yield "number-invalid", element, message, "write a finite number"
+    elif len(words) != wanted:
+        message = f"{where} has {len(words)} numbers"
+        yield "number-count", element, message, f"write {wanted} of them"
+    elif element.tag == "mass" and values[0] < 0.0 and text == words[0]:
+        cure = f"needs your number: mass of {owner.get('name')}"
+        yield "mass-negative", element, f"{label(owner)}: its mass is {values[0]:g} kg", cure
+
+
+def broken_structure(top: ET.Element) -> Found:
+    """Yield links that are not there, and loops."""
+    links = {e.get("name", ""): e for e in top.findall("link")}
+    led, parents = Counter[str](), dict[str, str]()
+    for joint in top.findall("joint"):
+        ends = {tag: end(joint, tag) for tag in ("parent", "child")}
+        for tag in ends:
+            if ends[tag] not in links and (tag, ends[tag]) != ("parent", "world"):
+                message = f"{label(joint)}: its {tag} {ends[tag] or 'is not named'} is not a link"
+                yield "link-unknown", joint, message, "name a link of this file"
+        led[ends["child"]] += 1
+        parents[ends["child"]] = ends["parent"]
+        if led[ends["child"]] == 2:
+            message = f"a loop: {label(joint)} is the second that leads to {ends['child']}"
+            yield "link-loop", joint, message, "a URDF is a tree: cut the loop"
+    for name in parents:
+        seen, at = {name}, parents[name]
+        while at in parents and at not in seen:
+            seen.add(at)
+            at = parents[at]
+        if at == name:
+            message = f"a loop of links: {', '.join(sorted(seen)[:4])}"
+            yield "link-loop", links.get(name, top), message, "cut the loop"
+            break

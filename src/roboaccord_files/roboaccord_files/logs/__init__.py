@@ -1,0 +1,6 @@
+"""Logs of foreign simulators and robots: reading, windows, and what differs from the file.
+
+From below: tables.py, columns.py and log.py (reading), parameters.py and windows.py (the file's
+equations along the log), regression.py, selection.py and causes.py (what explains the residuals),
+check.py (all of it); door.py and command.py are `ra.crosscheck(LOG)` and `accord crosscheck LOG`.
+"""

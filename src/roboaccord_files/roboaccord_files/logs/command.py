@@ -1,0 +1,78 @@
+"""`accord crosscheck LOG`: a mode of `accord crosscheck`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from roboaccord.cli.command import Result
+from roboaccord.cli.options import (
+    Base,
+    Changes,
+    Out,
+    Packages,
+    ScenarioIfAny,
+    one_scenario,
+    read_packages,
+)
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.modes import AddedMode
+
+from roboaccord_files.logs.door import TAKES, crosscheck_log, is_log
+from roboaccord_files.logs.shown import log_lines
+
+
+def check_log_command(
+    what: str,
+    words: ScenarioIfAny = None,
+    changes: Changes = None,
+    base: Base = "",
+    packages: Packages = None,
+    of: str = "",
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map",
+            metavar="KEY=COLUMN",
+            help="A LOG's column for time, q/JOINT, qd/JOINT or effort/JOINT, followed by [UNIT], "
+            "and preceded by - if its sign is opposite; may be repeated, or separated by commas.",
+        ),
+    ] = None,
+    folder: Out = None,
+) -> Result:
+    """Of a LOG of your own simulator or robot, with joint positions and efforts.
+
+    Windows of samples are compared with the equations of the robot's file: what differs (mass,
+    friction, gear, delay, sign, ...), where, and by how much. Columns and units are recognised by
+    their names.
+
+    Examples:
+
+      accord crosscheck log.csv --robot arm.urdf
+
+      accord crosscheck log.npz --robot arm.urdf --map 'q/elbow=theta2[deg],effort/elbow=-u2'
+    """
+    _, arguments = one_scenario(words)
+    found = crosscheck_log(
+        what, robot=of or None, changes=changes or (), columns=mapped(columns), out=folder,
+        packages=read_packages(packages or []), arguments=arguments, base=base,
+    )  # fmt: skip
+    return Result(found, log_lines(found), ok=found.ok)
+
+
+def mapped(texts: list[str] | None) -> dict[str, str]:
+    """Return the columns of `KEY=COLUMN` texts by key.
+
+    Raises:
+        AccordError: for one that cannot be read.
+    """
+    found = {}
+    for text in (part for each in texts or [] for part in each.split(",")):
+        key, equals, column = text.strip().partition("=")
+        if not (equals and key and column):
+            raise AccordError(f"--map takes KEY=COLUMN, not {text!r}")
+        found[key] = column
+    return found
+
+
+LOG = AddedMode(is_log, TAKES, check_log_command)

@@ -1,0 +1,84 @@
+"""The check of somebody's log, as a function: `ra.crosscheck("log.csv", robot="arm.urdf")`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Unpack
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.modes import AddedMode
+from roboaccord.contract.results import to_json
+from roboaccord.door.arguments import Options, Settings, changes_of
+from roboaccord.door.checks import is_table
+from roboaccord.run.output import write_text
+from roboaccord.scenario.files import load_setup
+from roboaccord.scenario.setup import is_file
+
+from roboaccord_files.logs.check import check_log
+from roboaccord_files.logs.log import read_log
+from roboaccord_files.logs.parameters import body_of
+from roboaccord_files.logs.result import LogReport
+
+
+def is_log(given: Mapping[str, Any]) -> bool:
+    """Return whether what is checked is somebody's log: a table, or a bag beside a robot's file."""
+    what, robot = given["what"], given.get("robot")
+    if not isinstance(what, str | Path) or is_file(str(what)):
+        return False
+    return is_table(what) or bool(robot and is_file(str(robot)) and not given.get("words"))
+
+
+def crosscheck_log(
+    robot_or_recording: str | Path,
+    *,
+    robot: str | Path | None = None,
+    settings: Settings | None = None,
+    columns: Mapping[str, str] | None = None,
+    out: str | Path | None = None,
+    changes: Sequence[str] = (),
+    **options: Unpack[Options],
+) -> LogReport:
+    """Check the log of somebody's own simulator or robot against a robot's file.
+
+    Args:
+        robot_or_recording: the log: CSV, NPZ or a bag.
+        robot: the file; its dry friction counts unless the settings change that.
+        settings: of the parameters of a robot that is a file.
+        columns: as of `read_log`.
+        out: folder for summary.json; none is written where None.
+        changes: settings as `KEY=VALUE`.
+        **options: of a robot that is a file.
+
+    Raises:
+        AccordError: for what cannot be read, or a base that moves.
+    """
+    path = Path(robot_or_recording)
+    if not path.exists():
+        raise AccordError(f"no log {path}")
+    if robot is None:
+        raise AccordError(f"{path} is a log: --robot FILE names the file of its robot")
+    every = ["parameters.dry_friction=1"] if is_file(str(robot)) else []
+    setup = load_setup(str(robot), "", [*every, *changes_of(settings), *changes], **options)
+    if setup.scenario.base != "fixed" or setup.tree.frame:
+        raise AccordError(f"{robot}: the base moves; a log can be checked only for a fixed base")
+    if mimic := [joint.name for joint in setup.tree.moving if joint.mimic]:
+        raise AccordError(
+            f"{robot}: {mimic[0]} mimics another joint; a log of that cannot be checked"
+        )
+    if not setup.joints:
+        raise AccordError(f"{robot}: it has no joint that moves")
+    hinges = [joint for joint in setup.tree.moving if joint.kind == "revolute"]
+    limits = {joint.name: max(abs(joint.lower), abs(joint.upper)) for joint in hinges}
+    log, parameters = read_log(path, setup.joints, columns or {}, limits), setup.parameters
+    friction = (getattr(parameters, name, 1.0) for name in ("damping", "dry_friction"))
+    found = check_log(log, body_of(setup.tree, log.joints, parameters.gravity, *friction))
+    if out is not None:
+        Path(out).mkdir(parents=True, exist_ok=True)
+        write_text(Path(out) / "summary.json", json.dumps(to_json(found), indent=2))
+    return found
+
+
+TAKES = "robot map set base package trust := out"
+LOG = AddedMode(is_log, TAKES, crosscheck_log)

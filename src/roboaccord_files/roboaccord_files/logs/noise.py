@@ -1,0 +1,44 @@
+"""Noise of recorded columns, and steps of an encoder."""
+
+from __future__ import annotations
+
+import numpy as np
+from roboaccord.contract.state import Array
+
+from roboaccord_files.logs.log import Log
+
+DIFFERENCE = 6  # order, by which noise is estimated
+MEDIAN = 0.4549  # of the square of a normal variable
+
+
+def noise_of(log: Log, values: Array) -> Array:
+    """Return the standard deviation of the noise of columns (k, n), that of steps too (n,).
+
+    By divided differences of order 6, which polynomials of degree 5 leave at 0.
+    """
+    found = []
+    for s in log.segments:
+        t = np.lib.stride_tricks.sliding_window_view(log.time[s], DIFFERENCE + 1)
+        apart = (t[:, :, None] - t[:, None, :]) / log.period + np.eye(DIFFERENCE + 1)
+        weights = 1.0 / apart.prod(axis=2)
+        weights /= np.linalg.norm(weights, axis=1, keepdims=True)
+        q = np.lib.stride_tricks.sliding_window_view(values[s], DIFFERENCE + 1, axis=0)
+        found.append(np.einsum("kji,ki->kj", q, weights))
+    rest = np.concatenate(found)
+    return np.asarray([
+        max(np.sqrt(np.median(rest[:, j] ** 2) / MEDIAN), quantum(values[:, j]) / np.sqrt(12.0))
+        for j in range(rest.shape[1])
+    ])  # fmt: skip
+
+
+def quantum(values: Array) -> float:
+    """Return the step between the values of an encoder (k,); 0 where there is none."""
+    steps = np.abs(np.diff(values))
+    steps = steps[steps > 1e-9]
+    if not steps.size:
+        return 0.0
+    step = float(steps.min())
+    step = float(np.mean(steps[steps < 1.5 * step]))
+    whole = steps / step
+    even = np.abs(whole - np.round(whole)) < 1e-3 * np.maximum(whole, 1.0)
+    return step if even.mean() > 0.9 and len(np.unique(np.round(whole))) * 4 < len(steps) else 0.0

@@ -1,0 +1,246 @@
+"""Windows of a log, and how errors of a model show in them.
+
+Along a smooth motion q_s through the log's positions the equations of the robot's file leave
+
+    e = tau - ID(q_s, qd_s, qdd_s),
+
+and the motion that they predict differs from q_s by delta, which is small:
+
+    M delta'' + C delta' + K delta = e,
+
+where M, C and K are the derivatives of ID by qdd, qd and q. This is integrated over windows of k
+samples on the stamps as they are. The initial state of each window is unknown, and projected out.
+So noise of the positions is never differentiated, and q_s need not be exact: to first order what
+is left is the recorded position less the predicted one. A parameter's error adds -dID/dp to e; its
+column of the regression is what that makes of delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from roboaccord.contract.state import Array
+from roboaccord.description.inverse import add_efforts, inverse_dynamics, link_motions
+
+from roboaccord_files.logs.log import Log
+from roboaccord_files.logs.noise import noise_of
+from roboaccord_files.logs.parameters import PROBE, DynamicParameters
+
+DEGREE = 5  # of the splines, whose accelerations are smooth
+KNOTS = 4  # a window
+FLOOR = 1e-4  # of what the efforts do: errors below are not looked into
+MOST = 3000  # samples that are looked at
+SLOW, FEW = 0.1, 0.2  # of a joint's rate, and of the windows
+
+
+class Windows:
+    """Hold the windows of a log under a robot's equations.
+
+    Args:
+        log: what was read; n joints.
+        body: of the robot's file.
+        size: k, the steps of a window; w windows of k + 1 samples.
+    """
+
+    def __init__(self, log: Log, body: DynamicParameters, size: int) -> None:
+        self.log, self.size = log, size
+        starts = np.concatenate([np.arange(s.start, s.stop - size, size) for s in log.segments])
+        few = max(MOST // size, 1)
+        if len(starts) > few:
+            starts = starts[np.linspace(0, len(starts) - 1, few).astype(int)]
+        self.samples = starts[:, None] + np.arange(size + 1)
+        time = log.time[self.samples]
+        self._steps = np.diff(time, axis=1)
+        whole = np.empty((len(starts), 2 * size + 1))
+        whole[:, ::2], whole[:, 1::2] = time, 0.5 * (time[:, 1:] + time[:, :-1])
+        self._smooth(whole)
+        self.body = body
+        self.noise = noise_of(log, log.q)
+        self._linearise()
+        self._moved = link_motions(
+            body.tree, body.joints, body.gravity, self.q - body.zero, self.qd, self.qdd
+        )
+        self._plain = np.zeros_like(self.q)
+        add_efforts(self._plain, body.tree.links, self._moved)
+        self.scale = np.ones(log.q.shape[1])
+        self._basis: Array | None = None
+        self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
+        own = self.body.efforts(self.q, self.qd, self.qdd) + self.body.friction(self.qd)
+        inertial = replace(self.body, gravity=np.zeros(3)).efforts(self.q, 0 * self.qd, self.qdd)
+        sizes = self._propagate(self._fine(np.stack([inertial, own - inertial], axis=-1)))
+        self.reach = np.sqrt(
+            (sizes**2).sum(axis=-1).reshape(len(starts), -1, self.joints).mean((0, 1))
+        )
+        self.reach = np.maximum(self.reach, 1e-3 * self.reach.max())
+        self.scale = np.hypot(self.noise, FLOOR * self.reach)
+        self._basis = None
+        self._basis = np.linalg.qr(self._propagate(start=np.eye(2 * self.joints)))[0]
+        apart = log.q[self.samples] - self.q.reshape(len(starts), -1, self.joints)[:, ::2]
+        self._apart = self._left(apart[..., None])[..., 0]
+
+    @property
+    def joints(self) -> int:
+        """Number of joints n."""
+        return len(self.log.joints)
+
+    @property
+    def share(self) -> Array:
+        """Noise of the positions, over what the efforts do in a window (n,)."""
+        return np.asarray(self.noise / self.reach)
+
+    def _smooth(self, times: Array) -> None:
+        """Take q, qd and qdd (w (2 k + 1), n) from splines, at samples and between."""
+        from scipy.interpolate import make_lsq_spline
+
+        log, found = self.log, np.empty((3, *times.shape, self.log.q.shape[1]))
+        every = max(self.size // KNOTS, 1)
+        for s in log.segments:
+            inside = (self.samples[:, 0] >= s.start) & (self.samples[:, 0] < s.stop)
+            t, q = log.time[s], log.q[s]
+            inner = t[DEGREE:-DEGREE:every]
+            knots = np.r_[[t[0]] * (DEGREE + 1), inner, [t[-1]] * (DEGREE + 1)]
+            spline = make_lsq_spline(t, q, knots, DEGREE)
+            for d in range(3):
+                found[d, inside] = spline(times[inside], d)
+        self.q, self.qd, self.qdd = found.reshape(3, -1, log.q.shape[1])
+
+    def _linearise(self) -> None:
+        """Take the derivatives of the equations along the motion."""
+        body, n, still = self.body, self.joints, np.zeros_like(self.q)
+        light = replace(body, gravity=np.zeros(3), offset=np.zeros(n), zero=np.zeros(n))
+        unit = np.eye(n)
+        at = self.q - body.zero
+        mass = [light.efforts(at, still, still + unit[j]) for j in range(n)]
+        self._inverse = np.linalg.inv(np.stack(mass, axis=-1))
+        w, k = self._steps.shape
+        middle = np.arange(len(self.q)).reshape(w, -1)[:, 1::2].ravel()
+        q, qd, qdd = self.q[middle], self.qd[middle], self.qdd[middle]
+        plain = body.efforts(q, qd, qdd)
+        by_q = [body.efforts(q + PROBE * unit[j], qd, qdd) - plain for j in range(n)]
+        by_qd = [body.efforts(q, qd + PROBE * unit[j], qdd) - plain for j in range(n)]
+        damping = np.stack(by_qd, axis=-1) / PROBE + np.diag(body.damping)
+        change = np.zeros((w, k, 2 * n, 2 * n))  # of the state, at the middle of each step
+        change[..., :n, n:] = unit
+        for part, by in (
+            (np.s_[..., n:, :n], np.stack(by_q, axis=-1) / PROBE),
+            (np.s_[..., n:, n:], damping),
+        ):
+            change[part] = -(self._inverse[middle] @ by).reshape(w, k, n, n)
+        half = 0.5 * self._steps[..., None, None] * change
+        self._solve = np.linalg.inv(np.eye(2 * n) - half)
+        self._step = self._solve @ (np.eye(2 * n) + half)
+
+    def _fine(self, efforts: Array) -> Array:
+        """Return efforts (w (2 k + 1), n, c), which lack in the motion, as of `_propagate`."""
+        w, k = self._steps.shape
+        found = (self._inverse @ efforts).reshape(w, 2 * k + 1, self.joints, -1)
+        return np.stack([found[:, :-1:2], found[:, 1::2], found[:, 2::2]])
+
+    def _held(self, efforts: Array) -> Array:
+        """Return efforts (w, k, n, c), which are held over a step, as of `_propagate`."""
+        w, k = self._steps.shape
+        inverse = self._inverse.reshape(w, -1, self.joints, self.joints)
+        return np.stack([inverse[:, i : 2 * k + i : 2] @ efforts for i in range(3)])
+
+    def _propagate(self, forces: Array | None = None, start: Array | None = None) -> Array:
+        """Return what accelerations make of the positions of windows (w, (k + 1) n, c), projected.
+
+        Args:
+            forces: accelerations at start, middle and end of each step (3, w, k, n, c).
+            start: initial states (2 n, c); 0 where None.
+        """
+        w, k = self._steps.shape
+        n, h = self.joints, self._steps[..., None, None]
+        columns = start.shape[-1] if start is not None else forces.shape[-1]  # type: ignore[union-attr]
+        state = np.zeros((w, 2 * n, columns)) + (0.0 if start is None else start)
+        added = np.zeros((w, k, 2 * n, columns))
+        if forces is not None:
+            first, middle, last = forces
+            added[..., :n, :] = h**2 * (first - last) / 12.0
+            added[..., n:, :] = h * (first + 4.0 * middle + last) / 6.0
+            added = self._solve @ added
+        found = np.empty((w, k + 1, n, columns))
+        found[:, 0] = state[:, :n]
+        for i in range(k):
+            state = self._step[:, i] @ state + added[:, i]
+            found[:, i + 1] = state[:, :n]
+        return self._left(found)
+
+    def _left(self, positions: Array) -> Array:
+        """Return positions (w, k + 1, n, c) over their scale, less what initial states explain."""
+        w, c = len(positions), positions.shape[-1]
+        rows = (positions / self.scale[:, None]).reshape(w, -1, c)
+        if self._basis is not None:
+            rows = rows - self._basis @ (self._basis.swapaxes(1, 2) @ rows)
+        return np.asarray(rows)
+
+    def moving(self, joints: Iterable[str]) -> Array:
+        """Return in which windows none of these joints turns back (w,); in all if in few."""
+        rates = np.abs(self.qd).reshape(len(self.samples), -1, self.joints)
+        slow = (rates < SLOW * np.sqrt((rates**2).mean((0, 1)))).any(axis=1)
+        found = ~slow[:, [self.log.joints.index(joint) for joint in joints]].any(axis=1)
+        return found if found.mean() > FEW else np.ones_like(found)
+
+    def made_by(self, efforts: Array) -> Array:
+        """Return the columns (w, (k + 1) n, c) of efforts (w (2 k + 1), n, c)."""
+        return self._propagate(self._fine(efforts))
+
+    def applied(self, shift: int, efforts: Array | None = None) -> Array:
+        """Return efforts of samples, the log's by default, so many samples later (w, k, n)."""
+        efforts = self.log.effort if efforts is None else efforts
+        found = np.empty((*self._steps.shape, self.joints))
+        for s in self.log.segments:
+            inside = (self.samples[:, 0] >= s.start) & (self.samples[:, 0] < s.stop)
+            at = np.clip(self.samples[inside, :-1] - shift, s.start, s.stop - 1)
+            found[inside] = efforts[at]
+        return found
+
+    def driven(self, efforts: Array) -> Array:
+        """Return the columns (w, (k + 1) n, c) of efforts (w, k, n, c) that are held over steps."""
+        return self._propagate(self._held(efforts))
+
+    def needed(self, body: DynamicParameters) -> Array:
+        """Return the efforts (w (2 k + 1), n) that the motion needs of a body.
+
+        Motions of links are computed again only where joints, gravity, zeros or clock are others.
+        """
+        own, found = self.body, self._plain.copy()
+        fast = 1.0 + body.clock
+        qd, qdd = (self.qd * fast, self.qdd * fast**2) if body.clock else (self.qd, self.qdd)
+        same = [(each.tree.joints, each.gravity, each.zero, each.clock) for each in (body, own)]
+        if not all(a is b for a, b in zip(*same)):
+            found = inverse_dynamics(
+                body.tree, body.joints, body.gravity, self.q - body.zero, qd, qdd
+            )
+        else:
+            pairs = [(a, b) for a, b in zip(body.tree.links, own.tree.links) if a is not b]
+            add_efforts(found, [a for a, _ in pairs], self._moved)
+            add_efforts(less := np.zeros_like(found), [b for _, b in pairs], self._moved)
+            found -= less
+        return found + body.armature * qdd - body.offset + body.friction(qd)
+
+    @cached_property
+    def plain(self) -> Array:
+        """The efforts (w (2 k + 1), n) that the motion needs of the file's robot."""
+        return self.needed(self.body)
+
+    @cached_property
+    def measured(self) -> Array:
+        """Recorded positions less predicted ones under no effort (w, (k + 1) n)."""
+        return self._apart + self.made_by(self.plain[..., None])[..., 0]
+
+    @cached_property
+    def scheme(self) -> Array:
+        """Columns of the scheme (w, (k + 1) n, 3): by q, qd and friction late by a period."""
+        body, h = self.body, self.log.period
+        found = [
+            body.efforts(self.q - PROBE * h * self.qd, self.qd, self.qdd),
+            body.efforts(self.q, self.qd - PROBE * h * self.qdd, self.qdd),
+        ]
+        plain = body.efforts(self.q, self.qd, self.qdd)
+        columns = [(each - plain) / PROBE for each in found]
+        columns.append(-h * body.damping * self.qdd)
+        return self.made_by(np.stack(columns, axis=-1))

@@ -1,0 +1,183 @@
+"""A bench: engines asked for texts of one robot, and the reference beside them."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.differences import Difference
+from roboaccord.description.meshes import PACKAGE
+from roboaccord.description.tree import Tree
+from roboaccord.description.urdf_file import UrdfFile, find_root, keep_prefixes
+from roboaccord.engines import check_engine, specs
+from roboaccord.engines.reading import Base, Question, Reading, base_of, draw_question, read_tree
+from roboaccord.engines.spec import EngineSpec
+
+from roboaccord_files.parity.ablation import Outcome
+from roboaccord_files.parity.compare import SAME, ReferenceReading, accelerations, compare
+from roboaccord_files.repair.find import find_traps, repaired
+from roboaccord_files.repair.joints import MIMIC
+from roboaccord_files.repair.meshes import large_meshes
+from roboaccord_files.repair.names import duplicates
+
+Settings: TypeAlias = Literal["default", "accord"]
+"""Of engines: their own, or ours."""
+SETTINGS: tuple[Settings, ...] = ("default", "accord")
+
+
+def reader_names() -> tuple[str, ...]:
+    """Return the names of the engines that read descriptions."""
+    return tuple(each.name for each in specs().values() if each.reader)
+
+
+def reader(engine: str) -> type[Reading]:
+    """Return an engine's reader.
+
+    Raises:
+        AccordError: if the engine is unknown or not installed.
+    """
+    found = _spec(engine)
+    assert found.reader
+    return found.load(found.reader)
+
+
+def version_of(engine: str) -> str:
+    """Return the version of an engine's reader.
+
+    Raises:
+        AccordError: if the engine is unknown or not installed.
+    """
+    return _spec(engine).load(_spec(engine).version)
+
+
+def _spec(engine: str) -> EngineSpec:
+    check_engine(engine, reader_names())
+    return specs()[engine]
+
+
+@dataclass(frozen=True)
+class ReadingOptions:
+    """Hold how readers are asked: settings, base (as the root asks for if None), and seed."""
+
+    settings: str = "default"
+    base: Base | None = None
+    seed: int = 0
+
+
+@dataclass
+class Bench:
+    """Ask engines for texts of one robot.
+
+    Args:
+        file: of the robot.
+        base: `fixed` or `free`; what its root asks for if None.
+        seed: of the states.
+        planted: what an engine is given instead of the file's text, to see the fault found.
+    """
+
+    file: UrdfFile
+    base: Base | None = None
+    seed: int = 0
+    planted: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        keep_prefixes(self.file.text)
+        self.text = without_mimic(self.file.stripped())
+        self._references = dict[tuple[str, bool], ReferenceReading]()
+
+    @cached_property
+    def tree(self) -> Tree:
+        """The tree of the file, joints and links that share a name renamed."""
+        names = [*duplicates(ET.fromstring(self.text))]
+        return read_tree(repaired(self.text, names), self.file.path.name)
+
+    @cached_property
+    def question(self) -> Question:
+        """What every engine is asked."""
+        root, first = self.tree.links[0].name, find_root(ET.fromstring(self.text), "")
+        if self.base == "free" and root == "world":
+            raise AccordError(f"{self.file.path.name} hangs on the link world: its base is fixed")
+        if self.base == "fixed" and root != first:
+            raise AccordError(f"{self.file.path.name} floats above its link {first}: it is free")
+        return draw_question(self.tree, self.base or base_of(self.tree), self.seed)
+
+    def reference(self, urdf: str, rounded: bool) -> ReferenceReading:
+        """Return the reference's reading and answers of a text."""
+        key = urdf, rounded
+        if key not in self._references:
+            tree = read_tree(urdf)
+            question = self.question
+            if urdf != self.text:
+                base = "fixed" if tree.links[0].name == "world" else question.base
+                question = draw_question(tree, base, self.seed)
+            self._references[key] = ReferenceReading(tree, question, rounded)
+        return self._references[key]
+
+    def read(
+        self, engine: str, settings: str, urdf: str, question: Question | None = None
+    ) -> Reading:
+        """Return an engine's reading of a text.
+
+        Raises:
+            AccordError: if the engine is missing, or refuses it.
+        """
+        packages = self.packages if "<mesh" in urdf else {}
+        return reader(engine)(urdf, question or self.question, settings, packages)
+
+    @cached_property
+    def packages(self) -> dict[str, Path]:
+        """Folders of the packages that meshes name, where they are found."""
+        found = dict(self.file.packages)
+        for mesh in ET.fromstring(self.file.text).iter("mesh"):
+            name = mesh.get("filename", "")
+            path = self.file.find(name)
+            if path and name.startswith(PACKAGE):
+                package, _, inside = name.removeprefix(PACKAGE).partition("/")
+                found.setdefault(package, path.parents[inside.count("/")])
+        return found
+
+    @cached_property
+    def large(self) -> tuple[str, ...]:
+        """Links whose mesh is far too large."""
+        return large_meshes(self.file)
+
+    def ask(self, engine: str, settings: str, urdf: str) -> Outcome:
+        """Return what an engine makes of a text, against the reference of the same text.
+
+        A planted text is held against the file's own.
+        """
+        against = self.text if engine in self.planted else urdf
+        try:
+            reference = self.reference(against, reader(engine).rounds)
+        except AccordError as error:
+            reference, unknown = None, str(error)
+        question = reference.question if reference else self.question
+        try:
+            reading = self.read(engine, settings, urdf, question)
+            if reference is None:
+                if set(question.joints) == set(reading.joints):
+                    accelerations(reading, question)  # which the engine may refuse
+                return Outcome((_unknown(unknown, self.tree),), reading, unknown)
+            found = compare(reference, reading)
+        except AccordError as error:
+            return Outcome((), None, str(error))
+        return Outcome(tuple(found), reading, "", reference)
+
+
+def _unknown(reason: str, tree: Tree) -> Difference:
+    """Return the difference that stands for accelerations that the description leaves open."""
+    names = [*(link.name for link in tree.links), *(joint.name for joint in tree.joints)]
+    named = [name for name in names if f" {name} " in f"{reason} "]
+    return Difference("acceleration", (named or [""])[0], math.inf, SAME)
+
+
+def without_mimic(urdf: str) -> str:
+    """Return a text in which no joint mimics another."""
+    found = [trap for trap in find_traps(urdf) if trap.cause == MIMIC]
+    return repaired(urdf, found) if found else urdf

@@ -1,0 +1,152 @@
+"""Many robots in all engines: each file in a process of its own, with limits."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.numerics.isolation import Crash, hearing
+from roboaccord.numerics.jit import is_disabled
+from roboaccord.run.pieces import run_isolated
+
+from roboaccord_files.parity.answers import Answer, engine_parity, unread
+from roboaccord_files.parity.apart import load_shipped
+from roboaccord_files.parity.bench import Bench, ReadingOptions
+from roboaccord_files.parity.examine import examine
+from roboaccord_files.parity.files import Source, Unread
+from roboaccord_files.parity.result import (
+    Done,
+    EngineParity,
+    RobotParity,
+)
+from roboaccord_files.repair.find import find_traps
+from roboaccord_files.repair.trap import Flaw
+from roboaccord_files.rules.find import findings
+
+TIMEOUT = 60.0  # s of processor time, of one robot in one engine
+WAITING = 20.0  # times that by the clock, for that time on a busy machine
+
+HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
+<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+<joint name="c" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Hold what an engine made of a file, stripped or as shipped, and what it printed."""
+
+    answer: Answer
+    words: tuple[str, ...]
+
+
+def examine_all(
+    files: Sequence[Source],
+    engines: Mapping[str, str],
+    options: ReadingOptions,
+    done: Done = lambda robot: None,
+) -> list[RobotParity]:
+    """Return what each engine makes of each file.
+
+    A file is examined in a process of its own, by all engines; if that crashes, or comes to its
+    limit of processor time, each engine is asked alone again.
+
+    Args:
+        files: of the robots.
+        engines: versions by name.
+        options: how they are asked.
+        done: called with each robot, as it is done.
+    """
+    _compile()
+    names, found = tuple(engines), dict[int, RobotParity]()
+    limits = {"cpu": TIMEOUT * len(engines), "timeout": WAITING * TIMEOUT * len(engines)}
+    whole = [(file, names, options) for file in files]
+    for i, result in run_isolated(examine_file, whole, **limits):
+        if isinstance(result, RobotParity):
+            found[i] = result
+            done(result)
+    for i in range(len(files)):
+        if i not in found:
+            found[i] = _one_by_one(files[i], engines, options)
+            done(found[i])
+    return [found[i] for i in range(len(files))]
+
+
+def examine_file(source: Source, engines: tuple[str, ...], options: ReadingOptions) -> RobotParity:
+    """Return what engines make of a file; for another process."""
+    try:
+        file = source.read() if isinstance(source, Unread) else source
+        robot, bench = _robot(file, options), Bench(file, options.base, options.seed)
+    except AccordError as error:
+        return unread(source, str(error), engines, options)
+    found = dict[str, EngineParity]()
+    for engine in engines:
+        with hearing() as words:
+            parts = _asked(bench, engine, options, False), _asked(bench, engine, options, True)
+        found[engine] = engine_parity(engine, *parts, tuple(words), options)
+    return replace(robot, engines=found)
+
+
+def examine_one(source: Source, engine: str, options: ReadingOptions, shipped: bool) -> Part:
+    """Return what one engine makes of a file; for another process."""
+    file = source.read() if isinstance(source, Unread) else source
+    with hearing() as words:
+        found = _asked(Bench(file, options.base, options.seed), engine, options, shipped)
+    return Part(found, tuple(words))
+
+
+def _asked(bench: Bench, engine: str, options: ReadingOptions, shipped: bool) -> Answer:
+    try:
+        return (load_shipped if shipped else examine)(bench, engine, options.settings)
+    except AccordError as error:
+        return Crash(str(error))
+    except subprocess.TimeoutExpired as error:
+        return Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
+    except Exception as error:  # noqa: BLE001 - libraries raise what they like
+        return Crash(f"{type(error).__name__}: {error}".splitlines()[0])
+
+
+def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
+    """Return what engines make of a file, each in a process of its own."""
+    limits = {"cpu": TIMEOUT, "timeout": WAITING * TIMEOUT}
+    ((_, robot),) = run_isolated(examine_file, [(source, (), options)], **limits)
+    if isinstance(robot, Crash):
+        return unread(source, robot.reason, tuple(engines), options, judged=not robot.late)
+    if robot.unread:
+        return unread(source, robot.unread, tuple(engines), options)
+    jobs = [(source, name, options, whole) for name in engines for whole in (False, True)]
+    parts = dict[int, Part]()
+    for i, result in run_isolated(examine_one, jobs, **limits):
+        parts[i] = Part(result, result.words) if isinstance(result, Crash) else result
+    found = dict[str, EngineParity]()
+    for i, name in enumerate(engines):
+        bare, whole = parts[2 * i], parts[2 * i + 1]
+        words = (*bare.words, *whole.words)
+        found[name] = engine_parity(name, bare.answer, whole.answer, words, options)
+    return replace(robot, engines=found)
+
+
+def _compile() -> None:
+    """Compile the reference's kernels here, once, and not in every process and its time limit."""
+    if not is_disabled():
+        bench = Bench(UrdfFile(Path(), "hinged", HINGED))
+        bench.reference(bench.text, False).allowed(bench.question.states[0])
+
+
+def _robot(file: UrdfFile, options: ReadingOptions) -> RobotParity:
+    """Return a robot that no engine has been asked for."""
+    bench = Bench(file, options.base, options.seed)
+    tree = bench.tree
+    return RobotParity(
+        name=file.name,
+        file=str(file.path),
+        base=bench.question.base,
+        joints=len(tree.moving),
+        mass=sum(link.mass for link in tree.links),
+        traps=tuple(Flaw(t.cause, t.where, t.fix) for t in find_traps(file.stripped())),
+        engines={},
+        findings=tuple(findings(file)),
+    )

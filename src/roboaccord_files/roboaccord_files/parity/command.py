@@ -1,0 +1,175 @@
+"""`accord parity`: what each engine makes of a URDF, and which link makes the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+from roboaccord.cli.command import Result
+from roboaccord.cli.console import command_line, named, note
+from roboaccord.cli.options import Seed, complete_robot, listed, read_packages, split_arguments
+from roboaccord.cli.pieces import in_pieces
+from roboaccord.contract.errors import AccordError, need
+from roboaccord.contract.files import check_target
+from roboaccord.engines.reading import Base
+from roboaccord.run.output import write_text
+
+from roboaccord_files.parity.bench import SETTINGS, reader_names
+from roboaccord_files.parity.door import PARITY, choose_readers, files_of, parity, targets_of
+from roboaccord_files.parity.junit import junit
+from roboaccord_files.parity.page import render_parity
+from roboaccord_files.parity.result import RobotParity, errors_of
+from roboaccord_files.parity.shown import shown_of
+from roboaccord_files.rules.sarif import sarif
+
+T = TypeVar("T", bound=str)
+BASES: tuple[Base, ...] = ("fixed", "free")
+
+
+@PARITY
+@in_pieces()
+def parity_command(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE|FOLDER|ROBOT",
+            help="URDF, xacro, SDF or MJCF (`-`: standard input), a folder of them, or see "
+            "`accord list`.",
+            autocompletion=complete_robot,
+        ),
+    ],
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME:=VALUE]...", help="Arguments of a xacro file."),
+    ] = None,
+    engines: Annotated[
+        str,
+        typer.Option(
+            metavar="LIST", help=f"Of {', '.join(reader_names())}. Default: those installed."
+        ),
+    ] = "",
+    settings: Annotated[
+        str,
+        typer.Option(metavar="default|accord", help="Settings of the engines: their own, or ours."),
+    ] = "default",
+    base: Annotated[
+        str,
+        typer.Option(
+            metavar="fixed|free",
+            help="How the root moves. Default: free, unless it is the world or has no mass.",
+        ),
+    ] = "",
+    package: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
+    ] = None,
+    repair: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT.urdf",
+            help="Write the file with the repairs that are certain; for a folder, name a folder.",
+        ),
+    ] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE.html", help="Write a page.")] = None,
+    report: Annotated[
+        Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
+    ] = None,
+    annotations: Annotated[
+        Path | None,
+        typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF."),
+    ] = None,
+    seed: Seed = 0,
+) -> Result:
+    """Compare what engines read from a URDF: links, joints, and accelerations.
+
+    Each engine's own reader gets the file without geometry, and once as shipped. Joints, axes,
+    limits, masses, centres, inertias, mass matrix, gravity forces and the accelerations at 100
+    random states are compared with an independent articulated-body algorithm. Each difference is
+    named with its link and cause, and confirmed: with that cause alone, and without it. Damping,
+    dry friction, effort limits and mimic are listed apart. The rules of `accord check` run first. A
+    repair invents no number: it lists those that it needs. Exit status 1 if an engine differs or
+    refuses the robot, or is undecided because it did not answer, if a finding is an error, or a
+    repair needs a number.
+
+    Examples:
+
+      accord parity my.urdf
+
+      accord parity my.urdf --engines dart,mujoco --repair repaired.urdf
+
+      accord parity ur.urdf.xacro name:=ur ur_type:=ur5e
+
+      accord parity robots/ --page fleet.html
+
+      accord parity snake --json
+    """
+    if page:
+        need("pages need", "report")
+    root = one_of("--base", base, BASES) if base else None
+    whose = one_of("--settings", settings, SETTINGS)
+    chosen = choose_readers(listed(engines), note)
+    files = files_of(what, read_packages(package or []), xacro_arguments(words or []), note)
+    for path, kind in ((page, ".html"), (report, ".xml"), (annotations, ".sarif")):
+        check_target(path, kind)
+    targets = targets_of(repair, files, Path(what)) if repair else []
+    alone = len(files) == 1
+    with named(len(files) * (2 if targets else 1), "reading") as step:
+
+        def done(robot: RobotParity) -> None:
+            step(robot.name)
+            if not alone:
+                note(status_line(robot))
+
+        result = parity(
+            files,
+            engines=[*chosen],
+            settings=whose,
+            base=root,
+            repair=targets,
+            seed=seed,
+            done=done,
+            command=command_line(),
+        )
+    robots = result.robots
+    if annotations:
+        write_text(annotations, sarif([f for r in robots for f in r.findings]), ".sarif")
+    if alone and robots[0].unread and errors_of(robots[0]):
+        raise AccordError(robots[0].unread)
+    if page:
+        write_text(page, render_parity(result), ".html")
+    if report:
+        write_text(report, junit(result), ".xml")
+    written = [f"written: {path}" for path in (repair, page, report, annotations) if path]
+    return Result(result.to_json(), [*shown_of(result), *written], ok=result.ok)
+
+
+def xacro_arguments(words: list[str]) -> dict[str, str]:
+    """Return the arguments of a xacro file by name.
+
+    Raises:
+        AccordError: for a word that is not NAME:=VALUE.
+    """
+    more, arguments = split_arguments(words)
+    if more:
+        raise AccordError(f"one file or folder, and NAME:=VALUE for a xacro; not {more[0]!r}")
+    return arguments
+
+
+def status_line(robot: RobotParity) -> str:
+    """Return the status of each engine in a line, or why the robot cannot be read."""
+    statuses = ", ".join(f"{name} {e.status}" for name, e in robot.engines.items())
+    return f"{robot.name}: {robot.unread or statuses}"
+
+
+def one_of(option: str, value: str, known: Sequence[T]) -> T:
+    """Return a value that an option takes.
+
+    Raises:
+        AccordError: for another one.
+    """
+    for each in known:
+        if value == each:
+            return each
+    raise AccordError(f"{option} takes {' or '.join(known)}, not {value!r}")

@@ -1,0 +1,207 @@
+"""Comparison of a reading with the reference's: links, joints and dynamics, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from roboaccord.contract.state import Array, RobotState
+from roboaccord.crosscheck.differences import (
+    Difference,
+    compare_axis,
+    compare_limits,
+    compare_link,
+    compare_value,
+    relative_at,
+)
+from roboaccord.description.tree import MOVING, Tree
+from roboaccord.engines.model import LinkProperties
+from roboaccord.engines.reading import (
+    GRAVITY,
+    Question,
+    Reading,
+    TreeReading,
+)
+from roboaccord.numerics.ranking import ranked
+from roboaccord.numerics.rotations import rpy_matrix
+
+SAME = 1e-8  # relative
+STATICS = 10  # states in which mass matrices and gravity forces are compared
+EPSILONS = 10.0 * float(np.finfo(float).eps)  # per unit of the mass matrix' condition number
+ROUNDED = 1e-8  # rad: what SDFormat's text makes of an angle, near a pitch of 90 degrees
+DYNAMICS = ("mass matrix", "gravity forces", "acceleration")  # quantities of a whole robot
+NOISE = 1e-13  # of m L^2: the round-off of an inertia
+ROUND_OFF = 1e-14  # of m g L: that of gravity forces, which cancel where a robot is balanced
+
+
+@dataclass
+class ReferenceReading:
+    """The reference's reading of a text, and its answers.
+
+    Args:
+        tree: of the text.
+        question: what is asked.
+        rounded: whether the other reads a text whose angles are rounded.
+    """
+
+    tree: Tree
+    question: Question
+    rounded: bool = False
+
+    def __post_init__(self) -> None:
+        self.reading = TreeReading(self.tree, self.question)
+        self.answers = accelerations(self.reading, self.question)
+        self.static = 10.0 * ROUNDED if self.rounded else SAME
+        self.cancelled = (self.static if self.rounded else ROUND_OFF) * self._moment()
+        self.size = max([float(np.abs(j.position).max()) for j in self.tree.joints] + [0.1])
+        self._floor = self._rounding() if self.rounded else 0.0
+
+    def allowed(self, state: RobotState) -> float:
+        """Return the relative error of accelerations that round-off explains in a state."""
+        matrix, _ = self.reading.statics(state)
+        if not matrix.size:  # nothing moves
+            return SAME
+        worth = np.linalg.cond(matrix) if np.isfinite(matrix).all() else np.inf
+        return max(SAME, self._floor, EPSILONS * float(worth))
+
+    def _moment(self) -> float:
+        """Return m g L: the robot's weight at the end of its longest arm [N m]."""
+        tree, reach = self.tree, dict[str, float]()
+        for joint in tree.joints:
+            above = reach.get(joint.parent, 0.0)
+            reach[joint.child] = above + float(np.linalg.norm(joint.position))
+        arms = [reach.get(k.name, 0.0) + float(np.linalg.norm(k.centre)) for k in tree.links]
+        return GRAVITY * self.reading.mass * max(arms)
+
+    def _rounding(self) -> float:
+        """Return ten times what turning each joint's frame by ROUNDED does to accelerations."""
+        rng = np.random.default_rng(0)
+        joints = tuple(
+            replace(j, rotation=j.rotation @ rpy_matrix(*rng.uniform(-ROUNDED, ROUNDED, 3)))
+            for j in self.tree.joints
+        )
+        turned = TreeReading(replace(self.tree, joints=joints), self.question)
+        pairs = zip(accelerations(turned, self.question), self.answers, strict=True)
+        return 10.0 * max(relative_at(mine, other)[0] for mine, other in pairs)
+
+
+def accelerations(reading: Reading, question: Question) -> list[Array]:
+    """Return the accelerations of a reading in every state."""
+    return reading.accelerations(question.states)
+
+
+def compare(reference: ReferenceReading, reading: Reading) -> list[Difference]:
+    """Return all differences of a reading, whether they are allowed or not, the worst first."""
+    found = [*_joints(reference, reading), *_links(reference, reading)]
+    missing = set(reference.question.joints) ^ set(reading.joints)
+    found += [Difference("joint", name, np.inf, SAME, "missing") for name in sorted(missing)]
+    if not missing:
+        found += _dynamics(reference, reading)
+    return ranked(found, lambda d: -d.excess)
+
+
+def _dynamics(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    question = reference.question
+    names = [*(["base"] * 6 if question.base == "free" else []), *question.joints]
+    found = {q: Difference(q, "", 0.0, SAME) for q in DYNAMICS}
+
+    def see(quantity: str, mine: Array, other: Array, state: RobotState) -> None:
+        error, where = relative_at(mine, other)
+        allowed = reference.static
+        if quantity == "gravity forces":
+            size = float(np.abs(other).max(initial=0.0)) or 1.0
+            allowed = max(allowed, reference.cancelled / size)
+        if quantity == "acceleration" and error > SAME:
+            allowed = reference.allowed(state)
+        if error / allowed > found[quantity].excess:
+            found[quantity] = Difference(quantity, names[where % len(names)], error, allowed)
+
+    answers = accelerations(reading, question), reference.answers
+    for state, mine, other in zip(question.states, *answers, strict=True):
+        see("acceleration", mine, other, state)
+    for state in question.states[:STATICS]:
+        both = reading.statics(state), reference.reading.statics(state)
+        for quantity, mine, other in zip(DYNAMICS[:2], *both, strict=True):
+            see(quantity, mine, other, state)
+    yield from found.values()
+
+
+def _joints(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    static = reference.static
+    for name, want in reference.reading.hinges.items():
+        have = reading.hinges.get(name)
+        if have is None:
+            continue
+        yield compare_axis(name, want.axis, have.axis, static)
+        yield compare_value("origin", name, want.anchor, have.anchor, static, reference.size, "m")
+        ends = (want.lower, want.upper), (have.lower, have.upper)
+        yield compare_limits(name, *ends, static)
+
+
+def _links(reference: ReferenceReading, reading: Reading) -> Iterator[Difference]:
+    size = reference.size
+    for name, want in kept(reference, reading).items():
+        have = reading.links.get(name)
+        yield from compare_link(name, want, have, reference.static, size, NOISE * size**2)
+
+
+def lumps(reference: ReferenceReading, reading: Reading) -> dict[str, list[str]]:
+    """Return the links that a reading keeps, and those of the reference that it lumps into each.
+
+    A link of which nothing is left stands for itself. What is welded to the world counts for
+    nothing where the base is fixed.
+    """
+    tree = reference.tree
+    fixed = {j.child: j.parent for j in tree.joints if j.kind not in MOVING}
+    found = dict[str, list[str]]()
+    for link in tree.links:
+        name = link.name
+        while name not in reading.links and name in fixed:
+            name = fixed[name]
+        welded = name
+        while welded in fixed:
+            welded = fixed[welded]
+        if reference.question.base == "fixed" and welded == tree.links[0].name:
+            continue
+        found.setdefault(name if name in reading.links else link.name, []).append(link.name)
+    return found
+
+
+def kept(reference: ReferenceReading, reading: Reading) -> dict[str, LinkProperties]:
+    """Return what the reference has of the links that a reading keeps, or loses."""
+    return {
+        name: lump(reference.tree, name, members)
+        for name, members in lumps(reference, reading).items()
+    }
+
+
+def lump(tree: Tree, frame: str, members: Sequence[str]) -> LinkProperties:
+    """Return the properties of links that are fixed to each other, in the frame of one."""
+    links = {link.name: link for link in tree.links}
+    if members == [frame]:
+        return LinkProperties(links[frame].mass, links[frame].centre, links[frame].inertia)
+    poses = relative_poses(tree, frame)
+    mass = sum(links[name].mass for name in members)
+    centres = {n: poses[n][0] + poses[n][1] @ links[n].centre for n in members}
+    centre = sum((links[n].mass * centres[n] for n in members), np.zeros(3)) / (mass or 1.0)
+    inertia = np.zeros((3, 3))
+    for n in members:
+        turn = poses[n][1]
+        inertia += turn @ links[n].inertia @ turn.T + links[n].mass * steiner(centres[n] - centre)
+    return LinkProperties(float(mass), centre, inertia)
+
+
+def steiner(r: Array) -> Array:
+    """Return the inertia (3, 3) of a unit mass at r (3,) about the origin."""
+    return np.asarray(r @ r * np.eye(3) - np.outer(r, r))
+
+
+def relative_poses(tree: Tree, frame: str) -> dict[str, tuple[Array, Array]]:
+    """Return position (3,) and rotation (3, 3) of all links in the frame of one, at q = 0."""
+    joints = tuple(joint.name for joint in tree.moving)
+    at_zero = np.zeros(len(joints)), np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
+    origins, rotations = tree.forward(joints, *at_zero)
+    index = {link.name: i for i, link in enumerate(tree.links)}
+    place, turn = origins[index[frame]], rotations[index[frame]]
+    return {n: (turn.T @ (origins[i] - place), turn.T @ rotations[i]) for n, i in index.items()}

@@ -1,0 +1,163 @@
+"""What engines read from a robot's file; needs no bag and no equations of motion of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import check_inside, check_target
+from roboaccord.contract.modes import Modes
+from roboaccord.description.resources import share
+from roboaccord.description.urdf_file import STANDARD_INPUT, UrdfFile
+from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.door import arguments as common
+from roboaccord.engines import default_names, spec
+from roboaccord.engines.formats import read_robot
+from roboaccord.engines.reading import Base
+from roboaccord.numerics.jit import interpreting
+from roboaccord.scenario.files import NO_PACKAGES, load_scenario, scenario_names
+from roboaccord.scenario.setup import Setup, find_robot, robot_names
+
+from roboaccord_files.parity.bench import ReadingOptions, Settings, reader_names, version_of
+from roboaccord_files.parity.collection import examine_all
+from roboaccord_files.parity.files import Source, find_files
+from roboaccord_files.parity.repaired import write_repaired
+from roboaccord_files.parity.result import Done, Parity
+
+
+def _modes(given: Mapping[str, Any]) -> list[str]:
+    if not isinstance(what := given["what"], str | Path) or is_robot(str(what)):
+        return ["ROBOT"]
+    return ["FOLDER" if Path(what).is_dir() else "FILE"]
+
+
+PARITY = Modes(_modes, {
+    "": "engines settings base repair page junit sarif seed cluster",
+    **dict.fromkeys(("FILE", "FOLDER"), "package trust :="),
+})  # fmt: skip
+
+
+@PARITY.guard
+def parity(
+    what: str | Path | Sequence[Source],
+    *,
+    engines: Sequence[str] | None = None,
+    settings: Settings = "default",
+    base: Base | None = None,
+    packages: Mapping[str, Path] = NO_PACKAGES,
+    arguments: Mapping[str, str] = NO_ARGUMENTS,
+    repair: Sequence[Path] | str | Path = (),
+    seed: int = 0,
+    done: Done = lambda robot: None,
+    command: str = "",
+) -> Parity:
+    """Compare what engines read from a robot's file, as `accord parity` does.
+
+    Args:
+        what: a file, a folder, a robot's name, or what `files_of` returns.
+        engines: readers; those installed where None.
+        settings: of the engines: their own, or ours.
+        base: how the root moves; by the file where None.
+        packages, arguments: of files.
+        repair: where repaired files go.
+        seed: of the random states.
+        done: called with each robot when it is finished.
+        command: the command line that repeats it, shown on the page.
+
+    Raises:
+        AccordError: for what cannot be read or had.
+    """
+    chosen = choose_readers(engines or (), common.tell)
+    if isinstance(what, str | Path):
+        files = files_of(str(what), packages, arguments, common.tell)
+    else:
+        files = what
+    if isinstance(repair, str | Path):
+        repair = targets_of(Path(repair), files, Path(str(what)))
+    options = ReadingOptions(settings, base, seed)
+    with interpreting() if len(files) == 1 else nullcontext():
+        robots = examine_all(files, chosen, options, done)
+        if repair:
+            robots = write_repaired(files, robots, repair, chosen, options, done)
+    return Parity(tuple(robots), chosen, datetime.now(UTC).date().isoformat(), command)
+
+
+def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:
+    """Return the versions of the engines named, or of all that are installed.
+
+    Raises:
+        AccordError: for an unknown one, or one named that is not installed.
+    """
+    if names:
+        return {name: version_of(name) for name in names}
+    found = {}
+    for name in reader_names():
+        try:
+            found[name] = version_of(name)
+        except AccordError as error:
+            tell(f"left out: {error}")
+    if not found:
+        packages = " ".join(spec(name).package for name in default_names())
+        raise AccordError(f"no engine is installed: pip install {packages}")
+    return found
+
+
+def files_of(
+    what: str,
+    packages: Mapping[str, Path],
+    arguments: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> Sequence[Source]:
+    """Return the robots that `what` names: of a file, of a folder, or an installed one."""
+    path = Path(what)
+    if is_robot(what):
+        return [file_of(what)]
+    if path.is_dir():
+        return find_files(path, packages, arguments)
+    known = path.exists() or path == STANDARD_INPUT
+    if not known and "/" not in what and not path.suffix:
+        find_robot(what)  # names what is like it
+    file = read_robot(path, packages, arguments)
+    for line in file.notes:
+        tell(line)
+    return [file]
+
+
+def is_robot(what: str) -> bool:
+    """Return whether a robot is named that is installed."""
+    return what.replace("-", "_") in robot_names() and not Path(what).is_file()
+
+
+def file_of(name: str) -> UrdfFile:
+    """Return the URDF of an installed robot, its base as Gazebo has it."""
+    from roboaccord.gazebo.form import base_in_gazebo
+
+    robot = find_robot(name)
+    setup = Setup.of(load_scenario(robot.package, robot.name, scenario_names(robot.package)[0]))
+    text = setup.urdf(base=base_in_gazebo(setup.scenario))
+    path = share(robot.package) / "urdf" / f"{robot.name}.urdf.xacro"
+    return UrdfFile(path, robot.name, text, {})
+
+
+def targets_of(out: Path, files: Sequence[Source], what: Path) -> list[Path]:
+    """Return where repaired files go: a folder's by their place in it.
+
+    Raises:
+        AccordError: if one cannot be written there.
+    """
+    found = [out]
+    if what.is_dir():
+        inside = [file.path.absolute().relative_to(what.absolute()) for file in files]
+        names = [path.with_name(path.name.removesuffix(".xacro")) for path in inside]
+        found = [
+            out / (name if name.suffix == ".urdf" else name.with_name(f"{name.name}.urdf"))
+            for name in names
+        ]
+    for path in found:
+        check_target(path, ".urdf")
+        check_inside(out, path)
+    return found

@@ -1,0 +1,32 @@
+"""The figure of a parity check: the largest error of each robot in each engine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from roboaccord.report.curves import axis, line
+
+from roboaccord_files.parity.result import Parity
+
+
+def errors(result: Parity) -> dict[str, Any]:
+    """Return a figure of the largest error of each robot, by engine."""
+    found = {
+        engine: {
+            robot.name: robot.engines[engine].examined.worst
+            for robot in result.robots
+            if engine in robot.engines
+        }
+        for engine in result.versions
+    }
+    data = [
+        {
+            **line(engine, [*result.versions], [], []),
+            "mode": "markers",
+            "x": [name for name, worst in errors.items() if worst],
+            "y": [worst.finite for worst in errors.values() if worst],
+        }
+        for engine, errors in found.items()
+        if any(errors.values())
+    ]
+    return {"data": data, "layout": {"yaxis": {**axis("largest error, relative"), "type": "log"}}}

@@ -1,0 +1,83 @@
+"""The robots of a folder, read when they are examined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from xml.parsers import expat
+
+from roboaccord.contract.errors import AccordError
+from roboaccord.contract.files import read_bytes
+from roboaccord.description.source import parse_lines
+from roboaccord.description.urdf_file import LARGEST, NO_PACKAGES, UrdfFile, read_text
+from roboaccord.description.xacro_file import NO_ARGUMENTS
+from roboaccord.engines.formats import formats, read_robot
+
+PATTERNS = ("*.urdf", "*.urdf.xacro")
+MODELS = {"sdf": "model/joint", "mujoco": "worldbody/body"}
+"""By format, what a robot has, and a world or a part to include has not."""
+FOREIGN = ("*.sdf", "*.xml")
+
+
+@dataclass(frozen=True)
+class Unread:
+    """Hold a file that is still to be read.
+
+    Args:
+        path: of it.
+        digest: of its bytes.
+        packages: folders of ROS packages by name.
+        arguments: of a xacro file.
+    """
+
+    path: Path
+    digest: str
+    packages: Mapping[str, Path]
+    arguments: Mapping[str, str]
+
+    def read(self) -> UrdfFile:
+        """Return the file.
+
+        Raises:
+            AccordError: if it cannot be read.
+        """
+        return read_robot(self.path, self.packages, self.arguments)
+
+
+Source = UrdfFile | Unread
+
+
+def find_files(
+    folder: Path, packages: Mapping[str, Path], arguments: Mapping[str, str] = NO_ARGUMENTS
+) -> list[Unread]:
+    """Return the robots in a folder, and in those below it: URDF, and what engines read besides.
+
+    Args:
+        folder: that is searched.
+        packages: folders of ROS packages by name.
+        arguments: of xacro files.
+
+    Raises:
+        AccordError: if there is none.
+    """
+    found = {path for pattern in PATTERNS for path in folder.rglob(pattern)}
+    others = (path for pattern in FOREIGN for path in folder.rglob(pattern))
+    paths = sorted(found | {path for path in others if path.is_file() and holds_robot(path)})
+    if not paths:
+        raise AccordError(f"no URDF, SDF or MJCF of a robot in {folder}")
+    return [
+        Unread(path, sha256(read_bytes(path, LARGEST)).hexdigest(), dict(packages), dict(arguments))
+        for path in paths
+        if path.is_file()
+    ]
+
+
+def holds_robot(path: Path) -> bool:
+    """Return whether a file holds a robot in a format of an engine: no world, no scene, no part."""
+    try:
+        top, _ = parse_lines(read_text(path, NO_PACKAGES, NO_ARGUMENTS))
+    except (AccordError, expat.ExpatError, ValueError):
+        return False
+    return top.tag in formats() and top.find(MODELS.get(top.tag, ".")) is not None

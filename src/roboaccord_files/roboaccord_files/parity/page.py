@@ -1,0 +1,124 @@
+"""The page of a parity check: all robots against all engines, with causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from roboaccord.contract.results import unit_of
+
+from roboaccord_files.parity.result import (
+    DifferenceCause,
+    EngineParity,
+    Parity,
+    ReadingStatus,
+    Repair,
+    RobotParity,
+)
+
+LINES = 40  # that an engine printed
+
+
+def render_parity(result: Parity) -> str:
+    """Return the page as HTML."""
+    from roboaccord.report.plots import render_page
+
+    robots, engines = result.robots, list(result.versions)
+    title = robots[0].name if len(robots) == 1 else f"{len(robots)} robots"
+    return render_page(
+        "parity.html",
+        place=__package__,
+        title=f"What engines make of {title}",
+        lead=f"{result.alike} of {len(robots)} read alike by the reference, {', '.join(engines)}.",
+        result=result,
+        engines=engines,
+        groups={robot.file: group_causes(robot) for robot in robots},
+        messages={robot.file: message_lines(robot, LINES) for robot in result.robots},
+        apart={robot.file: apart_lines(robot) for robot in robots},
+        body_lines=body_lines,
+        unit=unit_of(RobotParity, "mass"),
+    )
+
+
+def error_text(error: float | None) -> str:
+    """Return an error in one digit, nothing for none."""
+    return "" if error is None else f"{error:.0e}"
+
+
+@dataclass(frozen=True)
+class CauseRow:
+    """Hold a cause of an engine with all its places, and its proof in words."""
+
+    engine: str
+    cause: str
+    where: list[str]
+    before: str
+    after: str
+    fix: str
+
+
+def group_causes(robot: RobotParity) -> list[CauseRow]:
+    """Return the causes of a robot's differences, those of one proof as one."""
+    found = dict[tuple[str, str, float | None, float | None], CauseRow]()
+    for name, engine in robot.engines.items():
+        for cause in engine.examined.causes:
+            key = name, cause.cause, cause.before, cause.after
+            proof = _with_it(cause, engine), error_text(cause.after)
+            row = CauseRow(name, cause.cause, [], *proof, cause.fix)
+            found.setdefault(key, row).where.extend(cause.places)
+    return list(found.values())
+
+
+def _with_it(cause: DifferenceCause, engine: EngineParity) -> str:
+    """Return what an engine makes of a robot with this cause alone, nothing if not proven."""
+    if cause.before is not None or cause.after is None:
+        return error_text(cause.before)
+    # What mimic does changes no status: an engine that reads the rest alike refuses that.
+    return (
+        "refused" if engine.status in (ReadingStatus.SAME, ReadingStatus.REFUSED) else "not finite"
+    )
+
+
+def message_lines(robot: RobotParity, most: int) -> list[str]:
+    """Return the messages of engines that differ, refuse, or do not load the file's meshes.
+
+    Args:
+        robot: with its engines.
+        most: lines of an engine.
+    """
+    found = list[str]()
+    for name, engine in robot.engines.items():
+        messages = [engine.shipped.refusal] if engine.shipped.refusal else []
+        messages += engine.messages if engine.status is not ReadingStatus.SAME else ()
+        lines = [*dict.fromkeys(line for line in messages if line)]
+        found += [f"{name}: {line}" for line in lines[:most]]
+        if len(lines) > most:
+            found.append(f"{name}: {len(lines) - most} more lines: --json")
+    return found
+
+
+def apart_lines(robot: RobotParity) -> list[str]:
+    """Return a line for each engine that has what is kept apart otherwise than the file."""
+    lines = list[str]()
+    for name, engine in robot.engines.items():
+        apart = engine.examined.apart
+        found = [
+            f"{quantity} of {len(places)} joint{'s' * (len(places) > 1)}"
+            for quantity, places in apart.joints.items()
+        ]
+        for kind, (wanted, have) in engine.shipped.geometry.items():
+            found.append(f"{have} collision shapes of kind {kind} for {wanted}")
+        if apart.refused:
+            found.append(f"with mimic and transmissions: {apart.refused}")
+        if found:
+            lines.append(f"not compared, but different in {name}: {', '.join(found)}")
+    return lines
+
+
+def body_lines(repair: Repair) -> list[str]:
+    """Return mass, moments of inertia and reach, as shipped and repaired."""
+    rows = (
+        f"{name}: {body.mass:.6g} kg, {' '.join(f'{x:.6g}' for x in body.moments)} kg m^2 about "
+        f"the centre of mass at q = 0, reach {body.reach:.6g} m"
+        for name, body in (("as shipped", repair.before), ("repaired", repair.after))
+    )
+    return [*rows]

@@ -1,0 +1,174 @@
+"""Causes by property: what is off in a reading, proven by giving the reference the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+from roboaccord.contract.errors import AccordError
+from roboaccord.crosscheck.differences import Difference, Name
+from roboaccord.description.tree import Tree
+from roboaccord.engines.model import LinkProperties
+from roboaccord.engines.reading import Reading
+
+from roboaccord_files.parity.ablation import Outcome
+from roboaccord_files.parity.compare import (
+    DYNAMICS,
+    ReferenceReading,
+    compare,
+    kept,
+    lumps,
+    relative_poses,
+)
+from roboaccord_files.parity.result import DifferenceCause
+from roboaccord_files.repair.trap import Trap
+
+DOUBLE = "duplicate joint name"
+OF_LINKS = ("link", "mass", "centre", "inertia")
+DEGREES = 180.0 / np.pi
+LIKE = 1e-6  # relative: how close numbers are that are taken for the same
+
+
+def by_property(outcome: Outcome, traps: Sequence[Trap]) -> list[DifferenceCause]:
+    """Return what is off in a reading, link by link, proven by giving the reference the same.
+
+    Args:
+        outcome: of a text without the traps that the ablation has found.
+        traps: of the engine's own text, for the names of causes.
+    """
+    reading, reference = outcome.reading, outcome.reference
+    if reading is None or reference is None:
+        return []
+    places = dict[str, list[Difference]]()
+    for d in outcome.differences:
+        if d.excess > 1.0 and d.quantity not in DYNAMICS:
+            places.setdefault(d.where, []).append(d)
+    tree = reference.tree
+    named = _upmost(tree, places)
+    found = []
+    for place in named:
+        others = [name for name in named if name != place]
+        before = _with(reference, reading, others)
+        after = _with(reference, reading, named)
+        name = _name(places[place], reference, reading, traps)
+        twice = [t for t in traps if t.cause == DOUBLE and name.quantity == "joint dropped"]
+        where = twice[0].where if twice else (name.where,)
+        found.append(
+            DifferenceCause(DOUBLE if twice else name.quantity, where, before, after, name.text)
+        )
+    return list(dict.fromkeys(found))
+
+
+def _upmost(tree: Tree, places: dict[str, list[Difference]]) -> list[str]:
+    """Return places in tree order, joints left out whose origin is off with one above them."""
+    above = {joint.child: joint for joint in tree.joints}
+    moved = {n for n, ds in places.items() if {"origin", "joint"} & {d.quantity for d in ds}}
+
+    def carried(parent: str) -> bool:
+        while parent in above:
+            if above[parent].name in moved:
+                return True
+            parent = above[parent].parent
+        return False
+
+    joints = [j.name for j in tree.joints if j.name in places and not carried(j.parent)]
+    links = [k.name for k in tree.links if k.name in places]
+    return [
+        *links,
+        *joints,
+        *(n for n in places if n not in {*links, *(j.name for j in tree.joints)}),
+    ]
+
+
+def _with(reference: ReferenceReading, reading: Reading, places: Iterable[str]) -> float | None:
+    """Return the error against a reference that has the reading's own links and joints."""
+    tree = reference.tree
+    for place in places:
+        tree = _transplant(tree, reference, reading, place)
+    try:
+        changed = ReferenceReading(tree, reference.question, reference.rounded)
+    except AccordError:
+        return None
+    return compare(changed, reading)[0].finite
+
+
+def _transplant(tree: Tree, reference: ReferenceReading, reading: Reading, place: str) -> Tree:
+    links, joints = list(tree.links), list(tree.joints)
+    if place in reading.links:
+        have, members = reading.links[place], lumps(reference, reading).get(place, ())
+        for i, link in enumerate(links):
+            if link.name == place:
+                links[i] = replace(link, mass=have.mass, centre=have.centre, inertia=have.inertia)
+            elif link.name in members:
+                links[i] = replace(link, mass=0.0, inertia=np.zeros((3, 3)))
+    for i, joint in enumerate(joints):
+        if joint.name == place and place in reading.hinges:
+            hinge, poses = reading.hinges[place], relative_poses(tree, tree.links[0].name)
+            at, turn = poses[joint.parent]
+            joints[i] = replace(
+                joint,
+                position=turn.T @ (hinge.anchor - at),
+                axis=poses[joint.child][1].T @ hinge.axis,
+                lower=hinge.lower,
+                upper=hinge.upper,
+                kind="revolute" if joint.kind == "continuous" else joint.kind,
+            )
+    return replace(tree, links=tuple(links), joints=tuple(joints))
+
+
+def _name(
+    differences: Sequence[Difference],
+    reference: ReferenceReading,
+    reading: Reading,
+    traps: Sequence[Trap],
+) -> Name:
+    """Name a cause and its cure, from what is off at one place."""
+    place, off = differences[0].where, {d.quantity: d.text for d in differences}
+    for trap in traps:
+        of_link = trap.cause.startswith("0 kg") or "inertia" in trap.cause
+        if place in trap.where and (of_link and off.keys() & set(OF_LINKS)):
+            return Name(trap.cause, place, trap.fix)
+    if off.keys() & {"link", "joint"}:
+        kind = "link" if "link" in off else "joint"
+        text = "check the link that carries it: that was lost with all that is attached to it"
+        return Name(f"{kind} dropped", place, text)
+    if off.keys() & set(OF_LINKS):
+        return _name_link(place, kept(reference, reading)[place], reading.links[place], off)
+    want, have = reference.reading.hinges[place], reading.hinges[place]
+    if "axis" in off:
+        if np.allclose(want.axis, -have.axis, atol=LIKE):
+            return Name("axis flipped", place, "reverse the sign of the joint's <axis>")
+        return Name("axis", place, f"the axis is {off['axis']}")
+    if "origin" in off:
+        return Name("origin", place, "the joint's <origin> is read differently")
+    ends = np.array([[want.lower, want.upper], [have.lower, have.upper]])
+    if np.isfinite(ends).all() and ends.any():
+        ratio = float(np.abs(ends[1]).max() / (np.abs(ends[0]).max() or 1.0))
+        if abs(ratio / DEGREES - 1.0) < 1e-3:
+            return Name("limit in degrees", place, "write lower and upper in rad")
+    text = f"write lower and upper: it has {have.lower:.4g} to {have.upper:.4g}"
+    return Name("limit", place, text)
+
+
+def _name_link(
+    place: str, want: LinkProperties, have: LinkProperties, off: Mapping[str, str]
+) -> Name:
+    if not have.mass and want.mass:
+        text = "the link has no mass there: write its <inertial>"
+        return Name("missing inertial", place, text)
+    if "mass" in off:
+        text = f"the mass is {off['mass']}: {have.mass:.6g} kg for {want.mass:.6g}"
+        return Name("mass", place, text)
+    if "centre" in off:
+        return Name("centre", place, "the centre of mass is read differently")
+    mine, axes = np.linalg.eigh(have.inertia)
+    other, frame = np.linalg.eigh(want.inertia)
+    if np.allclose(mine, other, rtol=LIKE, atol=0.0):
+        same = np.isclose(mine, mine[:, None], rtol=LIKE, atol=0.0)  # of equal ones, any axes do
+        left, _, right = np.linalg.svd(np.where(same, frame.T @ axes, 0.0))
+        turn = frame @ left @ right @ axes.T
+        angle = np.degrees(np.arccos(np.clip((np.trace(turn) - 1.0) / 2.0, -1.0, 1.0)))
+        text = f"the inertial's axes are {angle:.3g} degrees off: look at rpy"
+        return Name("inertial rotated", place, text)
+    return Name("inertia", place, "the moments of inertia are read differently")

@@ -1,0 +1,132 @@
+"""Files repaired: what is certain is written, and the engines are asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from roboaccord.contract.files import writing
+from roboaccord.description.tree import Tree
+from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.run.output import make_folder
+
+from roboaccord_files.parity.bench import Bench, ReadingOptions
+from roboaccord_files.parity.collection import examine_all
+from roboaccord_files.parity.compare import lump
+from roboaccord_files.parity.files import Source, Unread
+from roboaccord_files.parity.result import Body, Done, ReadingStatus, Repair, RobotParity, errors_of
+from roboaccord_files.repair.edits import applied, unified
+from roboaccord_files.repair.find import find_traps, written
+from roboaccord_files.repair.joints import MIMIC
+from roboaccord_files.repair.trap import Trap
+from roboaccord_files.rules.find import rule_of
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """Hold the text of a file after its certain repairs, as bytes.
+
+    Args:
+        data: the text.
+        diff: from what was shipped, unified, with why.
+        done: what was repaired.
+        needs: numbers that only the robot's maker knows, a line each.
+    """
+
+    data: bytes
+    diff: str
+    done: tuple[Trap, ...]
+    needs: tuple[str, ...]
+
+
+def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
+    """Return a file with the repairs of the causes named that are certain."""
+    traps = [trap for trap in find_traps(file.text) if trap.cause in causes]
+    done = tuple(trap for trap in traps if trap.certain)
+    needs = (
+        f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
+    )
+    data = file.shipped()
+    found = written(data, done)
+    diff = unified(data, found, file.path.name)
+    return Repaired(applied(data, found), diff, done, tuple(dict.fromkeys(needs)))
+
+
+def body_of(tree: Tree) -> Body:
+    """Return what a robot is as a whole, at q = 0."""
+    root, reach = tree.links[0].name, {tree.links[0].name: 0.0}
+    for joint in tree.joints:
+        reach[joint.child] = reach[joint.parent] + float(np.linalg.norm(joint.position))
+    whole = lump(tree, root, [link.name for link in tree.links])
+    moments = np.linalg.eigvalsh(whole.inertia)
+    return Body(whole.mass, tuple(map(float, moments)), max(reach.values()))
+
+
+def write_repaired(
+    sources: Sequence[Source],
+    robots: Sequence[RobotParity],
+    targets: Sequence[Path],
+    engines: Mapping[str, str],
+    options: ReadingOptions,
+    done: Done,
+) -> list[RobotParity]:
+    """Write each file with the certain repairs of its causes and errors, and examine it again.
+
+    A repair that gives another engine a cause is followed by that one's.
+
+    Args:
+        sources: files of the robots.
+        robots: what was found of them.
+        targets: files to write.
+        engines, options, done: as of `examine_all`.
+
+    Returns:
+        The robots with their repair.
+    """
+    repaired, wanted = list(robots), [flaws_of(robot) for robot in robots]
+    left = [i for i, robot in enumerate(robots) if not robot.unread]
+    files = {
+        i: each.read() if isinstance(each, Unread) else each
+        for i, each in enumerate(sources)
+        if i in left
+    }
+    while left:
+        texts = [repair(files[i], wanted[i]) for i in left]
+        again = [files[i].changed(text.data) for i, text in zip(left, texts, strict=True)]
+        found, more = examine_all(again, engines, options, done), list[int]()
+        for i, robot, text, file in zip(left, found, texts, again, strict=True):
+            make_folder(targets[i].parent)
+            with writing(targets[i], ".urdf") as draft:
+                draft.write_bytes(text.data)
+            bodies = (body_of(Bench(each, options.base).tree) for each in (files[i], file))
+            causes = causes_of(robot)
+            statuses = {name: engine.status for name, engine in robot.engines.items()}
+            result = Repair(
+                text.done, statuses, tuple(sorted(causes)), text.diff, text.needs, *bodies
+            )
+            repaired[i] = replace(robots[i], repair=result)
+            if causes - wanted[i]:
+                more.append(i)
+            wanted[i] |= causes
+        left = more
+    return repaired
+
+
+def flaws_of(robot: RobotParity) -> set[str]:
+    """Return what is to be repaired: causes, errors by the rules, and what any reader is spared."""
+    errors = {finding.rule for finding in errors_of(robot)}
+    wrong = {trap.cause for trap in robot.traps if rule_of(trap.cause) in errors}
+    return causes_of(robot) | wrong | {"number blanks", "axis length"}
+
+
+def causes_of(robot: RobotParity) -> set[str]:
+    """Return the causes that make an engine differ from the reference, or refuse the robot."""
+    return {
+        cause.cause
+        for engine in robot.engines.values()
+        if engine.status in (ReadingStatus.DIFFER, ReadingStatus.REFUSED)
+        for cause in engine.examined.causes
+        if cause.cause != MIMIC
+    }

@@ -1,0 +1,134 @@
+"""What `accord parity` shows: tables of engines, causes, many robots, and repairs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.console import RenderableType
+from rich.text import Text
+from roboaccord.cli.console import make_table
+from roboaccord.contract.results import unit_of
+
+from roboaccord_files.parity.page import (
+    apart_lines,
+    body_lines,
+    error_text,
+    group_causes,
+    message_lines,
+)
+from roboaccord_files.parity.result import Parity, ReadingStatus, RobotParity, errors_of
+from roboaccord_files.rules.findings import Severity
+
+COLOURS = {
+    ReadingStatus.SAME: "green",
+    ReadingStatus.DIFFER: "red",
+    ReadingStatus.REFUSED: "yellow",
+    ReadingStatus.UNDECIDED: "magenta",
+}
+NAMED = 3  # links or joints of a cause that the table names
+REST: tuple[Severity, ...] = ("warning", "note")  # findings that are counted
+MESSAGES = 3  # lines that an engine printed
+
+
+def shown_of(result: Parity) -> list[RenderableType]:
+    """Return the tables of a robot, or of many, and what was repaired."""
+    robots = result.robots
+    shown = robot_shown(robots[0]) if len(robots) == 1 else fleet_shown(result)
+    alone = len(robots) == 1
+    return [*shown, *(line for robot in robots for line in repair_lines(robot, alone))]
+
+
+def status_text(status: ReadingStatus) -> Text:
+    """Return a status in its colour."""
+    return Text(status, COLOURS[status])
+
+
+def robot_shown(robot: RobotParity) -> list[RenderableType]:
+    """Return the tables of one robot: engines, then causes."""
+    unit = unit_of(RobotParity, "mass")
+    table = make_table(
+        "engine", "settings", "as read", "with\nours", "as\nshipped", f"mass\n{unit}", "worst",
+        "error", title=f"{robot.name}: {robot.joints} joints, {robot.mass:.6g} {unit}, "
+        f"base {robot.base}",
+        words=["settings", "as read", "with\nours", "as\nshipped"], text=["worst"],
+    )  # fmt: skip
+    for name, engine in robot.engines.items():
+        found, worst = engine.examined, engine.examined.worst
+        table.add_row(
+            name,
+            found.settings,
+            status_text(found.status),
+            found.accord,
+            engine.shipped.status,
+            "" if found.mass is None else f"{found.mass:.6g}",
+            f"{worst.quantity} {worst.where}" if worst else " ",
+            error_text(worst.finite) if worst else "",
+        )
+    versions = ", ".join(f"{name} {e.examined.version}" for name, e in robot.engines.items())
+    rules = list[RenderableType](errors_of(robot))
+    counts = Counter(each.severity for each in robot.findings)
+    rest = [f"{counts[kind]} {kind}{'s' * (counts[kind] > 1)}" for kind in REST if counts[kind]]
+    if rest:
+        rules.append(Text(f"{' and '.join(rest)} on the file: accord check {robot.file}"))
+    words = [Text(line, "dim") for line in message_lines(robot, MESSAGES)]
+    return [
+        table,
+        Text(versions),
+        *causes_shown(robot),
+        *words,
+        *map(Text, apart_lines(robot)),
+        *rules,
+    ]
+
+
+def causes_shown(robot: RobotParity) -> list[RenderableType]:
+    """Return the table of causes, and a line for each cure."""
+    table = make_table("engine", "cause", "where", "with it", "without", words=["cause"],
+                       text=["where"])  # fmt: skip
+    rows = group_causes(robot)
+    for row in rows:
+        table.add_row(row.engine, row.cause, Text(places_text(row.where)), row.before, row.after)
+    if not rows:
+        return []
+    fixes = {row.cause: row.fix for row in rows}
+    return [table, *(Text.assemble((f"{cause}: ", "bold"), fix) for cause, fix in fixes.items())]
+
+
+def places_text(places: Sequence[str]) -> str:
+    """Return the first places, and how many there are more."""
+    more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
+    return ", ".join(places[:NAMED]) + more
+
+
+def fleet_shown(result: Parity) -> list[RenderableType]:
+    """Return the tables of many robots: their status, and how often each is."""
+    engines = list(result.versions)
+    table = make_table("robot", "joints", *engines, words=engines)
+    for robot in result.robots:
+        cells = [status_text(engine.status) for engine in robot.engines.values()]
+        table.add_row(robot.name, str(robot.joints), *cells)
+    total = make_table("engine", *COLOURS, "causes", text=["causes"])
+    for name, count in result.counts.items():
+        most = sorted(count.causes.items(), key=lambda pair: -pair[1])
+        causes = ", ".join(f"{cause} {n}" for cause, n in most)
+        total.add_row(name, *map(str, count.statuses.values()), causes)
+    versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
+    alike = f"all read {result.alike} of {len(result.robots)} robots alike; {versions}"
+    wrong = sum(bool(errors_of(robot)) for robot in result.robots)
+    rules = [Text(f"the rules find errors in {wrong}: accord check FILE")] if wrong else []
+    return [table, total, Text(alike), *rules]
+
+
+def repair_lines(robot: RobotParity, alone: bool) -> Iterator[str]:
+    """Yield repairs, what they need, and the engines' verdicts; of one robot the diff, too."""
+    if robot.repair is None:
+        return
+    for flaw in robot.repair.repairs:
+        yield f"repaired in {robot.name}: {flaw.cause} at {places_text(flaw.where)}: {flaw.fix}"
+    yield from robot.repair.diff.splitlines() if alone else ()
+    yield from (f"{robot.name} {line}" for line in robot.repair.needs)
+    yield from body_lines(robot.repair) if alone else ()
+    statuses = ", ".join(f"{name} {status}" for name, status in robot.repair.repaired.items())
+    left = f"; left: {', '.join(robot.repair.left)}" if robot.repair.left else ""
+    yield f"after repair {robot.name}: {statuses}{left}"

@@ -1,0 +1,93 @@
+"""Traps of inertias: what no body has, and what engines refuse by round-off."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Iterator
+
+import numpy as np
+from roboaccord.contract.state import Array
+
+from roboaccord_files.repair.inertial import change_inertia, inertials
+from roboaccord_files.repair.masses import MOMENT
+from roboaccord_files.repair.trap import Trap
+
+REFUSED = 1e-14  # kg m^2: MuJoCo refuses smaller principal moments
+LEAST = 2.0 * REFUSED
+ROUND, SLACK = 1e-9, 1e-12  # of the largest moment: what a file may be rounded by, and round-off
+
+
+def unphysical(top: ET.Element) -> Iterator[Trap]:
+    """Yield inertias that are not physical, or by so little that round-off decides it."""
+    negative, rounded, broken, flat, point, vanishing = (list[str]() for _ in range(6))
+    for name, (mass, inertia) in inertials(top).items():
+        moments, short = np.linalg.eigvalsh(inertia), shortage(inertia)
+        if mass <= 0.0 and not inertia.any():
+            continue
+        if short > SLACK * abs(moments[2]):
+            one = np.sum(np.diag(inertia) < 0.0) == 1 and shortage(_upright(inertia)) <= 0.0
+            near = rounded if short <= ROUND * moments[2] else broken
+            (negative if one else near).append(name)
+        elif moments[0] <= SLACK * moments[2]:
+            (flat if moments[2] >= LEAST / ROUND else point).append(name)
+        elif moments[0] < REFUSED:
+            vanishing.append(name)
+        elif _is_on_edge(inertia):
+            rounded.append(name)
+    bad, thin = "non-physical inertia", "zero principal moment"
+    for cause, places, change, fix in (
+        (bad, negative, _upright, "reverse the negative moment's sign: no other entry is wrong"),
+        ("rounded inertia", rounded, _nudged, "raise the moment that rounding cut, by 1e-9 of it"),
+        (bad, broken, _sphere, "correct the inertia: no body has these principal moments"),
+        (thin, flat, _nudged, "give the link a thickness: 1e-9 of its largest moment is enough"),
+        (thin, point, _sphere, "give the link an inertia: one of 0 is refused"),
+        ("vanishing inertia", vanishing, _sphere, "give it its inertia, or take <inertial> away"),
+    ):
+        certain = change is not _sphere
+        edit, needs = change_inertia(change), "" if certain else "inertia"
+        yield Trap(cause, tuple(places), fix, edit, certain, needs=needs)
+
+
+def shortage(inertia: Array) -> float:
+    """Return what a principal moment falls short of by 0 and the triangle inequality [kg m^2]."""
+    moments = np.linalg.eigvalsh(inertia)
+    return float(max(-moments[0], moments[2] - moments[1] - moments[0]))
+
+
+def moments_text(inertia: Array) -> str:
+    """Return in words which condition the principal moments of an inertia (3, 3) break."""
+    moments = np.linalg.eigvalsh(inertia)
+    first, second, third = (f"{moment:.6g}" for moment in moments)
+    if moments[0] < 0.0:
+        return f"{first} kg m^2 is below 0"
+    return f"{third} kg m^2 is more than {first} + {second}"
+
+
+def _is_on_edge(inertia: Array) -> bool:
+    """Return whether round-off decides if the largest moment is more than the sum of the others."""
+    first, second, third = np.linalg.eigvalsh(inertia)
+    if np.count_nonzero(inertia - np.diag(np.diag(inertia))):
+        return bool(abs(third - second - first) <= SLACK * third)
+    return bool(first + second < third)
+
+
+def _upright(inertia: Array) -> Array:
+    return np.asarray(inertia + 2.0 * np.diag(np.maximum(-np.diag(inertia), 0.0)))
+
+
+def _nudged(inertia: Array) -> Array:
+    """Return a physical inertia next to one that is nearly so: one moment raised, or all three."""
+    largest = np.linalg.eigvalsh(inertia)[2]
+    step = float(f"{max(shortage(inertia), 0.0) + ROUND * largest:.1e}")
+    order = np.argsort(np.diag(inertia))
+    for rows in (*order[:, None], order):
+        new = inertia.copy()
+        new[rows, rows] += step
+        if shortage(new) < 0.0:
+            break
+    return new
+
+
+def _sphere(inertia: Array) -> Array:
+    """Return a physical inertia of the same trace, if that is one."""
+    return np.eye(3) * max(float(np.trace(inertia)) / 3.0, MOMENT)

@@ -1,0 +1,107 @@
+"""Traps of joints: axes, types that few readers know, mimics, loops, and steep pitches."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from collections.abc import Collection, Iterator
+
+from roboaccord.description.degrees import DEGREES
+from roboaccord.description.tree import MOVING
+
+from roboaccord_files.repair.trap import Trap, each_of
+
+STEEP = 0.99999  # sine of a pitch from which urdfdom takes it for 90 degrees
+LONG = 1e-3  # by which the length of an axis may differ from 1
+MIMIC = "mimic"  # a cause, and the element and its kind
+
+
+def axes(top: ET.Element) -> Iterator[Trap]:
+    """Yield axes whose length is not 1."""
+    names = []
+    for joint in top.findall("joint"):
+        axis = joint.find("axis")
+        if joint.get("type") in MOVING and axis is not None:
+            length = math.hypot(*map(float, axis.get("xyz", "1 0 0").split()))
+            if length and abs(length - 1.0) > LONG:
+                names.append(joint.get("name", ""))
+    yield Trap("axis length", tuple(names), "divide it by its length", _normalise, of="joint")
+
+
+def _normalise(top: ET.Element, places: Collection[str]) -> None:
+    for joint, _ in each_of(top, "joint", places):
+        for axis in joint.findall("axis"):
+            values = [float(word) for word in axis.get("xyz", "1 0 0").split()]
+            words = (repr(x / math.hypot(*values)).removesuffix(".0") for x in values)
+            axis.set("xyz", " ".join(words))
+
+
+def mimic(top: ET.Element) -> Iterator[Trap]:
+    """Yield joints that mimic others."""
+    names = tuple(e.get("name", "") for e in top.findall("joint") if e.find(MIMIC) is not None)
+    fix = "state the constraint in each engine's own model; no two readers take <mimic> alike"
+
+    def repair(top: ET.Element, places: Collection[str]) -> None:
+        for joint, _ in each_of(top, "joint", places):
+            for element in joint.findall(MIMIC):
+                joint.remove(element)
+
+    yield Trap(MIMIC, names, fix, repair, certain=False, of="joint")
+
+
+def steep(top: ET.Element) -> Iterator[Trap]:
+    """Yield fixed joints near a pitch of 90 degrees, but not at it.
+
+    From a sine of 0.99999 on urdfdom takes the pitch for 90 degrees, so that SDFormat lumps the
+    link up to 4.5 mrad off.
+    """
+    names = []
+    for joint in top.findall("joint[@type='fixed']"):
+        pitch = _pitch(joint)
+        off = abs(abs(pitch) - math.pi / 2)
+        if off > 1e-7 and abs(math.sin(pitch)) > STEEP:
+            names.append(joint.get("name", ""))
+
+    def upright(top: ET.Element, places: Collection[str]) -> None:
+        for joint, _ in each_of(top, "joint", places):
+            origin = joint.find("origin")
+            if origin is not None:
+                roll, _, yaw = origin.get("rpy", "0 0 0").split()
+                origin.set("rpy", f"{roll} {math.copysign(math.pi / 2, _pitch(joint))!r} {yaw}")
+
+    fix = "urdfdom takes the pitch for 90 degrees: write it so, or turn the link's own frame"
+    yield Trap("pitch near 90 degrees", tuple(names), fix, upright, certain=False, of="joint")
+
+
+def _pitch(joint: ET.Element) -> float:
+    origin = joint.find("origin")
+    return float(origin.get("rpy", "0 0 0").split()[1]) if origin is not None else 0.0
+
+
+def several_degrees(top: ET.Element) -> Iterator[Trap]:
+    """Yield joints of other types than most readers know."""
+    for kind in DEGREES:
+        names = tuple(e.get("name", "") for e in top.findall(f"joint[@type='{kind}']"))
+        fix = f"few readers know a {kind} joint: write slides and hinges, or let the base be free"
+        yield Trap(f"{kind} joint", names, fix, _weld, certain=False, of="joint")
+    known = (*MOVING, "fixed", *DEGREES)
+    names = tuple(e.get("name", "") for e in top.findall("joint") if e.get("type") not in known)
+    fix = "URDF has no such type: write slides and hinges"
+    yield Trap("joint type", names, fix, _weld, certain=False, of="joint")
+
+
+def _weld(top: ET.Element, places: Collection[str]) -> None:
+    for joint, _ in each_of(top, "joint", places):
+        joint.set("type", "fixed")
+
+
+def loops(top: ET.Element) -> Iterator[Trap]:
+    """Yield joints that close a loop."""
+    names = tuple(e.get("name", "") for e in top.findall("loop_joint"))
+    fix = "URDF has no loops: state the constraint in each engine's own model"
+
+    def cut(top: ET.Element, places: Collection[str]) -> None:
+        for element, _ in each_of(top, "loop_joint", places):
+            top.remove(element)
+
+    yield Trap("loop joint", names, fix, cut, certain=False, of="loop_joint")

@@ -1,0 +1,108 @@
+"""Traps of names: two of one name, blanks around numbers, a root that is declared nowhere."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections import Counter
+from collections.abc import Collection, Iterator
+from itertools import count
+
+from roboaccord.description.source import NUMBERS, end
+
+from roboaccord_files.repair.joints import MIMIC
+from roboaccord_files.repair.trap import Edit, Trap
+
+
+def duplicates(top: ET.Element) -> Iterator[Trap]:
+    """Yield joints, and links, that have one name."""
+    for kind in ("joint", "link"):
+        counts = Counter(e.get("name", "") for e in top.findall(kind))
+        names = tuple(name for name, count in counts.items() if count > 1)
+        fix = f"give each {kind} a name of its own"
+        yield Trap(f"duplicate {kind} name", names, fix, _number(kind), kind == "joint", kind)
+
+
+def _number(kind: str) -> Edit:
+    def repair(top: ET.Element, places: Collection[str]) -> None:
+        for name in places:
+            same = [e for e in top.findall(kind) if e.get("name") == name]
+            for element in same[1:]:
+                element.set("name", free_name(top, f"{name}_{{}}"))
+
+    return repair
+
+
+def free_name(top: ET.Element, pattern: str) -> str:
+    """Return the first name by a pattern that no link or joint has, from 2 on."""
+    taken = {element.get("name") for element in top}
+    return next(name for i in count(2) if (name := pattern.format(i)) not in taken)
+
+
+def shared_names(top: ET.Element) -> Iterator[Trap]:
+    """Yield joints that have the name of a link."""
+    links = {e.get("name", "") for e in top.findall("link")}
+    names = [n for e in top.findall("joint") if (n := e.get("name", "")) in links]
+    elsewhere = {e.get("reference", "") for e in top.findall("gazebo")}
+    elsewhere |= {(e.text or "").strip() for e in top.iter()}
+    fix = "rename the joint, as NAME_joint: SDF has one namespace for links and joints"
+    for certain in (True, False):
+        here = tuple(name for name in names if (name not in elsewhere) == certain)
+        yield Trap("joint and link share a name", here, fix, _rename, certain, "joint")
+
+
+def _rename(top: ET.Element, places: Collection[str]) -> None:
+    """Rename joints, and what mimics or drives them."""
+    for name in places:
+        taken = {element.get("name") for element in top}
+        new = f"{name}_joint"
+        new = new if new not in taken else free_name(top, f"{new}_{{}}")
+        for element in top.iter():
+            for tag, key in (("joint", "name"), (MIMIC, "joint")):
+                if element.tag == tag and element.get(key) == name:
+                    element.set(key, new)
+
+
+def blanks(top: ET.Element) -> Iterator[Trap]:
+    """Yield links and joints with a number between blanks."""
+    for tag in ("link", "joint"):
+        names = tuple(e.get("name", "") for e in top.findall(tag) if [*_blank(e)])
+        yield Trap("number blanks", names, "take the blanks away", _strip, of=tag)
+
+
+def _blank(owner: ET.Element) -> Iterator[tuple[ET.Element, str]]:
+    """Yield the elements and attributes of a link or joint with a number between blanks."""
+    for element in owner.iter():
+        for key in {*NUMBERS.get(element.tag, ())} - {"xyz", "rpy"}:
+            text = element.get(key, "")
+            if text != text.strip() and text.strip():
+                yield element, key
+
+
+def _strip(top: ET.Element, places: Collection[str]) -> None:
+    for owner in top:
+        if owner.get("name") in places:
+            for element, key in _blank(owner):
+                element.set(key, element.get(key, "").strip())
+
+
+def nameless(top: ET.Element) -> Iterator[Trap]:
+    """Yield a robot without a name."""
+    where = () if top.get("name", "").strip() else ("",)
+
+    def name(top: ET.Element, _: Collection[str]) -> None:
+        top.set("name", "robot")
+
+    yield Trap("name missing", where, 'name the robot: <robot name="...">', name, certain=False)
+
+
+def undeclared_world(top: ET.Element) -> Iterator[Trap]:
+    """Yield joints whose parent is a world that is not declared."""
+    if top.find("link[@name='world']") is None:
+        named = (e for e in top.findall("joint") if end(e, "parent") == "world")
+        fix = 'declare it: <link name="world"/>'
+
+        def declare(top: ET.Element, _: Collection[str]) -> None:
+            top.append(ET.Element("link", name="world"))
+
+        names = tuple(e.get("name", "") for e in named)
+        yield Trap("world undeclared", names, fix, declare, of="joint")

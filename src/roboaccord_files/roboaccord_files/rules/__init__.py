@@ -1,0 +1,6 @@
+"""Rules for a URDF: what is wrong in the text, on which line, and its cure, without any engine.
+
+A rule is a row of rules.yaml and a finder in the module of its subject (units, joints, names,
+parts, extensions); find.py lists the finders, table.py reads the rows, command.py is the command.
+A new rule needs both, a planted fault in test/planted/faults.yaml, and its name in docs/rules.md.
+"""

@@ -1,0 +1,90 @@
+"""What `<gazebo>` in a URDF makes Gazebo do, and no other engine.
+
+As SDFormat 12.3 converts it: a test asks its tool. A tag that it drops where it stands is named.
+"""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from collections.abc import Collection, Mapping
+
+from roboaccord.description.broken import Found
+from roboaccord.description.source import label
+
+from roboaccord_files.rules.source import Source
+from roboaccord_files.rules.table import read_table
+
+OF_MOTION = ("gazebo-damping", "gazebo-joint")  # of which a fixed joint loses nothing
+KEEP = ("preserveFixedJoint", "disableFixedJointLumping")
+TRUE = ("true", "yes", "1")
+NOTHING = ("", "0", "false", "no")
+JOINT, WELD = "joint that moves", "fixed joint"
+KEPT = "fixed joint with <preserveFixedJoint>"
+_TABLE = read_table("extensions.yaml")
+EFFECTS: Mapping[str, tuple[str, str]] = {n: (r["does"], r["cure"]) for n, r in _TABLE.items()}
+"""By rule, what Gazebo does and what to write instead."""
+TAGS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    tag: (rule, tuple(places["of"]))
+    for rule, row in _TABLE.items() for places in row["tags"] for tag in places["named"]
+}  # fmt: skip
+"""By tag of `<gazebo>`, its rule and where SDFormat reads it."""
+
+
+def find_extensions(source: Source) -> Found:
+    """Yield what Gazebo alone does with a robot: a finding for each rule in a `<gazebo>`."""
+    blocks = source.top.findall("gazebo")
+    fixed, hinged = (
+        {b.get("reference", "") for b in blocks for e in b.findall(tag) if _acts(e)} for tag in KEEP
+    )
+    for block in blocks:
+        name = block.get("reference", "")
+        owner = source.links.get(name, source.joints.get(name)) if name else source.top
+        if owner is None:
+            continue  # which is a rule of its own
+        found = dict[str, list[ET.Element]]()
+        for each in block:
+            rule, places = TAGS.get(each.tag, ("", ()))
+            here = _places(owner, fixed | hinged)
+            if not rule or not _acts(each) or (here == {WELD} and rule in OF_MOTION):
+                continue
+            if here.isdisjoint(places):
+                message = f"{label(owner)}: SDFormat does nothing with <{each.tag}> here"
+                yield "gazebo-misplaced", each, message, f"write it for a {' or a '.join(places)}"
+                continue
+            if rule == "gazebo-hinge" and name in fixed:
+                rule = "gazebo-lumping"
+            found.setdefault(rule, []).append(each)
+        for rule, elements in found.items():
+            does, cure = EFFECTS[rule]
+            tags = ", ".join(dict.fromkeys(_named(each) for each in elements))
+            message = f"{label(owner)}: Gazebo alone reads {tags}, and {does}"
+            yield rule, elements[0], message, cure
+
+
+def _acts(element: ET.Element) -> bool:
+    """Return whether a tag asks for anything: `<static>false</static>` does not."""
+    value = _value(element)
+    if element.tag == "gravity":
+        return value in NOTHING[1:]
+    if element.tag in ("static", "turnGravityOff", *KEEP):
+        return value in TRUE
+    return len(element) > 0 or element.tag in ("plugin", "sensor", "mu1", "mu2") or (
+        value not in NOTHING
+    )  # fmt: skip
+
+
+def _value(element: ET.Element) -> str:
+    return (element.get("value") or element.text or "").strip().lower()
+
+
+def _named(element: ET.Element) -> str:
+    name = element.get("name")
+    return f"<{element.tag}>" if name is None else f"<{element.tag}> {name}"
+
+
+def _places(owner: ET.Element, kept: Collection[str]) -> set[str]:
+    if owner.tag != "joint":
+        return {owner.tag}
+    if owner.get("type") != "fixed":
+        return {JOINT}
+    return {WELD, KEPT} if owner.get("name") in kept else {WELD}

@@ -1,0 +1,100 @@
+"""What the rules find in a robot's file: all of them at once, by line.
+
+A rule's finder stands in the module of its subject; here they are listed in order, beside the traps
+(roboaccord_files/repair), each of which is a rule too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from roboaccord.description.broken import (
+    Found,
+    broken_names,
+    broken_numbers,
+    broken_structure,
+)
+from roboaccord.description.source import label, numbers
+from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.engines.formats import read_robot
+
+from roboaccord_files.repair.find import find_traps
+from roboaccord_files.repair.inertial import inertials
+from roboaccord_files.repair.inertias import moments_text
+from roboaccord_files.repair.meshes import MILLIMETRES, large_meshes
+from roboaccord_files.rules.extensions import find_extensions
+from roboaccord_files.rules.findings import RuleFinding
+from roboaccord_files.rules.joints import joints, mimics
+from roboaccord_files.rules.names import blanks, names, references
+from roboaccord_files.rules.parts import complete, drawn, meshes
+from roboaccord_files.rules.source import Source
+from roboaccord_files.rules.table import RULES
+from roboaccord_files.rules.units import units
+
+UNREADABLE = ("number-invalid", "number-count", "link-loop")  # traps are sought in none of these
+FINDERS: tuple[Callable[[Source], Found], ...] = (
+    names, references, blanks, units, joints, mimics, complete, drawn, meshes, find_extensions,
+)  # fmt: skip
+
+
+def findings(file: UrdfFile | str | Path) -> list[RuleFinding]:
+    """Return what the rules find in a file, by line; the file by its path from here, if below.
+
+    Raises:
+        AccordError: if it cannot be read.
+    """
+    file = file if isinstance(file, UrdfFile) else read_robot(Path(file))
+    source, named = Source(file), _from_here(file.path)
+    broken = (broken_names, broken_numbers, broken_structure)
+    found = [each for find in broken for each in find(source.top)]
+    found += [each for find in FINDERS for each in find(source)]
+    known = {rule for rule, *_ in found}
+    if known.isdisjoint(UNREADABLE):
+        found += [each for each in _traps(source) if each[0] not in known]
+    rows = [
+        RuleFinding(rule, RULES[rule].severity, named, source.line(element), message, cure)
+        for rule, element, message, cure in found
+        if element.get("name") not in file.made
+    ]
+    return sorted(rows, key=lambda row: (row.line, row.rule))
+
+
+def unreadable(path: Path, reason: str) -> RuleFinding:
+    """Return the finding that stands for a file of which no robot can be made."""
+    rule = "file-unreadable"
+    return RuleFinding(rule, RULES[rule].severity, _from_here(path), 1, reason, "correct the file")
+
+
+def rule_of(cause: str) -> str:
+    """Return the rule that finds a trap."""
+    return cause.lower().replace(" ", "-")
+
+
+def _from_here(path: Path) -> str:
+    """Return a path from here, if the file is below."""
+    here, path = Path.cwd(), path.absolute()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+def _traps(source: Source) -> Found:
+    inertias = inertials(source.top)
+    for trap in find_traps(source.file.text):
+        rule = rule_of(trap.cause)
+        named = {e.get("name", ""): e for e in source.top.findall(trap.of)}
+        for place in trap.where:
+            element = named.get(place, source.top)
+            if rule.startswith("duplicate-"):
+                continue
+            if rule == "0-kg-link-with-an-inertia" and any(
+                numbers(element.find("inertial/mass"), "value")
+            ):
+                continue  # it is below 0
+            message = f"{label(element)}: {RULES[rule].what}"
+            if rule == "non-physical-inertia":
+                message += f": {moments_text(inertias[place][1])}"
+            yield rule, element, message, trap.fix
+    for place in large_meshes(source.file):
+        element = source.links[place]
+        message = f"{label(element)}: {RULES['mesh-scale'].what}"
+        yield "mesh-scale", element, message, MILLIMETRES

@@ -1,0 +1,82 @@
+"""Rules for joints: types, axes, limits, angles, and what mimics what."""
+
+from __future__ import annotations
+
+import math
+
+from roboaccord.description.broken import Found
+from roboaccord.description.source import label, numbers
+from roboaccord.description.tree import MOVING
+
+from roboaccord_files.rules.source import Source, norm
+
+FAR = 20.0  # m from a joint to the next
+TYPES = (*MOVING, "fixed", "floating", "planar")
+WIDE = 720.0  # rad or m: a stop beyond it is none
+
+
+def joints(source: Source) -> Found:
+    """Yield types, axes, lengths, limits, friction and angles that no joint has."""
+    for joint in source.joints.values():
+        origin, limit, axis = (joint.find(tag) for tag in ("origin", "limit", "axis"))
+        kind, dynamics = joint.get("type"), joint.find("dynamics")
+        if kind not in TYPES:
+            message = f"{label(joint)} is of type {kind}"
+            yield "joint-type", joint, message, f"one of {', '.join(TYPES)}"
+        if kind != "fixed" and axis is not None and (length := norm(numbers(axis, "xyz"))) != 1.0:
+            if not length:
+                message, cure = (
+                    f"{label(joint)}: its axis is 0",
+                    'write an axis, such as xyz="0 0 1"',
+                )
+                yield "axis-zero", axis, message, cure
+            elif abs(length - 1.0) > 1e-3:
+                cure = f"divide it by {length:.6g}"
+                yield "axis-length", axis, f"{label(joint)}: an axis of length {length:.4g}", cure
+        if origin is not None and norm(numbers(origin, "xyz")) > FAR:
+            message = f"{label(joint)} is {norm(numbers(origin, 'xyz')):.4g} m off its parent"
+            yield "length-unit", origin, message, "write it in m"
+        if limit is not None and kind in ("revolute", "prismatic", "continuous"):
+            lower, upper = (numbers(limit, key) for key in ("lower", "upper"))
+            if lower and upper and lower > upper:
+                message = f"{label(joint)}: lower {lower[0]:g} above upper {upper[0]:g}"
+                yield "limits-swapped", limit, message, "swap them"
+            if kind != "continuous" and max(map(abs, [*lower, *upper]), default=0.0) > WIDE:
+                message = f"{label(joint)}: a stop at {max(map(abs, [*lower, *upper])):g}"
+                yield "limit-wide", limit, message, 'type="continuous", or the true stop'
+            for key in ("effort", "velocity"):
+                if numbers(limit, key) == [0.0]:
+                    message = f"{label(joint)}: {key} is 0"
+                    yield f"{key}-zero", limit, message, "write what the drive can do"
+        for key in ("damping", "friction"):
+            if sum(numbers(dynamics, key)) < 0.0:
+                message = f"{label(joint)}: {key} is below 0"
+                yield "damping-negative", joint, message, "write it positive"
+    for origin in source.top.iter("origin"):
+        turn = max(map(abs, numbers(origin, "rpy")), default=0.0)
+        if turn > 2.0 * math.pi + 1e-3:
+            owner = source.parents[origin]
+            owner = owner if owner.get("name") else source.parents[owner]
+            message = f"{label(owner)}: an rpy of {turn:g} rad"
+            yield "angle-unit", origin, message, "write it in rad"
+
+
+def mimics(source: Source) -> Found:
+    """Yield joints that mimic none, or themselves."""
+    leads = dict[str, str]()
+    for name, joint in source.joints.items():
+        mimic = joint.find("mimic")
+        if mimic is not None:
+            leads[name] = mimic.get("joint", "")
+            if leads[name] not in source.joints:
+                message = f"{label(joint)} mimics {leads[name] or 'nothing'}, which is not there"
+                yield "mimic-unknown", mimic, message, "name a joint of this file"
+    for name in leads:
+        seen = [name]
+        while (lead := leads.get(seen[-1])) is not None and lead not in seen:
+            seen.append(lead)
+        if lead == name:
+            element = source.joints[name]
+            over = f" over {', '.join(seen[1:])}" if seen[1:] else ""
+            message = f"{label(element)} mimics itself{over}"
+            yield "mimic-cycle", element, message, "name a joint that moves by itself"

@@ -1,0 +1,65 @@
+"""Rules for names and numbers as they are written: blanks, reserved names, what refers to nothing.
+
+Names that are missing or there twice, and numbers that are none, are refused by the core.
+"""
+
+from __future__ import annotations
+
+import math
+
+from roboaccord.description.broken import VECTORS, Found
+from roboaccord.description.source import NUMBERS, end, label, numbers
+
+from roboaccord_files.rules.source import Source
+
+VERSIONS = ("1.0", "1.1", "1.2")
+
+
+def names(source: Source) -> Found:
+    """Yield names that some programs do not take, and versions that URDF does not have."""
+    version = source.top.get("version", "1.0")
+    if version not in VERSIONS:
+        message = f"URDF of version {version}"
+        yield "urdf-version", source.top, message, f"write one of {', '.join(VERSIONS)}, or none"
+    seen = set[tuple[str, str]]()
+    for element in source.parts:
+        name = element.get("name", "")
+        again = (element.tag, name) in seen
+        if not again and len(name) > 4 and name.startswith("__") and name.endswith("__"):
+            cure = "take the underscores away"
+            yield "name-reserved", element, f"{label(element)}: SDF reserves such names", cure
+        seen.add((element.tag, name))
+        if not name.isascii() or any(c.isspace() for c in name):
+            cure = "letters, digits, _ and -"
+            yield "name-characters", element, f'{element.tag} is named "{name}"', cure
+
+
+def references(source: Source) -> Found:
+    """Yield what names a link or joint that is not there, and links that no joint ties."""
+    named = [
+        (e, e.get("reference", ""), "gazebo") for e in source.top.findall("gazebo[@reference]")
+    ]
+    for tag in ("transmission", "ros2_control"):
+        named += [(e, e.get("name", ""), tag) for e in source.top.iterfind(f"{tag}/joint")]
+    for element, name, tag in named:
+        if name not in source.joints and not (tag == "gazebo" and name in source.links):
+            message = f"<{tag}> names {name or 'nothing'}, which is not there"
+            yield "reference-unknown", element, message, "name what is in this file"
+    led = {end(joint, "child") for joint in source.top.findall("joint")}
+    roots = [name for name in source.links if name not in led]
+    if len(roots) > 1:
+        message = f"{len(roots)} links are roots: {', '.join(roots[:4])}"
+        yield "link-roots", source.links[roots[1]], message, "tie them together with a joint"
+
+
+def blanks(source: Source) -> Found:
+    """Yield numbers between blanks."""
+    for owner in source.parts:
+        for each in owner.iter():
+            for key in NUMBERS.get(each.tag, ()):
+                text, values = each.get(key, ""), numbers(each, key)
+                if key in VECTORS or len(values) != 1 or text == text.strip():
+                    continue
+                if math.isfinite(values[0]) or (each.tag == "limit" and math.isinf(values[0])):
+                    where = f'{label(owner)}: {each.tag} {key} is "{text}"'
+                    yield "number-blanks", each, where, f'write "{text.strip()}"'

@@ -1,0 +1,96 @@
+"""Rules for what a URDF must have: attributes, elements, materials and meshes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from roboaccord.description.broken import Found
+from roboaccord.description.meshes import PACKAGE
+from roboaccord.description.resources import package_folders
+from roboaccord.description.source import NUMBERS, end, label, numbers
+from roboaccord.description.tree import MOVING
+
+from roboaccord_files.rules.source import Source
+
+WANTED: Mapping[str, tuple[str, ...]] = {
+    **{tag: NUMBERS[tag] for tag in ("box", "sphere", "cylinder", "capsule", "mass", "inertia")},
+    "mesh": ("filename",),
+    "mimic": ("joint",),
+    "safety_controller": ("k_velocity",),
+}
+"""Attributes without which urdfdom drops an element, or refuses the file."""
+WITHIN = {"inertial": ("mass", "inertia"), "visual": ("geometry",), "collision": ("geometry",)}
+SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
+
+
+def complete(source: Source) -> Found:
+    """Yield elements that lack an attribute, or an element within."""
+    for owner in source.parts:
+        for each in owner.iter():
+            if each.tag in SHAPES and source.parents[each].tag != "geometry":
+                continue  # a hint to another program
+            left = [key for key in WANTED.get(each.tag, ()) if not each.get(key)]
+            if each.tag == "dynamics" and not {"damping", "friction"} & set(each.attrib):
+                left = ["damping"]
+            if left:
+                message = f"{label(owner)}: <{each.tag}> without {', '.join(left)}"
+                yield "attribute-missing", each, message, f"write {', '.join(left)}"
+            lost = [tag for tag in WITHIN.get(each.tag, ()) if each.find(tag) is None]
+            if each.tag == "geometry" and not any(s.tag in SHAPES or ":" in s.tag for s in each):
+                lost = ["one of " + ", ".join(SHAPES)]
+            if lost:
+                message = f"{label(owner)}: <{each.tag}> without {', '.join(lost)}"
+                yield "element-missing", each, message, f"write {', '.join(lost)}"
+            if each.tag == "limit" and owner.get("type") in MOVING:
+                left = [key for key in ("effort", "velocity") if key not in each.attrib]
+                if left:
+                    message = f"{label(owner)}: a limit without {' and '.join(left)}"
+                    yield "limit-incomplete", each, message, f"write {' and '.join(left)}"
+
+
+def drawn(source: Source) -> Found:
+    """Yield materials that are none or two, and links that are drawn and touch nothing."""
+    seen = set[str]()
+    for each in source.top.findall("material"):
+        name = each.get("name", "")
+        if name in seen:
+            message = f"material {name} is there twice"
+            yield "duplicate-material", each, message, "keep one of them"
+        seen.add(name)
+    seen |= {e.get("name", "") for e in source.top.iter("material") if len(e)}
+    for link in source.links.values():
+        for each in link.iter("material"):
+            if (name := each.get("name", "")) and name not in seen:
+                message = f"{label(link)}: material {name} is defined nowhere"
+                yield "material-unknown", each, message, "write its <color> in the robot"
+    moved = {end(j, "child") for j in source.joints.values() if j.get("type") in MOVING}
+    for name, link in source.links.items():
+        if name in moved and link.find("visual") is not None and link.find("collision") is None:
+            message = f"{label(link)} is drawn, and touches nothing"
+            yield "no-collision", link, message, "write <collision>, with simple shapes"
+
+
+def meshes(source: Source) -> Found:
+    """Yield meshes that are not found, or mirrored by their scale."""
+    there, lost = dict[str, bool](), set[str]()
+    for link in source.links.values():
+        for mesh in link.iter("mesh"):
+            name = mesh.get("filename", "")
+            if name and source.file.find(name) is None:
+                package = name.removeprefix(PACKAGE).partition("/")[0]
+                if package not in there:
+                    folders = package_folders(package, source.file.path, source.file.packages)
+                    there[package] = any(map(Path.is_dir, folders))
+                if there[package] or not name.startswith(PACKAGE):
+                    message = f"{label(link)}: {name} is not found"
+                    yield "mesh-missing", mesh, message, "write a path that is there"
+                elif package not in lost:
+                    lost.add(package)
+                    cure = f"--package {package}=DIR, or install it"
+                    message = f"package {package}, which meshes name, is not found"
+                    yield "package-missing", mesh, message, cure
+            if np.prod(numbers(mesh, "scale") or [1.0]) < 0.0:
+                message = f"{label(link)}: scale {mesh.get('scale')}"
+                yield "mesh-mirrored", mesh, message, "mirror the file itself"

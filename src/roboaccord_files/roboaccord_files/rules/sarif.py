@@ -1,0 +1,52 @@
+"""Findings as SARIF 2.1.0, by which continuous integration annotates the lines of a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from roboaccord import __version__
+
+from roboaccord_files.rules.findings import RuleFinding
+from roboaccord_files.rules.table import RULES, explain
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(findings: Sequence[RuleFinding]) -> str:
+    """Return findings as a log with one run, the rules that have any among them."""
+    rules = sorted({each.rule for each in findings})
+    driver = {
+        "name": "roboaccord",
+        "version": __version__,
+        "rules": [
+            {
+                "id": rule,
+                "shortDescription": {"text": RULES[rule].what},
+                "fullDescription": {"text": RULES[rule].reason},
+                "help": {"text": explain(rule), "markdown": RULES[rule].text},
+                "defaultConfiguration": {"level": RULES[rule].severity},
+            }
+            for rule in rules
+        ],
+    }
+    results = [
+        {
+            "ruleId": each.rule,
+            "ruleIndex": rules.index(each.rule),
+            "level": each.severity,
+            "message": {"text": f"{each.message}. {each.cure}"},
+            "locations": [
+                {
+                    "physicalLocation": {
+                        "artifactLocation": {"uri": quote(each.file)},
+                        "region": {"startLine": each.line},
+                    }
+                }
+            ],
+        }
+        for each in findings
+    ]
+    runs = [{"tool": {"driver": driver}, "results": results}]
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": runs}, indent=2) + "\n"

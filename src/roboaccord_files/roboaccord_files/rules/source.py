@@ -1,0 +1,87 @@
+"""A robot's URDF as the rules see it: links and joints by name, lines, and how far links reach."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+from functools import cached_property
+
+from roboaccord.description.source import numbers, parse_lines
+from roboaccord.description.urdf_file import UrdfFile
+
+from roboaccord_files.repair.extents import mesh_extent
+
+
+class Source:
+    """Hold a URDF whose elements know their lines.
+
+    Args:
+        file: as read.
+
+    Attributes:
+        top: the element `robot`.
+    """
+
+    def __init__(self, file: UrdfFile) -> None:
+        self.file = file
+        self.top, self._lines = parse_lines(file.text)
+        self._expanded = file.expanded
+
+    def line(self, element: ET.Element) -> int:
+        """Return the line of an element; in a xacro file that of its name."""
+        if not self._expanded:
+            return self._lines[element]
+        while (name := element.get("name")) is None and element in self.parents:
+            element = self.parents[element]
+        wanted = f'name="{name}"'
+        return next((i for i, line in enumerate(self._written, 1) if wanted in line), 1)
+
+    @cached_property
+    def parents(self) -> dict[ET.Element, ET.Element]:
+        """The element around each element."""
+        return {child: parent for parent in self.top.iter() for child in parent}
+
+    @cached_property
+    def _written(self) -> list[str]:
+        return self.file.path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+    @cached_property
+    def links(self) -> dict[str, ET.Element]:
+        """The links, by name."""
+        return {e.get("name", ""): e for e in self.top.findall("link")}
+
+    @cached_property
+    def joints(self) -> dict[str, ET.Element]:
+        """The joints, by name."""
+        return {e.get("name", ""): e for e in self.top.findall("joint")}
+
+    @cached_property
+    def parts(self) -> tuple[ET.Element, ...]:
+        """All links, then all joints."""
+        return (*self.top.findall("link"), *self.top.findall("joint"))
+
+    @cached_property
+    def sizes(self) -> dict[str, float]:
+        """How far the shapes of each link reach from its origin [m]; without what is not known."""
+        found = {name: max(map(self._reach, link.iterfind("*/geometry")), default=0.0)
+                 for name, link in self.links.items()}  # fmt: skip
+        return {name: size for name, size in found.items() if size}
+
+    def _reach(self, geometry: ET.Element) -> float:
+        offset = norm(numbers(self.parents[geometry].find("origin"), "xyz"))
+        for shape in geometry:
+            if shape.tag == "box":
+                return offset + 0.5 * norm(numbers(shape, "size"))
+            if shape.tag in ("sphere", "cylinder", "capsule"):
+                radius, length = numbers(shape, "radius"), numbers(shape, "length")
+                return offset + math.hypot(sum(radius), 0.5 * sum(length))
+            path = self.file.find(shape.get("filename", ""))
+            if shape.tag == "mesh" and path and (extent := mesh_extent(path)):
+                scale = max(map(abs, numbers(shape, "scale")), default=1.0)
+                return offset + scale * extent.distance
+        return 0.0
+
+
+def norm(values: list[float]) -> float:
+    """Return the length of a vector."""
+    return math.hypot(*values)

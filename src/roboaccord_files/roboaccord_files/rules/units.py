@@ -1,0 +1,47 @@
+"""Rules for units: masses, inertias and centres of mass that do not fit a link's size."""
+
+from __future__ import annotations
+
+import math
+
+from roboaccord.description.broken import Found
+from roboaccord.description.source import label, numbers
+from roboaccord.description.tree import MOVING
+
+from roboaccord_files.rules.source import Source, norm
+
+GOLD = 19_300.0  # kg/m^3
+BEYOND = 3.0  # times the size of a link: farther out is not part of it
+TINY = 0.02  # m: smaller shapes stand for something else
+UNITS = {"g mm^2": 1e-9, "kg mm^2": 1e-6}
+
+
+def units(source: Source) -> Found:
+    """Yield what a link of its size cannot have, and a file without masses."""
+    moving = any(joint.get("type") in MOVING for joint in source.joints.values())
+    if moving and not source.top.findall("link/inertial/mass"):
+        yield "no-masses", source.top, "this file has no masses", "write <inertial> in each link"
+    for name, link in source.links.items():
+        mass = sum(numbers(link.find("inertial/mass"), "value"))
+        inertial, size = link.find("inertial"), source.sizes.get(name, 0.0)
+        if inertial is None or size < TINY:
+            continue
+        if mass > GOLD * 4.0 / 3.0 * math.pi * size**3:
+            message = f"{label(link)}: {mass:g} kg within {size:.3g} m"
+            yield "mass-unit", inertial, message, "write it in kg"
+        tensor = inertial.find("inertia")
+        largest = max((sum(numbers(tensor, key)) for key in ("ixx", "iyy", "izz")), default=0.0)
+        if mass > 0.0 and largest > mass * (BEYOND * size) ** 2:
+            gyration = math.sqrt(largest / mass)
+            message = f"{label(link)}: a radius of gyration of {gyration:.3g} m within {size:.3g} m"
+            yield "inertia-unit", inertial, message, _unit_of(gyration / size)
+        centre = norm(numbers(inertial.find("origin"), "xyz"))
+        if centre > BEYOND * size:
+            message = f"{label(link)} of {size:.3g} m: its centre of mass is {centre:.3g} m off"
+            yield "centre-of-mass-unit", inertial, message, "write it in m"
+
+
+def _unit_of(ratio: float) -> str:
+    """Return a cure: the unit by which a radius of gyration would lie within its link."""
+    fits = [unit for unit, factor in UNITS.items() if 0.1 < ratio * math.sqrt(factor) < 1.0]
+    return f"write it in kg m^2, not in {fits[0]}" if fits else "write the link's own inertia"

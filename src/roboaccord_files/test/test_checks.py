@@ -1,0 +1,58 @@
+"""`accord check FILE` with files that ask for trust, and in every locale."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+
+import pytest
+from roboaccord.cli.main import run
+from roboaccord.description.xacro_file import TRUST
+from test_fence import EXPRESSIONS, link, robot
+from test_output import accord
+
+ROBOT = """<?xml version="1.0" encoding="utf-8"?>
+<robot name="grün" xmlns:xacro="http://www.ros.org/wiki/xacro"><!-- – ü 機 -->
+<link name="fuß"/></robot>
+"""
+LOCALES = {
+    "C": {"LC_ALL": "C", "PYTHONUTF8": "0"},
+    "POSIX": {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii"},
+    "ascii": {"PYTHONIOENCODING": "ascii"},
+}
+
+
+def test_trust_lets_a_file_do_all_and_ends_what_it_started(tmp_path: Path, monkeypatch) -> None:
+    """Without a session of its own, a child ends with the process that expands."""
+    marker, path = tmp_path / "marker", tmp_path / "a.xacro"
+    begun = EXPRESSIONS["child that outlives"].replace(", start_new_session=True", "")
+    text = robot(link("${" + EXPRESSIONS["lambda"] + "}") + link("${" + begun + "}"))
+    path.write_text(text.replace("MARKER", str(marker)), encoding="utf-8")
+    monkeypatch.setenv(TRUST, "0")
+    assert run(["check", str(path)]) == 2
+    assert not marker.exists()
+    assert run(["check", str(path), "--trust"]) in (0, 1)
+    assert os.environ[TRUST] == "1"  # for the processes that a command starts
+    marker.unlink(missing_ok=True)
+    time.sleep(1.5)
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "name", ["C", *(pytest.param(n, marks=pytest.mark.slow) for n in LOCALES if n != "C")]
+)
+@pytest.mark.parametrize("form", ["rö.urdf.xacro", pytest.param("rö.urdf", marks=pytest.mark.slow)])
+def test_files_are_utf_8_whatever_the_locale(name: str, form: str, tmp_path: Path) -> None:
+    """A file and its name are read, in the worker of xacro too, printed, and written."""
+    (tmp_path / form).write_text(ROBOT, encoding="utf-8")
+    words = ["check", form, "--sarif", "ö.sarif"]
+    with accord(*words, cwd=tmp_path, **LOCALES[name]) as process:
+        out, err = process.communicate()
+    assert b"Traceback" not in out + err
+    assert process.returncode in (0, 1), err
+    written = (tmp_path / "ö.sarif").read_text(encoding="utf-8")
+    assert "fuß" in json.dumps(json.loads(written), ensure_ascii=False)
+    shown = "fu\\xdf" if "PYTHONIOENCODING" in LOCALES[name] else "fuß"
+    assert shown in out.decode()

@@ -1,0 +1,298 @@
+"""Basin of attraction and robustness of a gait by Monte Carlo."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+import scipy
+from monkeybot.gaits.landscape import Done
+from monkeybot.gaits.orbits import Orbit
+from monkeybot.model.events import VERTICAL
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.contract import INLINE, LEFT_OUT, AccordError, Array, Quantity
+
+from roboaccord_studies.monkeybot.rollouts import BLOCK, Feedback, Walks, run_walks, walk
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Hold how many walks are drawn at random.
+
+    Args:
+        samples: number of walks.
+        steps: changes of hands; what a cycle has too many is walked too.
+        seed: of the random numbers.
+
+    Raises:
+        AccordError: for less than one walk or step.
+    """
+
+    samples: int
+    steps: int
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, count in (("samples", self.samples), ("steps", self.steps)):
+            if count < 1:
+                raise AccordError(f"{name} is {count}, and must be 1 at least")
+
+
+DRAWS = Draws(1000, 100)
+
+
+@dataclass(frozen=True)
+class Share:
+    """Hold the share of walks that survive (`rollouts.Walks`).
+
+    Args:
+        survived: the share.
+        low, high: its 95 % confidence interval, by Wilson.
+    """
+
+    survived: Annotated[float, Quantity("1", "share of the walks", form=".3f")]
+    low: float
+    high: float
+
+    @property
+    def interval(self) -> Annotated[str, Quantity("", "confidence, by Wilson", "95 %")]:
+        """The confidence of the share."""
+        return f"{self.low:.3f}-{self.high:.3f}"
+
+
+@dataclass(frozen=True)
+class Basin(Share):
+    """Hold the share of disturbed starts that converge to the orbit.
+
+    Args:
+        height_sd: standard deviation of the survivors' height over the orbit's path at the end;
+            None without survivors.
+        starts: (th1, th2, w1, w2) (samples, 4).
+        walks: their results.
+    """
+
+    height_sd: Annotated[
+        float | None, Quantity("m", "off the orbit's, deviation", "height of survivors", ".3f")
+    ]
+    starts: Array = field(metadata=LEFT_OUT)
+    walks: Walks = field(metadata=LEFT_OUT)
+
+
+def basin(
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    *,
+    sd_angle: float,
+    sd_rate: float,
+    draws: Draws = DRAWS,
+    feedback: Feedback | None = None,
+    done: Done | None = None,
+) -> Basin:
+    """Walk from starts that are normally distributed about an orbit's.
+
+    The result does not depend on the number of cores.
+
+    Args:
+        orbit: the gait.
+        parameters: of the robot.
+        sd_angle: standard deviation of both angles [rad]; of th2 alone where a cycle begins with
+            the held link at the vertical.
+        sd_rate: of both rates [rad/s].
+        draws: how many starts.
+        feedback: on the times of the gait.
+        done: called with the number of walks that a block has added.
+
+    Raises:
+        AccordError: for numbers that make no sense.
+    """
+    for name, sd in (("sd-angle", sd_angle), ("sd-rate", sd_rate)):
+        if not (math.isfinite(sd) and sd >= 0):
+            raise AccordError(f"{name} is {sd:g}, and must not be negative")
+    deviation = np.array([sd_angle, sd_angle, sd_rate, sd_rate])
+    if orbit.gait.phases[-1].until == VERTICAL:
+        deviation[0] = 0.0
+    noise = np.random.default_rng(np.random.SeedSequence(draws.seed)).standard_normal(
+        (draws.samples, 4)
+    )
+    starts = orbit.start + deviation * noise
+    parts = np.array_split(starts, -(-draws.samples // BLOCK))
+    cycles = cycles_of(orbit, draws.steps)
+    calls = ((orbit, parameters, part, cycles, feedback) for part in parts)
+    walks = run_walks(walk, calls, done)
+    cycles_walked, rise = walks.cycles[walks.survived], walks.displacement[walks.survived, 1]
+    height = rise + orbit.drop * orbit.changes * cycles_walked
+    share = share_of(walks.survived.tolist())
+    spread = float(np.std(height)) if len(height) else None
+    return Basin(share.survived, share.low, share.high, spread, starts, walks)
+
+
+def share_of(survived: Sequence[bool]) -> Share:
+    """Return the share of successes, and its 95 % confidence interval by Wilson.
+
+    Wilson, Journal of the American Statistical Association 22, 1927: it holds even for
+    a share of 0 or 1.
+    """
+    found = scipy.stats.binomtest(sum(survived), len(survived)).proportion_ci(0.95, method="wilson")
+    return Share(sum(survived) / len(survived), float(found.low), float(found.high))
+
+
+def cycles_of(orbit: Orbit, steps: int) -> int:
+    """Return how many cycles have so many changes of hands at least."""
+    return -(-steps // orbit.changes)
+
+
+SPREADS = ("uniform", "normal")
+DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
+CENTRES = ("centre_a", "centre_b")
+LONG_DRAWS = Draws(100, 500)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Disturbance:
+    """Specify disturbances of a robot and its clock.
+
+    Args:
+        jitter: of the time of every timed phase, drawn for each phase [s]: at most this with
+            spread uniform, and with normal the standard deviation.
+        torque_error: of the motor, as a share of its torque; drawn once for each walk, uniform.
+        parameter_error: of mass, inertia, length and centre of gravity of both links, as a share
+            of each; drawn for each of the eight and each walk, uniform.
+        spread: uniform or normal.
+    """
+
+    jitter: float = 0.0
+    torque_error: float = 0.0
+    parameter_error: float = 0.0
+    spread: str = "uniform"
+
+    def __post_init__(self) -> None:
+        for name in ("jitter", "torque_error", "parameter_error"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise AccordError(f"{name} is {value:g}, and must not be negative")
+        if self.parameter_error >= 1:
+            raise AccordError("parameter_error is a share, and must be below 1")
+        if self.spread not in SPREADS:
+            raise AccordError(f"spread is {self.spread}, and must be uniform or normal")
+
+    @property
+    def words(self) -> Annotated[str, Quantity("", name="disturbance")]:
+        """What is disturbed."""
+        parts = (("jitter", 1e3 * self.jitter, "ms"), ("torque", 1e2 * self.torque_error, "%"))
+        found = [*parts, ("parameters", 1e2 * self.parameter_error, "%")]
+        return ", ".join(f"{name} {x:g} {unit}" for name, x, unit in found if x) or "none"
+
+
+@dataclass(frozen=True)
+class Robustness:
+    """Hold the results of disturbed walks.
+
+    Args:
+        disturbance: what was wrong.
+        share: of those that walk on.
+        steps_lost: changes of hands before the gait was lost; NaN if none did.
+        rise, rise_sd: of survivors; NaN without any.
+        walks: all of them.
+    """
+
+    disturbance: Disturbance = field(metadata=INLINE)
+    share: Share = field(metadata=INLINE)
+    steps_lost: Annotated[
+        float, Quantity("steps", "median of those that lost the gait", "lost after", ".0f")
+    ]
+    rise: Annotated[
+        float,
+        Quantity("m", "of survivors over the orbit's path, mean of a step", "rise", ".3f", "mm"),
+    ]
+    rise_sd: Annotated[float, Quantity("m", "its standard deviation at the end", "height", ".3f")]
+    walks: Walks = field(metadata=LEFT_OUT)
+
+
+def robustness(
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    disturbance: Disturbance,
+    *,
+    draws: Draws = LONG_DRAWS,
+    feedback: Feedback | None = None,
+    done: Done | None = None,
+) -> Robustness:
+    """Walk from the orbit with disturbances, which every walk draws from a stream of its own.
+
+    The gait's times and torques are those of the undisturbed robot. The result does not depend on
+    the number of cores.
+
+    Args:
+        orbit: the gait.
+        parameters: of the robot, without errors.
+        disturbance: what is wrong.
+        draws: how many walks.
+        feedback: on the times of the gait.
+        done: called with 1 after each walk.
+    """
+    cycles = cycles_of(orbit, draws.steps)
+    calls = (
+        (orbit, parameters, disturbance, cycles, feedback, draws.seed, i)
+        for i in range(draws.samples)
+    )
+    return _figures(orbit, disturbance, run_walks(_one, calls, done))
+
+
+def _one(
+    orbit: Orbit,
+    parameters: MonkeyBotParameters,
+    disturbance: Disturbance,
+    cycles: int,
+    feedback: Feedback | None,
+    seed: int,
+    number: int,
+) -> Walks:
+    """Return one disturbed walk, which draws from the stream of its number."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number,)))
+    share = rng.uniform(-1.0, 1.0, 1 + len(DISTURBED) + len(CENTRES))
+    shape = 1, cycles, len(orbit.gait.phases)
+    uniform = disturbance.spread == "uniform"
+    late = rng.uniform(-1.0, 1.0, shape) if uniform else rng.standard_normal(shape)
+    return walk(
+        orbit,
+        changed(parameters, disturbance.parameter_error * share[1:]),
+        orbit.start,
+        cycles,
+        feedback=feedback,
+        jitter=disturbance.jitter * late,
+        factors=1.0 + disturbance.torque_error * share[:1],
+    )
+
+
+def changed(parameters: MonkeyBotParameters, errors: Array) -> MonkeyBotParameters:
+    """Return parameters with errors of masses, inertias, lengths and centres (8,), as shares.
+
+    That of a centre of gravity is of its distance from the elbow.
+    """
+    values = {
+        name: getattr(parameters, name) * (1.0 + float(error))
+        for name, error in zip(DISTURBED, errors[: len(DISTURBED)], strict=True)
+    }
+    at_a, at_b = (1.0 + float(error) for error in errors[len(DISTURBED) :])
+    from_elbow = parameters.length_a - parameters.centre_a
+    values["centre_a"] = values["length_a"] - from_elbow * at_a
+    values["centre_b"] = parameters.centre_b * at_b
+    return parameters.replace(**values)
+
+
+def _figures(orbit: Orbit, disturbance: Disturbance, walks: Walks) -> Robustness:
+    steps = orbit.changes * walks.cycles
+    lost = steps[~walks.survived]
+    height = (walks.displacement[:, 1] + orbit.drop * steps)[walks.survived]
+    kept = steps[walks.survived]
+    return Robustness(
+        disturbance,
+        share_of(walks.survived.tolist()),
+        steps_lost=float(np.median(lost)) if len(lost) else math.nan,
+        rise=float(np.mean(height / kept)) if len(kept) else math.nan,
+        rise_sd=float(np.std(height)) if len(kept) else math.nan,
+        walks=walks,
+    )

@@ -1,0 +1,1 @@
+"""Commands that the studies add to `accord monkeybot`, one module each."""

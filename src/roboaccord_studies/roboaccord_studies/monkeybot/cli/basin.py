@@ -1,0 +1,159 @@
+"""Commands `accord monkeybot basin` and `robust`: the share of disturbed walks that survive."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+from monkeybot.cli.options import Changes, robot_parameters
+from roboaccord.cli import Result, Seed, counted, in_pieces
+from roboaccord.contract import INLINE, Quantity, Radians, RadiansPerSecond, Ratio, Seconds
+
+from roboaccord_studies.monkeybot.basin import (
+    Basin,
+    Disturbance,
+    Draws,
+    Robustness,
+    basin,
+    robustness,
+)
+from roboaccord_studies.monkeybot.lqr import held_gait
+from roboaccord_studies.monkeybot.options import GaitName, Samples, Steps
+
+
+@dataclass(frozen=True)
+class Walked:
+    """Hold what was asked, and the share of walks that survived."""
+
+    gait: str
+    sd_angle: Radians
+    sd_rate: RadiansPerSecond
+    draws: Draws = field(metadata=INLINE)
+    found: Basin = field(metadata=INLINE)
+
+
+@in_pieces()
+def basin_command(
+    name: GaitName,
+    sd_angle: Annotated[
+        Radians, typer.Option("--sd-angle", help="Standard deviation of the initial angles.")
+    ],
+    sd_rate: Annotated[
+        RadiansPerSecond, typer.Option("--sd-rate", help="Standard deviation of the initial rates.")
+    ],
+    samples: Samples = 1000,
+    steps: Steps = 100,
+    seed: Seed = 0,
+    changes: Changes = None,
+) -> Result:
+    """Walk from starts beside a gait's orbit, normally distributed, and report how many survive.
+
+    A walk leaves its gait in the first cycle in which it misses an event, its elbow makes a full
+    turn, or it does not move forwards. One that never leaves it survives if it ends within 0.2 rad
+    and 1 rad/s of the orbit. The report's gait is stabilised by its feedback on the time at which
+    the hands change.
+
+    Examples:
+
+      accord monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 1000
+
+      accord monkeybot basin --gait report_lqr --sd-angle 0.01 --sd-rate 0.05 --json
+    """
+    parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
+    orbit, feedback = held_gait(name, parameters)
+    with counted(samples, "walking") as done:
+        found = basin(
+            orbit, parameters, sd_angle=sd_angle, sd_rate=sd_rate, feedback=feedback, draws=draws,
+            done=done,
+        )  # fmt: skip
+    return Result(Walked(name, sd_angle, sd_rate, draws, found))
+
+
+SIZES = {  # of each disturbance, where none is asked for
+    "jitter": (0.5e-3, 1e-3, 2e-3, 5e-3, 10e-3),  # s
+    "torque_error": (0.005, 0.01, 0.02, 0.05),
+    "parameter_error": (0.001, 0.002, 0.005, 0.01),
+}
+
+
+class Spread(StrEnum):
+    """Distribution of the jitter."""
+
+    uniform = "uniform"
+    normal = "normal"
+
+
+@dataclass(frozen=True)
+class Robust:
+    """Hold the settings, and the result of each disturbance."""
+
+    gait: str
+    draws: Draws = field(metadata=INLINE)
+    results: Annotated[list[Robustness], Quantity("", "walks that survive")]
+
+
+@in_pieces()
+def robust_command(
+    name: GaitName,
+    jitter: Annotated[
+        Seconds | None,
+        typer.Option(
+            help="Jitter of the time of every timed phase: its bound, or its standard deviation."
+        ),
+    ] = None,
+    torque_error: Annotated[
+        Ratio | None,
+        typer.Option(help="Largest relative error of the torque, constant over the run."),
+    ] = None,
+    parameter_error: Annotated[
+        Ratio | None,
+        typer.Option(
+            help="Largest relative error of mass, inertia, length and centre of either link."
+        ),
+    ] = None,
+    spread: Annotated[Spread, typer.Option(help="Distribution of the jitter.")] = Spread.uniform,
+    steps: Steps = 500,
+    samples: Samples = 100,
+    seed: Seed = 0,
+    changes: Changes = None,
+) -> Result:
+    """Walk on a gait's orbit with disturbances, and report how many walks survive.
+
+    Without any, it applies a list of disturbances, one at a time; those that are given act
+    together. Times and torque stay those of the robot without errors. A walk survives as in
+    `accord monkeybot basin`, if it is still near its orbit at the end; the height of the survivors
+    is reported separately. A gait that changes hands by its state has no times to jitter.
+
+    Examples:
+
+      accord monkeybot robust --gait clocked --jitter 0.0005 --steps 500
+
+      accord monkeybot robust --gait report_lqr --torque-error 0.02 --parameter-error 0.001 --json
+
+      accord monkeybot robust --gait flying
+    """
+    parameters, draws = robot_parameters(changes), Draws(samples, steps, seed)
+    sizes = {"jitter": jitter, "torque_error": torque_error, "parameter_error": parameter_error}
+    asked = disturbances(sizes, spread.value)
+    orbit, feedback = held_gait(name, parameters)
+    with counted(samples * len(asked), "walking") as done:
+        rows = [
+            robustness(orbit, parameters, each, draws=draws, feedback=feedback, done=done)
+            for each in asked
+        ]
+    return Result(Robust(name, draws, rows))
+
+
+def disturbances(asked: Mapping[str, float | None], spread: str) -> list[Disturbance]:
+    """Return the disturbance that is asked for, or all there are to show."""
+    given = {name: size for name, size in asked.items() if size is not None}
+    if given:
+        return [Disturbance(**given, spread=spread)]
+    return [
+        Disturbance(**{name: size}, spread=spread if name == "jitter" else Spread.uniform.value)
+        for name, sizes in SIZES.items()
+        for size in sizes
+    ]

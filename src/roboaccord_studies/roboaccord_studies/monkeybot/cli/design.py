@@ -1,0 +1,116 @@
+"""Command `accord monkeybot design`: the shape of the links with the most stable gait."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.gaits.landscape import save_map
+from rich.text import Text
+from roboaccord.cli import (
+    Force,
+    Out,
+    Result,
+    counted,
+    file_line,
+    in_pieces,
+    lines_of,
+    results,
+    tables_of,
+)
+from roboaccord.contract import Quantity, Ratio
+from roboaccord.run import made_with
+
+from roboaccord_studies.monkeybot.design import (
+    MARGINS,
+    Robot,
+    better_robot,
+    design_map,
+    shipped_robot,
+)
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, span
+from roboaccord_studies.monkeybot.pictures import write_design
+
+COLUMNS = (
+    "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
+    "level.best.torque", "level.stable", "level.width",
+)  # fmt: skip
+
+
+@in_pieces()
+def design_command(
+    centre: Annotated[
+        Span,
+        Quantity("L"),
+        typer.Option(
+            metavar="A B N",
+            help="Grid of the distance from hand to centre of gravity; L: length of a link.",
+        ),
+    ] = (0.72, 0.96, 25),
+    inertia: Annotated[
+        Span,
+        Quantity("m L^2"),
+        typer.Option(metavar="A B N", help="Grid of the inertia about the centre of gravity."),
+    ] = (0.004, 0.076, 25),
+    largest: Annotated[
+        Ratio,
+        typer.Option(
+            "--largest-radius",
+            min=0.0,
+            max=1.0,
+            help="Largest spectral radius of a gait that counts as stable, for the ranges of "
+            "periods.",
+        ),
+    ] = 0.98,
+    folder: Out = None,
+    force: Force = False,
+    changes: Changes = None,
+) -> Result:
+    """Map how stable the horizontal clocked gait is over the shape of the links, both alike.
+
+    The multipliers do not depend on mass, length or gravity, only on the position of the centre of
+    gravity and on the inertia. Then finds, within the grid, the robots with the smallest spectral
+    radius and with the widest range of stable periods. Writes design.npz, radius.svg and
+    width.svg. Grey: no body inside the link has these values, or the gait could not be followed
+    that far.
+
+    Examples:
+
+      accord monkeybot design --out design
+
+      accord monkeybot design --centre 0.85 0.95 11 --inertia 0.02 0.06 9 --out near --json
+    """
+    centres, inertias = span(*centre, "--centre"), span(*inertia, "--inertia")
+    parameters = robot_parameters(changes)
+    with (
+        results(folder, "monkeybot_design", force=force) as place,
+        counted(len(centres) * len(inertias), "following") as done,
+    ):
+        found = design_map(parameters, centres, inertias, largest=largest, done=done)
+        robots = {"this robot": shipped_robot(parameters, largest)}
+        robots |= {f"best {margin}": better_robot(found, margin) for margin in MARGINS}
+        files = [place / "design.npz"]
+        save_map(found.arrays, files[0], parameters, made_with(*MADE_WITH))
+        for margin in MARGINS:
+            files.append(place / f"{margin}.svg")
+            write_design(found, margin, robots["this robot"], robots[f"best {margin}"], files[-1])
+    followed = found.robots.values()
+    stable = sum(robot.level.best.radius < 1.0 for robot in followed)
+    design = Design(len(followed), stable, robots, files)
+    table = tables_of([*robots.values()], *COLUMNS, labels=robots)
+    explained = Text("L, m: length and mass of a link")
+    return Result(design, [*lines_of(design), *table, explained, file_line(files)])
+
+
+@dataclass(frozen=True)
+class Design:
+    """Hold how many robots were followed and are stable, and the best by name."""
+
+    robots_followed: Annotated[int, Quantity("")]
+    robots_stable: Annotated[int, Quantity("", "at some period")]
+    robots: Mapping[str, Robot]
+    files: list[Path]

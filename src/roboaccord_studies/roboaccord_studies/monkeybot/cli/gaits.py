@@ -1,0 +1,123 @@
+"""Commands `accord monkeybot gaits` and `stable`: shipped gaits, and one of a period."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import typer
+from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.gaits.orbits import Orbit, shipped_data
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.cli import Result, counted, in_pieces, lines_of, tables_of
+from roboaccord.contract import Json, Quantity, Seconds, by_fields, to_json
+
+from roboaccord_studies.monkeybot.basin import Basin, Draws, basin
+from roboaccord_studies.monkeybot.level import clocked_gait
+from roboaccord_studies.monkeybot.lqr import held_gait, held_multipliers
+
+SD_ANGLE, SD_RATE, STEPS = 0.02, 0.1, 100  # of the starts of the basin, rad, rad/s
+COLUMNS = (
+    "name", "orbit.period", "orbit.stride", "orbit.drop", "orbit.work", "cost_of_transport",
+    "orbit.spectral_radius", "survived",
+)  # fmt: skip
+
+
+@in_pieces()
+def gaits_command(
+    samples: Annotated[
+        int, typer.Option(min=0, help="Walks of each gait to estimate its basin; 0: no basin.")
+    ] = 200,
+    changes: Changes = None,
+) -> Result:
+    """List the gaits that are shipped, with their figures for this robot.
+
+    The basin is the share of starts that walk 100 steps, normally distributed about the orbit with
+    0.02 rad and 0.1 rad/s; accord monkeybot basin has its limits of confidence. The radius of
+    report_lqr is that of the gait with its feedback.
+
+    Examples:
+
+      accord monkeybot gaits
+
+      accord monkeybot gaits --set viscous_elbow=0.01
+    """
+    parameters, names = robot_parameters(changes), list(shipped_data())
+    found = []
+    with counted(len(names), "walking") as done:
+        for name in names:
+            found.append(shipped(name, parameters, samples))
+            done(1)
+    what = tables_of(found, "name", "description")
+    return Result({"gaits": to_json(found)}, [*tables_of(found, *COLUMNS), "", *what])
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """Hold the figures of a shipped gait; its multipliers are those with its feedback."""
+
+    name: Annotated[str, Quantity("", name="gait")]
+    description: Annotated[str, Quantity("", name="what it is", form="text")]
+    orbit: Orbit
+    cost_of_transport: Annotated[
+        float, Quantity("1", "of transport, work over weight and stride", "cost", ".3g")
+    ]
+    basin: Basin | None
+
+    @property
+    def survived(
+        self,
+    ) -> Annotated[
+        float | None,
+        Quantity("1", "share of disturbed starts that walk 100 steps", "basin", ".0f", "%"),
+    ]:
+        """The share of the basin."""
+        return self.basin.survived if self.basin else None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the figures by name, those of the orbit among them."""
+        figures, more = self.orbit.to_json(), dict[str, Json]()
+        drop = figures.pop("drop")
+        if self.basin is not None:
+            share = by_fields(self.basin)
+            del share["height_sd"]
+            asked = {"sd_angle": SD_ANGLE, "sd_rate": SD_RATE, "samples": len(self.basin.starts)}
+            more["basin"] = {**share, **asked, "steps": STEPS}
+        about = {"name": self.name, "description": self.description, "kind": self.orbit.kind.name}
+        cost = {"cost_of_transport": self.cost_of_transport, "drop": drop}
+        return {**about, **figures, **cost, **more}
+
+
+def shipped(name: str, parameters: MonkeyBotParameters, samples: int) -> Shipped:
+    """Return the figures of a shipped gait."""
+    orbit, feedback = held_gait(name, parameters)
+    share = None
+    if samples:
+        share = basin(
+            orbit, parameters, sd_angle=SD_ANGLE, sd_rate=SD_RATE, draws=Draws(samples, STEPS),
+            feedback=feedback,
+        )  # fmt: skip
+    cost, words = orbit.cost_of_transport(parameters), shipped_data()[name]["description"]
+    if feedback:
+        orbit = replace(orbit, multipliers=held_multipliers(orbit, parameters))
+    return Shipped(name, words, orbit, cost, share)
+
+
+def stable_command(
+    period: Annotated[Seconds, typer.Option(help="From one change of hands to the next.")],
+    changes: Changes = None,
+) -> Result:
+    """Find the horizontal gait of constant torque whose hands change by a clock.
+
+    It is stable if its spectral radius, the size of its largest multiplier, is below 1.
+
+    Examples:
+
+      accord monkeybot stable --period 0.943
+
+      accord monkeybot stable --period 0.93 --json
+    """
+    found = clocked_gait(robot_parameters(changes), period)
+    figures = found.to_json()
+    del figures["controls"]
+    return Result({**found.controls, **figures}, lines_of(found))

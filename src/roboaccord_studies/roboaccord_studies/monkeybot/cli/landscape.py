@@ -1,0 +1,132 @@
+"""Command `accord monkeybot landscape`: the error of the report's gait over a grid of rates."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from monkeybot.cli.options import TORQUE, Changes, Tolerance, robot_parameters
+from monkeybot.gaits.gait import Gait, evaluate, horizontal
+from monkeybot.gaits.landscape import LIMIT, Landscape, Lowest, landscape, save_map
+from monkeybot.model.hybrid import TOLERANCE
+from monkeybot.model.parameters import MonkeyBotParameters
+from monkeybot.source.landscapes import write_map, write_surface
+from roboaccord.cli import Force, Out, Result, command_line, counted, in_pieces, results
+from roboaccord.contract import LEFT_OUT, AccordError, Array, NewtonMetres, Quantity, Seconds
+from roboaccord.run import made_with, write_text
+
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, span
+from roboaccord_studies.monkeybot.page import render_landscape
+
+
+@in_pieces()
+def landscape_command(
+    w1: Annotated[
+        Span,
+        Quantity("rad/s"),
+        typer.Option(
+            "--w1", metavar="A B N", help="Grid of the rate of th1: N values from A to B."
+        ),
+    ] = (0.0, 3.0, 301),
+    w2: Annotated[
+        Span,
+        Quantity("rad/s"),
+        typer.Option(
+            "--w2", metavar="A B N", help="Grid of the rate of th2: N values from A to B."
+        ),
+    ] = (8.0, 14.0, 301),
+    torque: Annotated[NewtonMetres, TORQUE] = 2.0,
+    folder: Out = None,
+    force: Force = False,
+    limit: Annotated[
+        Seconds, typer.Option(help="Time after which a phase has missed its event.")
+    ] = LIMIT,
+    changes: Changes = None,
+    tolerance: Tolerance = TOLERANCE,
+) -> Result:
+    """Evaluate the report's gait from a grid of rates, both links hanging straight.
+
+    Writes landscape.npz, an interactive landscape.html, and as pictures surface.svg and map.svg:
+    the root of the error, cut off at 5, with its minima. A start that never reaches the line has
+    none (NaN).
+
+    Examples:
+
+      accord monkeybot landscape --w1 0 3 301 --w2 8 14 301 --torque 2 --out landscape
+
+      accord monkeybot landscape --w1 2 8 151 --w2 0 8 151 --torque 2 --out low --json
+    """
+    rates = span(*w1, "--w1"), span(*w2, "--w2")
+    if not 0.0 < limit < np.inf:
+        raise AccordError(f"--limit is {limit:g}, and must be positive")
+    parameters, gait = robot_parameters(changes), horizontal(torque, limit=limit)
+    with results(folder, "monkeybot_landscape", force=force) as place:
+        found, speed = measured(gait, parameters, *rates, tolerance)
+        files = write_all(found, place, torque, parameters)
+    return Result(
+        Mapped(
+            gaits=found.error.size,
+            missed=found.missed,
+            gaits_per_second=speed,
+            minimum=found.minimum,
+            minima=len(found.minima),
+            files=files,
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mapped:
+    """Hold how many gaits a landscape has, and the least error."""
+
+    gaits: Annotated[int, Quantity("")]
+    missed: Annotated[int, Quantity("", "gaits that miss an event")] = field(metadata=LEFT_OUT)
+    gaits_per_second: Annotated[float | None, Quantity("gaits/s", name="speed", form=".0f")]
+    minimum: Lowest
+    minima: Annotated[int, Quantity("", "of the grid")] = field(metadata=LEFT_OUT)
+    files: list[Path]
+
+
+def measured(
+    gait: Gait, parameters: MonkeyBotParameters, w1: Array, w2: Array, tolerance: float
+) -> tuple[Landscape, float]:
+    """Return a landscape and the speed at which it was evaluated [gaits/s], compiling not counted.
+
+    Raises:
+        AccordError: if no start gets to the end.
+    """
+    with counted(len(w1) * len(w2), "evaluating") as done:
+        evaluate(gait, parameters, np.array([w1[0], w2[0]]), tolerance=tolerance)
+        start = time.perf_counter()
+        field = landscape(gait, parameters, w1, w2, tolerance=tolerance, done=done)
+        elapsed = time.perf_counter() - start
+    return field, field.error.size / elapsed
+
+
+def write_all(
+    field: Landscape, place: Path, torque: float, parameters: MonkeyBotParameters
+) -> list[Path]:
+    """Write data, page and pictures of a landscape, and return their files."""
+    data, page, surface, flat = files = [
+        place / name for name in ("landscape.npz", "landscape.html", "surface.svg", "map.svg")
+    ]
+    lowest, versions = field.lowest, made_with(*MADE_WITH)
+    save_map(field.arrays | {"torque": np.array(torque)}, data, parameters, versions)
+    html = render_landscape(
+        field,
+        f"Error of the horizontal gait at {torque:g} N m",
+        command=command_line(),
+        facts={
+            "lowest error": f"{lowest[2]:.4g} at w1 = {lowest[0]:g}, w2 = {lowest[1]:g} rad/s",
+            "starts that miss an event": str(field.missed),
+            **versions,
+        },
+    )
+    write_text(page, html)
+    write_surface(field, surface)
+    write_map(field, flat)
+    return files

@@ -1,0 +1,258 @@
+"""Stability of clocked gaits over the mass distribution of the links: which robot is best.
+
+Both links are alike. In units of their mass m, their length L and the
+time sqrt(L / g) a robot without friction is two numbers: the distance from the hand to the centre
+of gravity, c = r1 / L, and the inertia about it, k = I / (m L^2). Mass, length and gravity change
+neither orbits nor multipliers: periods go with sqrt(L / g), torques with m g L. So a map over
+(c, k) covers all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated
+
+import numpy as np
+from monkeybot.gaits.landscape import Done
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.contract import AccordError, Array, Json, Quantity, by_fields, to_json
+
+from roboaccord_studies.monkeybot.clocked import Setting, Step, follow, pieces_of
+from roboaccord_studies.monkeybot.flood import SIDES, Cell, flood
+from roboaccord_studies.monkeybot.level import Level, level_gaits, shipped_level
+
+MARGINS = "radius", "width"
+FINEST = 0.05  # of a grid's spacing: a search ends there
+SHAPE_STEPS = 0.005, 0.0025  # changes of c and k done at once, if all goes well
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Specify the mass distribution of both links.
+
+    Args:
+        centre: from the hand to the centre of gravity; 0 to 1.
+        inertia: about it.
+    """
+
+    centre: Annotated[float, Quantity("L", "of gravity, from the hand", form=".4f")]
+    inertia: Annotated[float, Quantity("m L^2", "about it", form=".5f")]
+
+    @property
+    def possible(self) -> bool:
+        """True if a body inside the link can have this shape.
+
+        All mass at the two ends has c (1 - c), and none has more (Bhatia and Davis, 2000).
+        """
+        return 0.0 < self.centre < 1.0 and 0.0 < self.inertia <= self.centre * (1.0 - self.centre)
+
+
+@dataclass(frozen=True)
+class Robot:
+    """Hold a robot's shape, its parameters and its horizontal gaits."""
+
+    shape: Shape
+    parameters: MonkeyBotParameters
+    level: Level
+
+    def worse(self, margin: str) -> float:
+        """Return what is small for a robot with a good margin, one of `MARGINS`."""
+        return self.level.best.radius if margin == "radius" else -self.level.width
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the shape, and the figures of the most stable gait."""
+        best = self.level.best
+        return by_fields(self.shape) | {
+            "period": best.period,
+            "torque": best.torque,
+            "post_impact": to_json(best.start),
+            "spectral_radius": best.radius,
+            "stride": best.stride,
+            "stable_periods": self.level.stable,
+            "width": self.level.width,
+        }
+
+
+@dataclass(frozen=True)
+class DesignMap:
+    """Hold the robots over a grid of shapes to which the gait was followed.
+
+    Args:
+        centre, inertia: of the grid (n,), (m,), as in `Shape`.
+        robots: by place in the grid.
+    """
+
+    centre: Array
+    inertia: Array
+    robots: Mapping[Cell, Robot]
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """The map as arrays; NaN where there is no robot.
+
+        `centre` (n,) and `inertia` (m,); of the best gait over the period `radius`, `period` [s]
+        and `torque` [N m] (n, m); `width` of the range of stable periods, over their middle.
+        """
+        shape = len(self.centre), len(self.inertia)
+        fields = {name: np.full(shape, np.nan) for name in ("radius", "width", "period", "torque")}
+        for cell, robot in self.robots.items():
+            best = robot.level.best
+            values = best.radius, robot.level.width, best.period, best.torque
+            for field, value in zip(fields.values(), values, strict=True):
+                field[cell] = value
+        return {"centre": self.centre, "inertia": self.inertia, **fields}
+
+    def holds(self, shape: Shape) -> bool:
+        """Return whether a shape is within the bounds of the grid."""
+        inside = self.centre[0] <= shape.centre <= self.centre[-1]
+        return bool(inside and self.inertia[0] <= shape.inertia <= self.inertia[-1])
+
+
+def shape_of(parameters: MonkeyBotParameters) -> Shape:
+    """Return the shape of a robot.
+
+    Raises:
+        AccordError: for links that are not alike, or friction, which (c, k) do not cover.
+    """
+    p = parameters
+    pairs = (
+        (p.mass_a, p.mass_b),
+        (p.inertia_a, p.inertia_b),
+        (p.length_a, p.length_b),
+        (p.centre_a, p.length_b - p.centre_b),
+    )
+    if not all(math.isclose(a, b, rel_tol=1e-9) for a, b in pairs):
+        raise AccordError("the links are not alike: the map is of robots whose links are")
+    if not p.frictionless:
+        raise AccordError("the joints have friction: the map is of robots without")
+    return Shape(p.centre_a / p.length_a, p.inertia_a / (p.mass_a * p.length_a**2))
+
+
+def shaped(parameters: MonkeyBotParameters, shape: Shape) -> MonkeyBotParameters:
+    """Return a robot of the same mass and length, and another shape.
+
+    Raises:
+        AccordError: for a shape that no body inside the link has.
+    """
+    if not shape.possible:
+        raise AccordError(
+            f"no body inside the link has its centre at {shape.centre:g} L and an inertia of "
+            f"{shape.inertia:g} m L^2: at most c (1 - c)"
+        )
+    length, inertia = parameters.length_a, shape.inertia * parameters.mass_a
+    return parameters.replace(
+        centre_a=shape.centre * length,
+        centre_b=(1.0 - shape.centre) * length,
+        inertia_a=inertia * length**2,
+        inertia_b=inertia * length**2,
+    )
+
+
+def shipped_robot(parameters: MonkeyBotParameters, largest: float = 1.0) -> Robot:
+    """Return a robot as it is, with the gaits about the shipped one.
+
+    Args:
+        parameters: of the robot.
+        largest: spectral radius up to which a gait counts as stable.
+    """
+    return Robot(shape_of(parameters), parameters, shipped_level(parameters, largest))
+
+
+def reshape(robot: Robot, after: Shape) -> Robot | None:
+    """Follow a robot's gaits to another shape; None if they end, or no body has it.
+
+    The best gait is followed at its period, or one beside it if that ends before.
+    """
+    if not after.possible:
+        return None
+    steps = robot.level.steps
+    at = steps.index(robot.level.best)
+    for k in (at, at - 4, at + 4, at - 8, at + 8):
+        step = _moved(robot, steps[k], after) if 0 <= k < len(steps) else None
+        if step is not None:
+            parameters = shaped(robot.parameters, after)
+            return Robot(after, parameters, level_gaits(parameters, step, robot.level.largest))
+    return None
+
+
+def _moved(robot: Robot, step: Step, after: Shape) -> Step | None:
+    """Return a gait followed to another shape at its own period."""
+    before = robot.shape
+    centre, inertia = after.centre - before.centre, after.inertia - before.inertia
+
+    def course(at: float) -> Setting:
+        shape = Shape(before.centre + at * centre, before.inertia + at * inertia)
+        return Setting(shaped(robot.parameters, shape), step.period)
+
+    return follow(step, course, pieces_of((centre, SHAPE_STEPS[0]), (inertia, SHAPE_STEPS[1])))
+
+
+def design_map(
+    parameters: MonkeyBotParameters,
+    centre: Array,
+    inertia: Array,
+    *,
+    largest: float = 1.0,
+    done: Done | None = None,
+) -> DesignMap:
+    """Follow the best horizontal gait of a robot over a grid of shapes.
+
+    The result does not depend on the number of cores.
+
+    Args:
+        parameters: of the robot where it starts; links alike, no friction.
+        centre, inertia: of the grid (n,), (m,), as in `Shape`.
+        largest: spectral radius up to which a gait counts as stable, in the ranges of periods.
+        done: called with the number of robots that were finished.
+
+    Raises:
+        AccordError: if no shape of the grid can be reached.
+    """
+    robot = shipped_robot(parameters, largest)
+    own = robot.shape
+    cell = int(np.abs(centre - own.centre).argmin()), int(np.abs(inertia - own.inertia).argmin())
+    first = _reshaped(centre, inertia, robot, cell)
+    if first is None:
+        raise AccordError("the gait cannot be followed to the grid; choose one about the robot")
+    found = flood(
+        (len(centre), len(inertia)), cell, first,
+        partial(_reshaped, centre, inertia), done=done,
+    )  # fmt: skip
+    return DesignMap(centre, inertia, found)
+
+
+def _reshaped(centre: Array, inertia: Array, robot: Robot, cell: Cell) -> Robot | None:
+    """Return the robot of a cell of the grid, followed from another one."""
+    return reshape(robot, Shape(float(centre[cell[0]]), float(inertia[cell[1]])))
+
+
+def better_robot(field: DesignMap, margin: str) -> Robot:
+    """Return the robot with the best margin, searched finer and finer about that of a map.
+
+    A pattern search (Hooke and Jeeves 1961) within the map's bounds: a smallest radius has a kink,
+    where two multipliers meet, on which methods that use derivatives stop.
+
+    Args:
+        field: the map.
+        margin: one of `MARGINS`.
+    """
+    robot = min(field.robots.values(), key=lambda robot: robot.worse(margin))
+    steps = np.diff(field.centre).mean(), np.diff(field.inertia).mean()
+    part = 0.5
+    while part > FINEST:
+        beside = (
+            Shape(
+                robot.shape.centre + part * i * steps[0], robot.shape.inertia + part * j * steps[1]
+            )
+            for i, j in SIDES
+        )
+        moved = [reshape(robot, shape) for shape in beside if field.holds(shape)]
+        best = min((r for r in moved if r), key=lambda r: r.worse(margin), default=robot)
+        if best.worse(margin) < robot.worse(margin):
+            robot = best
+        else:
+            part *= 0.5
+    return robot

@@ -1,0 +1,125 @@
+"""Search of gaits of a kind: Newton's method from random starts, with no guess of what is there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import numpy as np
+from monkeybot.gaits.gait import wrap
+from monkeybot.gaits.kinds import Kind, gait_of
+from monkeybot.gaits.orbits import Closing, Orbit, find_orbit
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.contract import AccordError, Array
+from roboaccord.run import run_pieces
+
+COARSE = 1e-8  # tolerance of the integrator
+DIFFERENCE = 1e-5
+STEPS = 24
+LONGEST_STEP = 0.3  # rad, rad/s, s and N m alike
+NEAR = 1e-3  # what a residual must be below to be refined
+SAME = 1e-6  # largest difference of starts and controls of one gait
+STANDS = 1e-3  # m: a gait of a shorter stride goes nowhere
+TILT, RATES = 0.3, ((-3.0, 4.0), (-4.0, 4.0))  # rad; rad/s
+# Where starts are looked for anywhere: the free hand level, the elbow on either side, and fast.
+FASTEST = 10.0  # rad/s
+BLOCK = 10  # starts that a worker takes at once
+
+Done = Callable[[int], None]
+
+
+def find_gaits(
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    *,
+    samples: int,
+    seed: int = 0,
+    rise: float = 0.0,
+    anywhere: bool = False,
+    done: Done | None = None,
+) -> list[Orbit]:
+    """Find gaits of a kind from random starts; the most stable one is first.
+
+    The result depends on the seed alone, not on the number of cores.
+
+    Args:
+        kind: of the gaits.
+        parameters: of the robot.
+        controls: all of the kind's; those it solves for start from half to one and a half of that.
+        samples: random starts.
+        seed: of the random numbers.
+        rise: wanted of a cycle [m], where the kind has a control to meet it.
+        anywhere: as of `random_starts`.
+        done: called with the number of starts that a block has added.
+
+    Raises:
+        AccordError: for a control that is missing or unknown, or no sample.
+    """
+    gait_of(kind, controls)
+    if samples < 1:
+        raise AccordError(f"samples is {samples}, and must be 1 at least")
+    guesses = random_starts(kind, controls, samples, seed, anywhere=anywhere)
+    blocks = np.array_split(guesses, math.ceil(samples / BLOCK))
+    found: list[Orbit] = []
+    calls = ((kind, parameters, controls, block, rise) for block in blocks)
+    for orbits in run_pieces(_search, calls, done=lambda _: done(BLOCK) if done else None):
+        for orbit in orbits:
+            if not any(same(orbit, other) for other in found):
+                found.append(orbit)
+    return sorted(found, key=lambda orbit: (orbit.spectral_radius, *orbit.start))
+
+
+def random_starts(
+    kind: Kind, controls: Mapping[str, float], samples: int, seed: int, *, anywhere: bool = False
+) -> Array:
+    """Return random starts and controls to solve for (samples, 4 + solved).
+
+    The free hand is behind, about level with the held one: th1 + th2 / 2 is near -pi / 2.
+
+    Args:
+        kind: of the gaits.
+        controls: all of the kind's.
+        samples: number of starts.
+        seed: of the random numbers.
+        anywhere: draw th1 from the full circle and rates up to `FASTEST`, and not near the gaits
+            that are known.
+    """
+    rng = np.random.default_rng(seed)
+    th1 = rng.uniform(*((-math.pi, math.pi) if anywhere else (-0.5 * math.pi, 0.0)), samples)
+    th2 = -math.pi - 2.0 * th1 + rng.uniform(-TILT, TILT, samples)
+    spans = ((-FASTEST, FASTEST),) * 2 if anywhere else RATES
+    rates = [rng.uniform(*span, samples) for span in spans]
+    solved = [controls[name] * rng.uniform(0.5, 1.5, samples) for name in kind.solved]
+    return np.column_stack([th1, th2, *rates, *solved])
+
+
+def same(a: Orbit, b: Orbit) -> bool:
+    """Return whether two orbits are one."""
+    apart = a.start - b.start
+    apart[:2] = wrap(apart[:2])
+    numbers = [a.controls[name] - b.controls[name] for name in a.controls]
+    return bool(np.abs([*apart, *numbers]).max() < SAME)
+
+
+def _search(
+    kind: Kind,
+    parameters: MonkeyBotParameters,
+    controls: Mapping[str, float],
+    guesses: Array,
+    rise: float,
+) -> list[Orbit]:
+    """Return the orbits that a block of guesses leads to."""
+    orbits, closing = [], Closing(kind, parameters, controls, rise, COARSE)
+    for guess in guesses:
+        path = closing.newton(guess, DIFFERENCE, longest=LONGEST_STEP, steps=STEPS)
+        z = next((z for z, residual in path if np.linalg.norm(residual) < NEAR), None)
+        if z is None:
+            continue
+        try:
+            orbit = find_orbit(kind, parameters, closing.controls_at(z), z[:4], rise=rise)
+        except (AccordError, np.linalg.LinAlgError):
+            continue
+        if abs(orbit.stride) > STANDS:
+            orbits.append(orbit)
+    return orbits

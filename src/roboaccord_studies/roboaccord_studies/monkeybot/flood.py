@@ -1,0 +1,70 @@
+"""Filling of a grid from one known cell outwards, each cell from a neighbour, on all cores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from monkeybot.gaits.landscape import Done
+from roboaccord.run import run_pieces
+
+SIDES = ((-1, 0), (1, 0), (0, -1), (0, 1))
+
+Cell = tuple[int, int]
+T = TypeVar("T")
+
+
+def flood(
+    shape: Cell,
+    first: Cell,
+    value: T,
+    go: Callable[[T, Cell], T | None],
+    *,
+    done: Done | None = None,
+) -> dict[Cell, T]:
+    """Fill a grid from its first cell outwards; return the cells that were reached.
+
+    A cell is tried from every neighbour that a ring has added, in a fixed order, until one leads
+    there. So the result does not depend on the number of cores.
+
+    Args:
+        shape: of the grid.
+        first: cell that is known.
+        value: what is there.
+        go: leads from a value and a neighbouring cell to the neighbour's; None if it leads
+            nowhere. It is of a module, as what it is part of.
+        done: called with the number of cells that a ring has added.
+    """
+    found = {first: value}
+    ring = [first]
+
+    while ring:
+        if done:
+            done(len(ring))
+        neighbours = _neighbours(ring, shape, found)
+        # The ring is finished before any of it is entered: `found` stands still meanwhile.
+        calls = ((go, cell, [found[side] for side in sides]) for cell, sides in neighbours.items())
+        values = run_pieces(_reach, calls, threads=True)
+        ring = []
+        for cell, reached in zip(neighbours, values, strict=True):
+            if reached is not None:
+                found[cell] = reached
+                ring.append(cell)
+    return found
+
+
+def _reach(go: Callable[[T, Cell], T | None], cell: Cell, beside: list[T]) -> T | None:
+    """Return the value of a cell, from the first of the values beside it that leads there."""
+    tries = (go(value, cell) for value in beside)
+    return next((reached for reached in tries if reached is not None), None)
+
+
+def _neighbours(ring: list[Cell], shape: Cell, found: dict[Cell, T]) -> dict[Cell, list[Cell]]:
+    """Return the cells next to a ring that are not known, with those of the ring beside them."""
+    neighbours: dict[Cell, list[Cell]] = {}
+    for i, j in ring:
+        for a, b in SIDES:
+            cell = i + a, j + b
+            if 0 <= cell[0] < shape[0] and 0 <= cell[1] < shape[1] and cell not in found:
+                neighbours.setdefault(cell, []).append((i, j))
+    return neighbours

@@ -1,0 +1,191 @@
+"""LQR of the report's gait: feedback on the time of the exchange of hands.
+
+A cycle begins where the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map
+from one vertical to the next, about a gait that repeats, is
+
+    x' - x* = A (x - x*) + B (s - s*),
+
+with s the time until the hands change. It is held by s = s* - K (x - x*), K from the discrete
+Riccati equation. The motor's time and torque stay what they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+import scipy
+from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
+from monkeybot.gaits.kinds import REPORT, gait_of
+from monkeybot.gaits.orbits import FINE, Orbit, shipped_gait
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.contract import INLINE, AccordError, Array, Quantity
+
+from roboaccord_studies.monkeybot.rollouts import Feedback
+
+SAMPLE = 1e-3  # s: of the report's controller
+STEP = 1e-5  # of the differences by a control, whose error is of its fourth power
+INPUTS = ("switch", "motor", "torque")
+# What a deviation costs: th2 [1/rad^2], w1, w2 [s^2/rad^2], the time [1/s^2].
+STATE_COST, TIME_COST = (1.0, 1.0, 1.0), 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TimeLaw:
+    """Hold the parameters of the feedback law as plain numbers.
+
+    Args:
+        switch: from the vertical until the hands change, on the orbit.
+        motor: how long the motor is on after that.
+        torque: of the motor, in the frame of the held hand.
+        target: (th2, w1, w2) at the vertical on the orbit, in that frame.
+        gain: seconds by which the change comes earlier, per deviation from it (3,).
+        sample: to whole numbers of which both times are rounded [s]; 0 rounds nothing.
+    """
+
+    switch: Annotated[float, Quantity("s", form=".7f")]
+    motor: Annotated[float, Quantity("s", form="g")]
+    torque: Annotated[float, Quantity("N m", form="g")]
+    target: Annotated[
+        tuple[float, float, float], Quantity("rad, rad/s", name="target th2, w1, w2", form=".7f")
+    ]
+    gain: Annotated[tuple[float, float, float], Quantity("s/rad, s^2/rad", form=".7f")]
+    sample: float = SAMPLE
+
+    def __post_init__(self) -> None:
+        for name in ("target", "gain"):
+            values = tuple(float(value) for value in getattr(self, name))
+            if len(values) != 3 or not np.isfinite(values).all():
+                raise ValueError(f"{name} takes three finite numbers")
+            object.__setattr__(self, name, values)
+        if not (min(self.switch, self.motor) > 0 and self.sample >= 0):
+            raise ValueError("switch and motor must be positive, sample not negative")
+
+    @property
+    def feedback(self) -> Feedback:
+        """The same law for `walk`."""
+        gains = np.zeros((3, 4))
+        gains[0, 1:] = [-gain for gain in self.gain]
+        return Feedback(gains, self.sample)
+
+
+def linearise(orbit: Orbit, parameters: MonkeyBotParameters) -> tuple[Array, Array]:
+    """Return A (3, 3) and B (3, 3) of the map between verticals, by differences.
+
+    The columns of B belong to the time of the change, that of the motor, and its torque.
+
+    Raises:
+        AccordError: for a gait of another kind.
+    """
+    if orbit.kind is not REPORT:
+        raise AccordError(f"gaits of kind {orbit.kind.name} do not begin at the vertical")
+
+    def end(name: str, shift: float) -> Array:
+        controls = {**orbit.controls, name: orbit.controls[name] + shift}
+        gait = gait_of(orbit.kind, controls)
+        return evaluate(gait, parameters, orbit.start, tolerance=FINE).final[0, 1:]
+
+    def slope(name: str) -> Array:
+        near, far = (end(name, s * STEP) - end(name, -s * STEP) for s in (1.0, 2.0))
+        return np.asarray((8.0 * near - far) / (12.0 * STEP))
+
+    A = map_slope(orbit.gait, parameters, orbit.start)[1:, 1:]
+    return A, np.column_stack([slope(name) for name in INPUTS])
+
+
+def controllability(A: Array, b: Array) -> Array:
+    """Return the singular values of (b, A b, A^2 b): all positive if every state can be reached.
+
+    Args:
+        A: (3, 3).
+        b: of one input (3,).
+    """
+    return np.asarray(np.linalg.svd(np.column_stack([b, A @ b, A @ A @ b]))[1])
+
+
+def lqr_gain(A: Array, b: Array) -> Array:
+    """Return the gain K (3,) of u = -K x that costs least: sum of x' Q x + R u^2.
+
+    Raises:
+        AccordError: if the input does not reach what is unstable.
+    """
+    column, R = b[:, None], np.array([[TIME_COST]])
+    try:
+        S = scipy.linalg.solve_discrete_are(A, column, np.diag(STATE_COST), R)
+    except np.linalg.LinAlgError:
+        raise AccordError("the time of the change cannot hold this gait") from None
+    return np.asarray(np.linalg.solve(R + column.T @ S @ column, column.T @ S @ A)[0])
+
+
+def conditioning(B: Array, torque: float) -> float:
+    """Return the condition number of three inputs at once: 1 ms, 1 ms and 1 % of the torque.
+
+    A little more time of the motor and a little more torque are the same impulse: their columns
+    are all but parallel, and to use both is to add large, opposite inputs.
+
+    Args:
+        B: columns of the inputs (3, 3).
+        torque: of the motor [N m].
+    """
+    return float(np.linalg.cond(B * np.array([1e-3, 1e-3, 0.01 * torque])))
+
+
+def time_law(orbit: Orbit, parameters: MonkeyBotParameters, *, sample: float = SAMPLE) -> TimeLaw:
+    """Return the feedback law that stabilises an orbit of the report's kind.
+
+    Raises:
+        AccordError: for a gait of another kind, or one that cannot be held.
+    """
+    A, B = linearise(orbit, parameters)
+    th2, w1, w2 = orbit.start[1:].tolist()
+    k1, k2, k3 = lqr_gain(A, B[:, 0]).tolist()
+    return TimeLaw(
+        **{name: float(orbit.controls[name]) for name in INPUTS},
+        target=(th2, w1, w2),
+        gain=(k1, k2, k3),
+        sample=sample,
+    )
+
+
+def held_multipliers(orbit: Orbit, parameters: MonkeyBotParameters) -> Multipliers:
+    """Return the multipliers of the section map with the feedback, not rounded (3,)."""
+    A, B = linearise(orbit, parameters)
+    column = B[:, 0]
+    return eigenvalues(A - np.outer(column, lqr_gain(A, column)))
+
+
+def held_gait(name: str, parameters: MonkeyBotParameters) -> tuple[Orbit, Feedback | None]:
+    """Return a shipped gait and its feedback.
+
+    Raises:
+        AccordError: for an unknown name, or parameters with which it cannot be.
+    """
+    orbit = shipped_gait(name, parameters)
+    return orbit, time_law(orbit, parameters).feedback if orbit.kind is REPORT else None
+
+
+@dataclass(frozen=True)
+class Held:
+    """Hold the feedback of a gait, and what it changes."""
+
+    law: TimeLaw = field(metadata=INLINE)
+    open_radius: Annotated[float, Quantity("1", "spectral radius", form=".4f")]
+    closed_radius: Annotated[float, Quantity("1", "with feedback", form=".4f")]
+    controllability: Annotated[Array, Quantity("1", "singular values", form=".3g")]
+    three_inputs_condition: Annotated[
+        float, Quantity("1", "condition number", "three inputs at once", ".0f")
+    ]
+
+
+def held_by_feedback(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
+    """Return the feedback of a gait, and what it changes; arguments and errors as of `time_law`."""
+    law = time_law(orbit, parameters, sample=sample)
+    A, B = linearise(orbit, parameters)
+    return Held(
+        law,
+        orbit.spectral_radius,
+        float(np.abs(held_multipliers(orbit, parameters)).max()),
+        controllability(A, B[:, 0]),
+        conditioning(B, law.torque),
+    )

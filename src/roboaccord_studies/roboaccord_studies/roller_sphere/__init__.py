@@ -1,0 +1,1 @@
+"""The roller sphere beyond figures 3 of the paper: claims, surveys of rigs, contact in engines."""

@@ -1,0 +1,187 @@
+"""Command `accord roller-sphere claims`: what section 3 of the paper claims, by its own model.
+
+Kimura, Ogata and Ishii 2019; the rig is the paper's, at its four roller angles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+from roboaccord.cli import Result
+from roboaccord.contract import Array, Quantity
+from roller_sphere.source.figures import Case, cases
+
+BoolArray = NDArray[np.bool_]
+
+STEP = 0.1  # degrees between the headings on which sentences are tried
+ZERO = 1e-12  # m/s, rad: rounding
+PRINTED_NU = (0.91, 0.93, 0.96, 1.03)
+PRINTED_SLIP = (0.0, 0.16, 0.32, 0.52)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """Hold a claim: its text, the printed value, the computed value, and whether it holds."""
+
+    claim: Annotated[str, Quantity("", form="text")]
+    printed: Annotated[str, Quantity("", form="s")]
+    found: Annotated[str, Quantity("", form="text")]
+    holds: Annotated[bool, Quantity("", form="s")]
+
+
+def claims() -> list[Claim]:
+    """Return all claims of section 3 in its order."""
+    phi = np.round(np.arange(0.0, 360.0, STEP), 6)
+    found = cases(phi)
+    return [*_trajectories(found), *_axes(phi, found), *_speeds(phi, found), *_slips(phi, found)]
+
+
+def _trajectories(found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3a: the end points of w."""
+    heights = [np.abs(case.motion.omega[:, 2]).max() for case in found]
+    axes = ", ".join(f"{np.hypot(1.0, h):.4f}" for h in heights)
+    yield _sentence(
+        "3a: the ellipses of w are sharper in turn",
+        f"ratio of the axes {axes}",
+        bool((np.diff(heights) > 0.0).all()),
+    )
+    # All planes of the ellipses hold the x-axis where no normal X x Y has an x-component.
+    tilt = max(abs(_normal(case)[0]) for case in found)
+    words = "it is the x-axis: x of the unit normals {:.1e} at most"
+    yield _zero("3a: they have a common line parallel to x", tilt, words)
+
+
+def _axes(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3b: the angle of the axis."""
+    rho = np.array([case.motion.rho for case in found])
+    ahead = _at(phi, 90.0, 270.0)
+    order = _ordered(rho) | ahead
+    yield _everywhere("3b: |rho| grows with alpha for all phi, but where it is 0", phi, order)
+    largest = np.abs(rho[:, ahead]).max()
+    yield _zero("3b: rho = 0 at phi 90 and 270", largest, "|rho| {:.1e} rad at most", "0")
+
+
+def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3c: the speeds of the rollers."""
+    nu = np.array([case.motion.nu for case in found])  # (4, m, 2)
+    ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
+    for roller in (0, 1):
+        claim = f"3c: |nu{roller + 1}| grows with alpha for all phi"
+        yield _everywhere(claim, phi, _ordered(nu[..., roller]))
+    for words, where, sign in (
+        ("-nu2 at phi 0 and 180", aside, 1.0),
+        ("nu2 at phi 90 and 270", ahead, -1.0),
+    ):
+        gap = np.abs(nu[:, where, 0] + sign * nu[:, where, 1]).max()
+        yield _zero(f"3c: nu1 = {words}", gap, "differ by {:.1e} m/s at most")
+    for case, values, printed in zip(found, nu[:, ahead], PRINTED_NU, strict=True):
+        yield _number(f"3c: |nu| at phi 90 and 270, alpha {case.alpha:g}", values, printed)
+
+
+def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
+    """Figure 3d: the slip."""
+    slip = np.array([case.motion.slip for case in found])  # (4, m, 2)
+    ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
+    order = _ordered(slip[..., 0]) & _ordered(slip[..., 1]) | aside
+    yield _everywhere("3d: |S| grows with alpha for all phi, but where it is 0", phi, order)
+    for words, part, sign in (
+        ("face to face for 0 < phi < 180", (phi > 0.0) & (phi < 180.0), 1.0),
+        ("back to back for 180 < phi < 360", phi > 180.0, -1.0),
+    ):
+        least = min((sign * _towards(case)[part]).min() for case in found[1:])
+        claim = f"3d: zeta1 and zeta2 are {words}"
+        yield _sentence(claim, f"{least:.2g} m/s in that direction at least", bool(least > 0.0))
+    most = "{:.1e} m/s at most"
+    yield _zero("3d: no slip at phi 0 and 180", np.abs(slip[:, aside]).max(), most, "0")
+    largest = np.abs(slip).max(axis=1)
+    gap = np.abs(largest[:, None] - np.abs(slip[:, ahead])).max()
+    claim = "3d: |S1| and |S2| are largest at phi 90 and 270"
+    yield _zero(claim, gap, "{:.1e} m/s below the largest at most")
+    for case, values, printed in zip(found, slip[:, ahead], PRINTED_SLIP, strict=True):
+        yield _number(f"3d: largest |S1| and |S2|, alpha {case.alpha:g}", values, printed)
+    yield _zero("3d: no slip for any phi at alpha 0", np.abs(slip[0]).max(), most, "0")
+    straight = found[0].kinematics
+    number = f"condition number {straight.condition:.3f}"
+    yield _sentence("every heading can be driven at alpha 0", number, straight.remaining is None)
+
+
+def _sentence(claim: str, found: str, holds: bool) -> Claim:
+    """Return a claim that is a sentence."""
+    return Claim(claim, "sentence", found, holds)
+
+
+def _everywhere(claim: str, phi: Array, holds: BoolArray) -> Claim:
+    """Return the claim that something holds at all headings."""
+    return _sentence(claim, _where(phi, holds), bool(holds.all()))
+
+
+def _zero(claim: str, largest: float, words: str, printed: str = "sentence") -> Claim:
+    """Return the claim that something is 0 whose largest size is given, with what was found."""
+    return Claim(claim, printed, words.format(largest), bool(largest < ZERO))
+
+
+def _number(claim: str, values: Array, printed: float) -> Claim:
+    """Return the claim that all |values| are a number printed with two decimals."""
+    found = np.abs(values)
+    holds = bool((np.round(found, 2) == printed).all())
+    return Claim(claim, f"{printed:g}", f"{found.max():.6f}", holds)
+
+
+def _ordered(values: Array) -> BoolArray:
+    """Return where |values| (4, m) grow from case to case (m,)."""
+    return np.asarray((np.diff(np.abs(values), axis=0) > ZERO).all(axis=0))
+
+
+def _at(phi: Array, *headings: float) -> BoolArray:
+    """Return which of the headings are some given ones [degrees]."""
+    return np.isin(phi, headings)
+
+
+def _where(phi: Array, holds: BoolArray) -> str:
+    """Return the headings where a sentence fails, in words."""
+    if holds.all():
+        return f"at all headings, every {STEP:g} degrees"
+    edges = np.flatnonzero(np.diff(np.r_[False, ~holds, False].astype(int)))
+    spans = [
+        f"{phi[a]:g}" if b == a + 1 else f"{phi[a]:g} to {phi[b - 1]:g}"
+        for a, b in zip(edges[::2], edges[1::2])
+    ]
+    return f"fails at {', '.join(spans)} degrees"
+
+
+def _normal(case: Case) -> Array:
+    """Return the unit normal of the plane that holds w (3,)."""
+    y, x = case.kinematics.turning.T
+    normal = np.cross(x, y)
+    return np.asarray(normal / np.linalg.norm(normal))
+
+
+def _towards(case: Case) -> Array:
+    """Return how fast each contact slips towards the other (m, 2) [m/s]."""
+    first, second = case.kinematics.rig.contacts
+    apart = (second - first) / np.linalg.norm(second - first)
+    zeta = case.kinematics.zeta(case.motion.nu)
+    return np.column_stack([zeta[:, 0] @ apart, -zeta[:, 1] @ apart])
+
+
+@dataclass(frozen=True)
+class Claims:
+    """Hold the claims."""
+
+    table: Annotated[list[Claim], Quantity("", "the claims of section 3")]
+
+
+def claims_command() -> Result:
+    """Test every claim of the paper's section 3 by its own model.
+
+    Examples:
+
+      accord roller-sphere claims
+
+      accord roller-sphere claims --json
+    """
+    return Result(Claims(claims()))

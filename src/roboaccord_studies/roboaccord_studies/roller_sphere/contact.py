@@ -1,0 +1,181 @@
+"""Command `accord roller-sphere contact`: the ball's turning in engines against the model.
+
+The paper's w minimises the squared slip, as viscous friction does. Dry friction of two equally
+pressed rollers only has to balance: both slips oppose each other along X_i, so that the part w_t of
+w in the plane of the contacts is the model's, while the part w_s along their normal e may settle
+anywhere between the heights of both rollers' lines, nu_i sin(alpha_i) / r (9).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from roboaccord.cli import Result, counted, in_pieces, numbers
+from roboaccord.contract import AccordError, Quantity, Trajectory
+from roboaccord.engines import REFERENCE, engine_names, spec
+from roboaccord.run import make_simulator, run_pieces, run_setup
+from roboaccord.scenario import Setup, load_scenario
+from roller_sphere.model.ball import ball_spin
+from roller_sphere.model.kinematics import Kinematics
+
+STEADY = (0.5, 0.75)  # part of each heading's time over which the ball turns steadily
+ALLOWED = 0.02  # of w_t, in DART with its z axis along e
+# rad/s: where the interval is a point, what the speed loops, of 40 rad/s, have left after 0.3 s of
+# speeds of some 5 rad/s.
+CLEAR = 1e-4
+
+
+@dataclass(frozen=True)
+class ContactCase:
+    """Specify a run.
+
+    Args:
+        engine: `reference`, or the name of an engine.
+        law: of friction: `contact`, the engine's own, or `viscous`.
+        axis: direction of DART's z axis: `e`, or `up`; nothing for others.
+        alpha: of the first roller, minus that of the second [deg].
+    """
+
+    engine: Annotated[str, Quantity("")]
+    law: Annotated[str, Quantity("", "friction of the rollers", form="s")]
+    axis: Annotated[str, Quantity("", "direction of DART's z axis", form="s")]
+    alpha: Annotated[float, Quantity("deg", form="g")]
+
+
+@dataclass(frozen=True)
+class ContactFinding(ContactCase):
+    """Hold the deviation of the ball's angular velocity from the model over all headings.
+
+    Args:
+        w_t_worst, w_t_mean: distance of w_t from the model's over its size, of steady samples.
+        w_s_offset: largest distance of w_s from the model's.
+        w_s_beyond: largest distance of w_s beyond the interval between the lines.
+        w_s_interval: half the widest interval.
+        passed: whether DART with aligned axes follows the model; None for other cases.
+    """
+
+    w_t_worst: Annotated[
+        float,
+        Quantity("1", "turning in the plane of both contacts, off the model's by so much",
+                 "w_t, worst", ".3f", "%"),
+    ]  # fmt: skip
+    w_t_mean: Annotated[float, Quantity("1", name="w_t, mean", form=".3f", shown="%")]
+    w_s_offset: Annotated[
+        float, Quantity("rad/s", "of the turning along their normal e", "w_s off", ".4f")
+    ]
+    w_s_beyond: Annotated[
+        float, Quantity("rad/s", "outside of the interval of both rollers' lines", "beyond", ".4f")
+    ]
+    w_s_interval: float
+    passed: Annotated[bool | None, Quantity("", name="ok")]
+
+
+def has_axis(engine: str) -> bool:
+    """Return whether an engine's own z axis can be turned, as DART's can."""
+    return engine != REFERENCE and spec(engine).has_setting("z_axis")
+
+
+def cases(engines: Sequence[str], alphas: Sequence[float]) -> list[ContactCase]:
+    """Return every engine with both laws, and DART with both directions of its axis."""
+    found = []
+    for alpha in alphas:
+        for engine in engines:
+            axes = ("e", "up") if has_axis(engine) else ("",)
+            found += [ContactCase(engine, "contact", axis, alpha) for axis in axes]
+            found.append(ContactCase(engine, "viscous", "", alpha))
+    return found
+
+
+def run_case(case: ContactCase) -> ContactFinding:
+    """Run the scenario `headings` for a case, and compare."""
+    angle = math.radians(case.alpha)
+    changes = [
+        f"parameters.alpha_1={angle:.17f}",
+        f"parameters.alpha_2={-angle:.17f}",
+        f"friction={{law: {case.law}}}",
+    ]
+    if case.axis == "up":
+        changes.append(f"engine_options.{case.engine}.z_axis=[0, 0, 1]")
+    setup = Setup.of(load_scenario("roller_sphere", "roller_sphere", "headings", changes))
+    trajectory = run_setup(setup, make_simulator(setup, case.engine))
+    return compare(case, setup, trajectory)
+
+
+def compare(case: ContactCase, setup: Setup, trajectory: Trajectory) -> ContactFinding:
+    """Compare the steady samples of a run with the model at the rollers' measured speeds."""
+    rig = setup.parameters.rig
+    keep = steady(setup, trajectory)
+    nu = setup.parameters.roller_radius * trajectory.qd[keep, :2]
+    omega = ball_spin(trajectory)[keep]
+    model = nu @ Kinematics(rig).turning.T
+    (w_t, w_s), (model_t, model_s) = rig.split(omega), rig.split(model)
+    off = np.linalg.norm(w_t - model_t, axis=1) / np.linalg.norm(model_t, axis=1)
+    heights = nu * np.sin(rig.alpha) / rig.radius
+    place = w_s @ rig.pole
+    beyond = np.maximum(place - heights.max(axis=1), heights.min(axis=1) - place)
+    follows = bool(off.max() <= ALLOWED and beyond.max() <= CLEAR)
+    return ContactFinding(
+        **vars(case),
+        w_t_worst=float(off.max()),
+        w_t_mean=float(off.mean()),
+        w_s_offset=float(np.abs(place - model_s @ rig.pole).max()),
+        w_s_beyond=float(np.maximum(beyond, 0.0).max()),
+        w_s_interval=float(0.5 * np.ptp(heights, axis=1).max()),
+        passed=follows if (case.law, case.axis) == ("contact", "e") else None,
+    )
+
+
+def steady(setup: Setup, trajectory: Trajectory) -> NDArray[np.bool_]:
+    """Return which samples are steady (k,)."""
+    part = np.mod(trajectory.time / setup.scenario.controller["hold"], 1.0)
+    return np.asarray((part > STEADY[0]) & (part < STEADY[1]))
+
+
+@dataclass(frozen=True)
+class ContactFindings:
+    """Hold what was found, a row a case."""
+
+    findings: Annotated[
+        list[ContactFinding],
+        Quantity("", "the ball's turning against the model, steady parts of 12 headings"),
+    ]
+
+
+@in_pieces()
+def contact_command(
+    engines: Annotated[str, typer.Option(help="Engines, separated by commas.")] = "dart,mujoco",
+    alphas: Annotated[
+        str,
+        typer.Option(
+            "--alpha-deg", help="Angle of the first roller's axis; the second has the opposite one."
+        ),
+    ] = "0 10 20 30",
+) -> Result:
+    """Drive the ball along 12 headings in engines, and compare its turning with the model.
+
+    In DART with its z axis along the normal e of the plane of both contacts, w_t, in that plane,
+    must agree with the model within 2 %, and w_s, along e, must lie in the interval between both
+    rollers' lines. Exit status 1 if not. DART with its z axis up and MuJoCo are shown for
+    comparison.
+
+    Examples:
+
+      accord roller-sphere contact
+
+      accord roller-sphere contact --engines dart --alpha-deg "10 30" --json
+    """
+    names = [name.strip() for name in engines.split(",")]
+    known = [REFERENCE, *(n for n in engine_names() if "contact" not in spec(n).lacks)]
+    for name in names:
+        if name not in known:
+            raise AccordError(f"unknown engine {name}; available: {', '.join(known)}")
+    chosen = cases(names, numbers(alphas, "--alpha-deg"))
+    with counted(len(chosen), "12 headings each") as done:
+        found = run_pieces(run_case, ((case,) for case in chosen), done=lambda finding: done(1))
+    return Result(ContactFindings(found), ok=all(finding.passed is not False for finding in found))

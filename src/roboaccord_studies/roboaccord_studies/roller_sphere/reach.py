@@ -1,0 +1,185 @@
+"""Command `accord roller-sphere reach`: along which headings a rig drives its ball, and how fast.
+
+At a ball's speed v roller i runs at nu_i = v g_i cos(phi - psi_i).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+import typer
+from numpy.typing import ArrayLike
+from roboaccord.cli import Result, gathers
+from roboaccord.contract import (
+    IF_ANY,
+    INLINE,
+    Array,
+    MetresPerSecond,
+    Quantity,
+    by_option,
+)
+from roller_sphere.cli.rig import PAIRS, PAPER, Condition, RigOptions, Rollers
+from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
+from roller_sphere.model.rig import RigError
+
+
+@by_option("roller", "", PAIRS, "radius limit speed")
+@gathers("--roller", "--nu")
+def reach_command(
+    rig: RigOptions = PAPER,
+    limit: Annotated[
+        MetresPerSecond, typer.Option(min=1e-9, help="Largest peripheral speed of a roller.")
+    ] = 2.0,
+    speed: Annotated[
+        MetresPerSecond, typer.Option(min=0.0, help="Speed of the ball, for the blocked headings.")
+    ] = 1.0,
+    rollers: Rollers = None,
+) -> Result:
+    """Report along which headings the ball can be driven, and how fast with limited rollers.
+
+    A rig whose headings are limited by its geometry is not an error here: the remaining ones are
+    named.
+
+    Examples:
+
+      accord roller-sphere reach --limit 1.5 --speed 1
+
+      accord roller-sphere reach --roller 0 45 90 --roller 120 45 90 --roller 240 45 90
+
+      accord roller-sphere reach --alpha-deg 38.9566 -38.9566 --json
+    """
+    if not np.isfinite([limit, speed]).all():
+        raise RigError("limit and speed must be finite numbers")
+    kinematics = rig.kinematics(rollers)
+    return Result(Reach.of(kinematics, speed, limit))
+
+
+@dataclass(frozen=True)
+class Driving:
+    """Hold how a rig drives that reaches every heading."""
+
+    roller_speed_over_speed: Annotated[
+        Array, Quantity("1", "of each roller over the ball's speed, at most", form=".6f")
+    ]
+    slip_over_speed: Annotated[Array, Quantity("1", "likewise the slip", form=".6f")]
+    speed_everywhere: Annotated[
+        float, Quantity("m/s", "with rollers that reach the limit, in every direction", form=".6f")
+    ]
+    speed_best: Annotated[float, Quantity("m/s", "likewise in the best direction", form=".6f")]
+    heading_best_deg: Annotated[
+        float, Quantity("deg", "the best direction, and so is its opposite", "heading best", ".2f")
+    ]
+    blocked_deg: Annotated[
+        list[tuple[float, float]], Quantity("deg", "headings that need more", "blocked", ".2f")
+    ]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Hold where a rig can drive its ball: the headings that remain, or None where all do."""
+
+    condition: Condition
+    remaining_deg: Annotated[
+        list[float] | None,
+        Quantity("deg", "headings that can be reached, where not all can", "remaining", ".4f"),
+    ] = None
+    driving: Driving | None = field(default=None, metadata=IF_ANY | INLINE)
+
+    @classmethod
+    def of(cls, kinematics: Kinematics, speed: float, limit: float) -> Reach:
+        """Return the reach of a rig."""
+        remaining = kinematics.remaining
+        if remaining is not None:
+            return cls(kinematics.condition, np.degrees(remaining).tolist())
+        fastest, most = fastest_heading(kinematics), gains(kinematics)
+        spans = np.degrees(blocked(kinematics, speed, limit)).reshape(-1, 2).tolist()
+        driving = Driving(
+            most, slip_gains(kinematics), limit / most.max(),
+            float(top_speed(kinematics, fastest, limit)), float(np.degrees(fastest)),
+            [(start, stop) for start, stop in spans],
+        )  # fmt: skip
+        return cls(kinematics.condition, driving=driving)
+
+
+def gains(kinematics: Kinematics) -> Array:
+    """Return the largest |nu_i| over all headings, over the ball's speed (n,).
+
+    Raises:
+        RigError: if the rig cannot drive the ball in every direction; so do all functions here.
+    """
+    return np.asarray(np.linalg.norm(kinematics.driving, axis=1) / kinematics.rig.radius)
+
+
+def slip_gains(kinematics: Kinematics) -> Array:
+    """Return the largest |zeta_i| over all headings, over the ball's speed (n,)."""
+    per_velocity = kinematics.zeta(kinematics.driving.T) / kinematics.rig.radius
+    return np.asarray(np.linalg.norm(per_velocity, ord=2, axis=(0, 2)))
+
+
+def top_speed(kinematics: Kinematics, heading: ArrayLike, limit: float) -> Array:
+    """Return the largest speed of the ball along headings [m/s].
+
+    Args:
+        kinematics: of the rig.
+        heading: phi (...) [rad].
+        limit: largest |nu_i| [m/s].
+    """
+    fastest = np.abs(kinematics.inverse(1.0, heading).nu).max(axis=-1)
+    return np.asarray(limit / fastest)
+
+
+def fastest_heading(kinematics: Kinematics) -> float:
+    """Return a heading in [0, pi) along which the ball can be driven fastest [rad].
+
+    Between its zeros each |nu_i| is concave in phi, so the largest of them is least where two are
+    equal, or where one is zero.
+    """
+    rows = kinematics.driving
+    one, other = np.triu_indices(len(rows), 1)
+    zeros = np.concatenate([rows, rows[one] - rows[other], rows[one] + rows[other]])
+    # (w_x, w_y) normal to a row is along (-row_y, row_x), and the heading a quarter turn behind.
+    headings = np.mod(np.arctan2(zeros[:, 1], zeros[:, 0]), np.pi)
+    headings[headings > np.pi - ANGLE] = 0.0
+    speeds = top_speed(kinematics, headings, 1.0)
+    return float(headings[speeds >= speeds.max() * (1.0 - 1e-12)].min())
+
+
+def blocked(kinematics: Kinematics, speed: float, limit: float) -> list[tuple[float, float]]:
+    """Return the headings along which some roller would have to exceed its largest speed.
+
+    Args:
+        kinematics: of the rig.
+        speed: of the ball [m/s].
+        limit: largest |nu_i| [m/s].
+
+    Returns:
+        intervals, from start (in [0, 2 pi)) to stop (beyond 2 pi where it holds 0) [rad].
+    """
+    spans: list[tuple[float, float]] = []
+    for row, gain in zip(kinematics.driving, gains(kinematics), strict=True):
+        if speed * gain <= limit:
+            continue
+        middle = float(np.arctan2(-row[0], row[1]))
+        half = float(np.arccos(limit / (speed * gain)))
+        for centre in (middle, middle + np.pi):
+            start = (centre - half) % TURN
+            spans.append((start, start + 2.0 * half))
+    return _union(spans)
+
+
+def _union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Join spans on a circle that touch; each starts in [0, 2 pi)."""
+    joined: list[tuple[float, float]] = []
+    # Twice around, so that a span over 2 pi meets those behind 0.
+    for start, stop in sorted(spans + [(a + TURN, b + TURN) for a, b in spans]):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], stop)
+        else:
+            joined.append((start, stop))
+    if any(stop - start >= TURN for start, stop in joined):
+        return [(0.0, TURN)]
+    # A span that ends beyond a whole turn holds the first ones again.
+    over = max((stop for start, stop in joined if start < TURN), default=0.0) - TURN
+    return [(start, stop) for start, stop in joined if over < start < TURN]

@@ -1,0 +1,225 @@
+"""The rig, the rollers' lines and w: the paper's figures 1, 2, 4 and 5 for any rig."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.contract import Array
+from roboaccord.report import (
+    AMBER,
+    INK,
+    RED,
+    SOFT,
+    SQUARE,
+    Still,
+    arrow,
+    bare,
+    draw_ball,
+    label_dots,
+    legend,
+    line,
+    picture,
+    pointer,
+    see,
+)
+from roller_sphere.model.kinematics import Kinematics
+from roller_sphere.model.rig import Rig
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#3366cc", "#12a594", "#8e7cc3", "#c9a227")  # of the rollers, in turn
+SLIP = "#ee7733"
+WIDTH, THICKNESS = 0.28, 0.16  # of a roller as drawn, over the ball's radius
+REACH = 1.5  # of the longest w as drawn, likewise
+BEYOND = 0.35  # of the lines beyond what they lead to
+
+
+def write_roller(kinematics: Kinematics, heading: float, folder: Path) -> Still:
+    """Write figure 1: one roller, and the line on which it lets w end, at 1 m/s."""
+    rig, nu = kinematics.rig, kinematics.inverse(1.0, heading).nu
+    shrink, path = _shrink(kinematics, nu), folder / "figure_1.svg"
+    with picture(path, SQUARE) as axes:
+        draw_ball(axes, rig.radius)
+        _roller(axes, rig, 0)
+        arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.axes[0], COLOURS[0], "axis eta")
+        arrow(axes, rig.contacts[0], 0.7 * rig.radius * rig.directions[0], RED, "direction e_i")
+        _line(axes, kinematics, nu, 0, shrink, np.zeros(1))
+        foot = kinematics.lines(nu)[0][0] * shrink
+        line(axes, np.array([np.zeros(3), foot]), SOFT, "(nu/r) eta")
+        bare(axes)
+        legend(axes)
+        _dots(axes, {"P1": rig.contacts[0], "O": np.zeros(3)}, [COLOURS[0], INK])
+    return Still(
+        path,
+        "Figure 1: one roller",
+        "It fixes the part of w along its axis, and leaves the part along P: w ends on the line.",
+    )
+
+
+def write_pair(
+    kinematics: Kinematics, heading: float, folder: Path, name: str, title: str
+) -> Still:
+    """Write figure 2 at 1 m/s: all rollers with their lines, and w halfway between those of two.
+
+    Args:
+        kinematics: of the rig.
+        heading: phi [rad].
+        folder, name, title: of the figure.
+    """
+    rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
+    shrink, omega = _shrink(kinematics, motion.nu), motion.omega
+    feet, along = _feet(kinematics, motion.nu, omega)
+    path, velocity = folder / f"{name}.svg", np.array([np.cos(heading), np.sin(heading), 0.0])
+    with picture(path, SQUARE) as axes:
+        draw_ball(axes, rig.radius)
+        for i in range(rig.count):
+            _roller(axes, rig, i)
+        for i in range(rig.count):
+            _line(axes, kinematics, motion.nu, i, shrink, along[i : i + 1])
+            line(axes, shrink * np.array([feet[i], omega]), SLIP, "from lines to w", lw=2.2)
+        line(axes, np.array([np.zeros(3), shrink * omega]), RED, "w", lw=2.6)
+        arrow(axes, np.zeros(3), 1.3 * rig.radius * velocity, INK, "heading of V")
+        arrow(axes, np.zeros(3), 1.2 * rig.radius * rig.pole, SOFT, "e")
+        bare(axes)
+        legend(axes)
+        dots = {f"P{i + 1}": p for i, p in enumerate(rig.contacts)} | {"w": shrink * omega}
+        _dots(axes, dots, [*(COLOURS[i % 4] for i in range(rig.count)), RED])
+    gap = np.linalg.norm(feet - omega, axis=1).max() * rig.radius
+    return Still(
+        path,
+        title,
+        f"Along {np.degrees(heading):g} degrees. Each roller lets w end on its line; w is where "
+        "the sum of the squared distances from the lines is least. The largest distance, times the "
+        f"radius, is {gap:.4f} m/s: the slip.",
+    )
+
+
+def write_least(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:
+    """Write figure 4: why w is halfway between two lines, in space (a) and by distances (b)."""
+    motion = kinematics.inverse(1.0, heading)
+    shortest, _ = _feet(kinematics, motion.nu, motion.omega)
+    apart = float(np.linalg.norm(shortest[0] - shortest[1]))
+    # Any other point: a bit along both lines, and aside of their plane.
+    _, directions = kinematics.lines(motion.nu)
+    other = motion.omega + apart * (0.9 * directions[0] + 0.5 * directions[1])
+    feet, _ = _feet(kinematics, motion.nu, other)
+    first, second = folder / "figure_4a.svg", folder / "figure_4b.svg"
+    with picture(first, SQUARE) as axes:
+        for i in range(2):
+            ends = shortest[i] + np.array([[-1.6], [2.2]]) * apart * directions[i]
+            line(axes, ends, COLOURS[i], f"line {i + 1}")
+            line(axes, np.array([feet[i], other]), SLIP, "d1 and d2", ls="--")
+        line(axes, shortest, RED, "the shortest path, k0")
+        bare(axes)
+        legend(axes)
+        dots = {"Q": other, "Q1": feet[0], "Q2": feet[1], "Q0 = end of w": motion.omega}
+        _dots(axes, dots, [INK, COLOURS[0], COLOURS[1], RED])
+    with picture(second, SQUARE) as axes:
+        _distances(axes, apart, np.linalg.norm(feet - other, axis=1))
+    words = f"Along {np.degrees(heading):g} degrees."
+    return [
+        Still(first, "Figure 4a: a point and its distances from the lines",
+              f"{words} No path between the lines is shorter than k0 = {apart:.4f} rad/s."),
+        Still(second, "Figure 4b: the least sum of squares",
+              "Every point has d1 + d2 >= k0. The smallest circle that reaches there touches the "
+              "border where d1 = d2 = k0/2: halfway between the lines."),
+    ]  # fmt: skip
+
+
+def write_planar(kinematics: Kinematics, heading: float, folder: Path) -> Still:
+    """Write figure 5: the part of w in the plane of both contacts, where two lines meet."""
+    rig, motion = kinematics.rig, kinematics.inverse(1.0, heading)
+    shrink, path = _shrink(kinematics, motion.nu), folder / "figure_5.svg"
+    # In the plane: P1 to the right, X1 upwards.
+    plane = np.array([rig.normals[0], rig.across[0]])
+    contacts, across = rig.contacts[:2] @ plane.T, rig.radius * rig.across[:2] @ plane.T
+    inside = shrink * plane @ rig.split(motion.omega)[0]
+    starts = shrink * kinematics.lines(motion.nu)[0][:2] @ plane.T
+    turn = np.linspace(0.0, 2.0 * np.pi, 181)
+    with picture(path, SQUARE) as axes:
+        axes.plot(rig.radius * np.cos(turn), rig.radius * np.sin(turn), color=SOFT, lw=0.8)
+        for i in range(2):
+            along = contacts[i] / rig.radius
+            to = np.array([0.0, (inside - starts[i]) @ along])
+            ends = starts[i] + np.array([[to.min() - BEYOND], [to.max() + BEYOND]]) * along
+            axes.plot(*ends.T, color=COLOURS[i], ls="--", label=f"line {i + 1}")
+            pointer(axes, np.zeros(2), contacts[i], COLOURS[i])
+            pointer(axes, np.zeros(2), across[i], SOFT)
+            axes.plot([0.0, starts[i, 0]], [0.0, starts[i, 1]], color=COLOURS[i], ls=":",
+                      label=f"(nu{i + 1}/r) cos alpha{i + 1} along X{i + 1}")  # fmt: skip
+        pointer(axes, np.zeros(2), inside, RED, "w_t")
+        bare(axes)
+        legend(axes, 3)
+        names = {"P1": contacts[0], "P2": contacts[1], "X1": across[0], "X2": across[1],
+                 "O": np.zeros(2), "w_t": inside}  # fmt: skip
+        label_dots(axes, [(x, y) for x, y in names.values()], list(names))
+    return Still(
+        path,
+        "Figure 5: w in the plane of the contacts",
+        "Seen along e. Each line is parallel to its P and (nu/r) cos alpha from O along its X; "
+        "they meet at the end of w_t, the part of w in this plane.",
+    )
+
+
+def _distances(axes: Axes, least: float, given: Array) -> None:
+    """Draw the plane of both distances: what is reached, and the circle that touches it."""
+    far = 1.15 * max(float(given.max()), least)
+    corners = np.array([(least, 0.0), (far, 0.0), (far, far), (0.0, far), (0.0, least)])
+    axes.fill(*corners.T, color="#dfe6f3", label="d1 + d2 >= k0")
+    axes.plot([0.0, least], [least, 0.0], color=RED, label="d1 + d2 = k0")
+    turn = np.linspace(0.0, 0.5 * np.pi, 91)
+    size = least / np.sqrt(2.0)
+    axes.plot(size * np.cos(turn), size * np.sin(turn), color=INK, ls="--",
+              label="d1^2 + d2^2 = k0^2 / 2")  # fmt: skip
+    axes.set(xlabel="d1 [rad/s]", ylabel="d2 [rad/s]", xlim=(0.0, far), ylim=(0.0, far))
+    axes.set_aspect("equal")
+    legend(axes)
+    for (x, y), colour in ((0.5 * least * np.ones(2), RED), (given, AMBER)):
+        axes.plot(x, y, "o", color=colour, mec=INK)
+    label_dots(axes, [(0.5 * least, 0.5 * least), (given[0], given[1])], ["Q0", "Q"])
+
+
+def _feet(kinematics: Kinematics, nu: Array, point: Array) -> tuple[Array, Array]:
+    """Return the point of each line that is nearest to one (n, 3), and its place on it (n,)."""
+    points, directions = kinematics.lines(nu)
+    along = np.einsum("ij,ij->i", point - points, directions)
+    return points + along[:, None] * directions, along
+
+
+def _shrink(kinematics: Kinematics, nu: Array) -> float:
+    """Return what makes angular velocities lengths on the drawing [m s]."""
+    ends = [np.linalg.norm(kinematics.omega(nu)), *np.abs(nu) / kinematics.rig.radius]
+    return float(REACH * kinematics.rig.radius / max(ends))
+
+
+def _line(axes: Axes, kinematics: Kinematics, nu: Array, i: int, shrink: float, to: Array) -> None:
+    """Draw the line of roller i, from beyond its start to beyond some of its places."""
+    points, directions = kinematics.lines(nu)
+    ends = shrink * np.concatenate([to, [0.0]])
+    room = BEYOND * kinematics.rig.radius
+    places = np.array([min(ends.min(), 0.0) - room, ends.max() + room])
+    path = shrink * points[i] + places[:, None] * directions[i]
+    line(axes, path, COLOURS[i % 4], f"line {i + 1}", ls="--")
+
+
+def _roller(axes: Axes, rig: Rig, i: int) -> None:
+    """Draw a roller as a cylinder that touches the ball: two rims and ribs."""
+    r, axis, out = rig.radius, rig.axes[i], rig.normals[i]
+    t = np.radians(np.arange(0.0, 361.0, 10.0))[:, None]
+    middle = rig.contacts[i] + 0.5 * WIDTH * r * out
+    rim = 0.5 * WIDTH * r * (np.cos(t) * out + np.sin(t) * np.cross(axis, out))
+    half = 0.5 * THICKNESS * r * axis
+    ribs = [np.array([middle + rim[k] - half, middle + rim[k] + half]) for k in range(0, 36, 6)]
+    for points in (middle + rim - half, middle + rim + half, *ribs):
+        line(axes, points, COLOURS[i % 4], f"roller {i + 1}", lw=1.1)
+
+
+def _dots(axes: Axes, points: dict[str, Array], colours: list[str]) -> None:
+    """Mark points in space with their names; last, when the limits are those of the figure."""
+    seen = [see(point)[:2] for point in points.values()]
+    for (x, y), colour in zip(seen, colours, strict=True):
+        axes.plot(x, y, "o", color=colour, mec="#ffffff", ms=6.5, zorder=4)
+    label_dots(axes, [(x, y) for x, y in seen], list(points))

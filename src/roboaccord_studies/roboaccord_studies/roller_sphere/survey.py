@@ -1,0 +1,115 @@
+"""Command `accord roller-sphere survey`: figures of a rig, and the builder's view of its kind.
+
+Figures 1, 2, 4 and 5 are those of the paper, drawn for the rig of the options.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli import Force, Out, Result, command_line, counted, gathers, results
+from roboaccord.contract import Degrees, by_option
+from roboaccord.report import Still, render_plots
+from roboaccord.run import made_with, write_columns, write_text
+from roller_sphere.cli.rig import PAIRS, RigOptions, Rollers
+from roller_sphere.model.kinematics import Kinematics
+
+from roboaccord_studies.roller_sphere.builder import builders_view
+from roboaccord_studies.roller_sphere.rig_figures import (
+    write_least,
+    write_pair,
+    write_planar,
+    write_roller,
+)
+
+STEEPER = RigOptions(alpha=(20.0, -20.0))
+
+
+@dataclass(frozen=True)
+class Surveyed:
+    """Hold the files that were written."""
+
+    files: list[Path]
+
+
+@by_option("roller", "", PAIRS, "radius out force points heading-deg")
+@gathers("--roller", "--nu")
+def survey_command(
+    folder: Out = None,
+    force: Force = False,
+    points: Annotated[
+        int, typer.Option(min=3, max=401, help="Grid points along each side of the builder's maps.")
+    ] = 69,
+    rig: RigOptions = STEEPER,
+    heading: Annotated[Degrees, typer.Option("--heading-deg", help="Heading of figure 2b.")] = 60.0,
+    rollers: Rollers = None,
+) -> Result:
+    """Draw the paper's figures 1, 2, 4 and 5 for a rig, and survey what a builder can choose.
+
+    Writes index.html with all of it, each figure as SVG, and the data as CSV. The first two
+    azimuths of the rig, and its first latitude, are used for the builder's view.
+
+    Examples:
+
+      accord roller-sphere survey --out roller_survey
+
+      accord roller-sphere survey --roller 150 20 5 --roller 210 20 -5 --out other
+
+      accord roller-sphere survey --azimuth-deg 150 210 --latitude-deg 20 20 --out mine --json
+    """
+    kinematics = rig.kinematics(rollers)
+    with (
+        results(folder, "roller_sphere_survey", force=force) as place,
+        counted(points**2, "rigs") as done,
+    ):
+        stills = write_rig(kinematics, np.radians(heading), place)
+        more, tables = builders_view(kinematics, points, place, done)
+        for name, table in tables.items():
+            write_columns(place / f"{name}.csv", table)
+        page = render_plots(
+            "A rig of rollers",
+            "The lines to which rollers confine w, and what they mean to a builder.",
+            [*stills, *more],
+            command=command_line(),
+            facts=made_with("roboaccord-roller_sphere"),
+        )
+        write_text(place / "index.html", page)
+        files = [file for still in (*stills, *more) for file in still.files]
+        files += [place / f"{name}.csv" for name in tables]
+    return Result(Surveyed([place / "index.html", *sorted(files)]))
+
+
+def write_rig(kinematics: Kinematics, heading: float, folder: Path) -> list[Still]:
+    """Write figures 1, 2, 4 and 5 of a rig that drives along a heading [rad].
+
+    Those that show how two lines lie need two rollers: 2a, without slip, where they meet; 4 and 5.
+    """
+    stills = [write_roller(kinematics, heading, folder)]
+    if kinematics.rig.count == 2:
+        meeting = slipless_heading(kinematics)
+        title = "Figure 2a: the lines meet, and nothing slips"
+        stills.append(write_pair(kinematics, meeting, folder, "figure_2a", title))
+    title = "Figure 2b: the lines miss each other"
+    stills.append(write_pair(kinematics, heading, folder, "figure_2b", title))
+    if kinematics.rig.count == 2:
+        stills += write_least(kinematics, heading, folder)
+        stills.append(write_planar(kinematics, heading, folder))
+    return stills
+
+
+def slipless_heading(kinematics: Kinematics) -> float:
+    """Return the heading along which two rollers drive without slip [rad].
+
+    S_1 = -S_2 is linear in (w_x, w_y), so there is one, and its opposite; at alpha 0 all are.
+    """
+    row = (kinematics.slipping @ kinematics.driving)[0]
+    # (w_x, w_y) along (row_y, -row_x); rounding at alpha 0, and x then.
+    if math.hypot(*row) < 1e-12 * kinematics.rig.radius:
+        return 0.0
+    heading = math.atan2(-row[1], -row[0]) % math.pi
+    return 0.0 if heading > math.pi - 1e-9 else heading

@@ -1,0 +1,98 @@
+"""Command `accord snake adapt`: what the controller `adaptive` makes of a change of ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli import Changes, Engine, Result, load_setup, progress, used_by
+from roboaccord.contract import AccordError, Quantity, Ratio, Seconds, Trajectory
+from roboaccord.run import make_simulator, versions_of
+from roboaccord.scenario import Setup, make_controller
+from snake.model.coordinates import PlanarSnake
+from snake.search.adaptive import AdaptationEvent, AdaptiveController
+from snake.search.ideal import Figures
+
+from roboaccord_studies.snake.cli.gait import run_shown
+from roboaccord_studies.snake.steady import serpenoid_of, steady_figures
+
+GAIT = ("amplitude", "frequency", "waves")
+LAST = 4.0  # s: of a run over a change of ground, over which the speed on the second is taken
+
+
+def adapt_command(
+    mu_along: Annotated[
+        Ratio, typer.Option(help="Friction coefficient of the second ground, along the body.")
+    ] = 0.5,
+    mu_across: Annotated[
+        Ratio, typer.Option(help="Friction coefficient of the second ground, across the body.")
+    ] = 1.0,
+    engine: Engine = "reference",
+    duration: Annotated[Seconds, typer.Option(min=8.0, help="Duration of the run.")] = 15.0,
+    changes: Changes = None,
+) -> Result:
+    """Cross a change of ground with the adaptive controller, and with the same gait kept.
+
+    The scenario is change_of_ground. Speed and cost of transport are of the last 4 s.
+
+    Examples:
+
+      accord snake adapt
+
+      accord snake adapt --mu-along 0.3 --mu-across 0.5 --engine mujoco --json
+    """
+    ground = f"friction.beyond={{x: 3.0, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}"
+    given = [ground, f"duration={duration!r}", *(changes or [])]
+    setup = load_setup("snake", "change_of_ground", given)
+    if setup.scenario.controller.get("name") != "adaptive":
+        raise AccordError("adapt is about the controller adaptive; use accord run for another one")
+    if not setup.scenario.friction.get("beyond"):
+        raise AccordError("adapt needs a second ground: friction.beyond is empty")
+    kept = serpenoid_of(*(setup.scenario.controller[key] for key in GAIT))
+    fixed = load_setup("snake", "change_of_ground", [*given, kept])
+    controller = make_controller(setup)
+    assert isinstance(controller, AdaptiveController)
+    with progress() as bar:
+        trajectory = run_shown(setup, engine, bar, "adaptive", controller)
+        stayed = run_shown(fixed, engine, bar, "kept")
+    reached, left = crossing(setup, trajectory)
+    start = setup.scenario.duration - LAST
+    found = Adaptation(
+        engine=engine,
+        mu_along=mu_along,
+        mu_across=mu_across,
+        head_crosses=reached,
+        tail_crosses=left,
+        findings=controller.findings,
+        adaptive=steady_figures(setup, trajectory, start, LAST),
+        kept=steady_figures(fixed, stayed, start, LAST),
+        versions=versions_of(setup, [make_simulator(setup, engine)]),
+    )
+    return Result(found, used=used_by(setup, "duration", "physics_step", "seed"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adaptation:
+    """Hold what the controller noticed of a change of ground, and what that is worth."""
+
+    engine: str
+    mu_along: float
+    mu_across: float
+    head_crosses: Annotated[float | None, Quantity("s", "comes to the second ground")]
+    tail_crosses: Annotated[float | None, Quantity("s")]
+    findings: Sequence[AdaptationEvent]
+    adaptive: Annotated[Figures, Quantity("", name=f"adaptive, last {LAST:g} s")]
+    kept: Annotated[Figures, Quantity("", name=f"gait kept, last {LAST:g} s")]
+    versions: Mapping[str, str]
+
+
+def crossing(setup: Setup, trajectory: Trajectory) -> tuple[float | None, float | None]:
+    """Return when the head and when the tail first come to the second ground [s]."""
+    line = float(setup.scenario.friction["beyond"]["x"])
+    x = PlanarSnake(setup.parameters).middles(trajectory)[:, :, 0]
+    there = (np.flatnonzero(end > line) for end in (x[:, -1], x[:, 0]))
+    head, tail = (float(trajectory.time[found[0]]) if len(found) else None for found in there)
+    return head, tail

@@ -1,0 +1,204 @@
+"""Command `accord snake optimise`: the best serpenoid for a ground."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.progress import Progress
+from roboaccord.cli import Result, Seed, choose_engines, progress
+from roboaccord.contract import (
+    BESIDE,
+    INLINE,
+    Hertz,
+    MetresPerSecond,
+    NewtonMetres,
+    Quantity,
+    Ratio,
+    by_option,
+)
+from roboaccord.run import make_simulator, versions_of
+from roboaccord.scenario import Setup
+from snake.model.coordinates import friction_of
+from snake.search.compass import Task
+from snake.search.ideal import Figures, Gait, IdealModel
+
+from roboaccord_studies.snake.cli.gait import run_shown
+from roboaccord_studies.snake.optimise import Optimum, optimise
+from roboaccord_studies.snake.steady import DEFAULT_GAIT, setup_of, steady_figures, window
+
+
+class Objective(StrEnum):
+    """Objectives of the optimisation."""
+
+    speed = "speed"
+    cost = "cost"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Hold a gait and its figures in the model."""
+
+    gait: Gait = field(metadata=INLINE)
+    figures: Figures = field(metadata=INLINE)
+
+
+@dataclass(frozen=True)
+class Settled(Figures):
+    """Hold the settled figures of a run, and the peak effort of its start."""
+
+    peak_effort_start: NewtonMetres
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Hold the default gait beside the best, and how much better that is."""
+
+    default: Figures = field(metadata=BESIDE)
+    optimum: Figures = field(metadata=BESIDE)
+    gain: Annotated[float, Quantity("%", "faster, or cheaper", form="+.0f")]
+
+    @classmethod
+    def of(cls, default: Figures, optimum: Figures, objective: str) -> Pair:
+        """Compare by an objective."""
+        if objective == "cost":
+            share = 1.0 - optimum.cost_of_transport / default.cost_of_transport
+        else:
+            share = (optimum.speed - default.speed) / abs(default.speed)
+        return cls(default, optimum, 100.0 * share)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimisation:
+    """Hold the best gait for a ground, and its figures in the engines."""
+
+    objective: str
+    mu_along: float
+    mu_across: float
+    joints: int
+    max_effort: NewtonMetres
+    max_frequency: float
+    min_speed: Annotated[float | None, Quantity("m/s", "the least that was allowed")]
+    seed: int
+    evaluations: Annotated[int, Quantity("", name="gaits evaluated")]
+    optimum: Annotated[Measured, Quantity("", name="optimum, ideally tracked")]
+    default: Annotated[Measured, Quantity("", name="default, ideally tracked")]
+    at_bounds: Annotated[Mapping[str, float], Quantity("", name="at its bound")]
+    gain: Annotated[float, Quantity("%", "over the default gait", form="+.0f")]
+    confirmed: Annotated[Mapping[str, Pair], Quantity("", "confirmed in full simulation")]
+    versions: Mapping[str, str]
+
+
+MinSpeed = Annotated[
+    MetresPerSecond | None,
+    typer.Option(
+        help="Lowest speed allowed when cost is minimised. Default: half the default gait's. "
+        "Without a limit the cheapest gait would be the slowest."
+    ),
+]
+ConfirmIn = Annotated[
+    str,
+    typer.Option(
+        metavar="LIST",
+        help="Where to confirm the result, separated by commas: reference, dart, mujoco. "
+        "Default: reference, and dart where it is installed.",
+    ),
+]
+
+
+@by_option(
+    "objective cost", "min-speed", "",
+    "mu-along mu-across max-effort joints max-frequency engines seed",
+)  # fmt: skip
+def optimise_command(
+    mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,
+    objective: Annotated[
+        Objective, typer.Option(help="Objective: highest speed, or least cost of transport.")
+    ] = Objective.speed,
+    max_effort: Annotated[
+        NewtonMetres | None,
+        typer.Option(help="Largest effort of any joint. Default: the robot's limit."),
+    ] = None,
+    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
+    max_frequency: Annotated[Hertz, typer.Option(help="Highest frequency of the wave.")] = 3.0,
+    min_speed: MinSpeed = None,
+    engines: ConfirmIn = "",
+    seed: Seed = 0,
+) -> Result:
+    """Find the best serpenoid for a ground: amplitude, frequency and waves.
+
+    Gaits are compared by the ideally tracked gait. The best one and the default one (0.4 rad,
+    1 Hz, 1.5 waves) then run in full simulation. Speed is along the heading, so a gait that goes
+    backwards has a negative one; a negative frequency runs the wave from the tail to the head.
+
+    Examples:
+
+      accord snake optimise --max-effort 3
+
+      accord snake optimise --mu-along 0.5 --mu-across 1 --objective cost --min-speed 0.3 --json
+    """
+    setup_for = partial(setup_of, joints=joints, mu_along=mu_along, mu_across=mu_across)
+    setup = setup_for(DEFAULT_GAIT)
+    model = IdealModel(setup.parameters, *friction_of(setup))
+    default = model.evaluate(DEFAULT_GAIT)
+    task = Task(
+        objective=objective.value,
+        max_effort=float(setup.effort_limits.max()) if max_effort is None else max_effort,
+        max_frequency=max_frequency,
+        min_speed=0.5 * abs(default.speed) if min_speed is None else min_speed,
+        seed=seed,
+    )
+    simulators = {  # without a list all but MuJoCo
+        name: make_simulator(setup, name)
+        for name in choose_engines(engines)
+        if engines or name != "mujoco"
+    }
+    with progress() as bar:
+        found = search(model, task, bar)
+        confirmed = {name: confirm(setup_for, found.gait, name, task, bar) for name in simulators}
+    best = Optimisation(
+        objective=task.objective,
+        mu_along=mu_along,
+        mu_across=mu_across,
+        joints=joints,
+        max_effort=task.max_effort,
+        max_frequency=max_frequency,
+        min_speed=task.min_speed if task.objective == "cost" else None,
+        seed=seed,
+        evaluations=found.evaluations,
+        optimum=Measured(found.gait, found.figures),
+        default=Measured(DEFAULT_GAIT, default),
+        at_bounds=found.bounds,
+        gain=Pair.of(default, found.figures, task.objective).gain,
+        confirmed=confirmed,
+        versions=versions_of(setup, simulators.values()),
+    )
+    used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
+    return Result(best, used={**used, "engines": list(simulators)})
+
+
+def search(model: IdealModel, task: Task, bar: Progress) -> Optimum:
+    """Search the best gait, and show on a bar how much of it is done."""
+    number = bar.add_task("searching", total=None)
+    return optimise(
+        model, task, lambda done, total: bar.update(number, completed=done, total=total)
+    )
+
+
+def confirm(
+    setup_for: Callable[[Gait], Setup], best: Gait, engine: str, task: Task, bar: Progress
+) -> Pair:
+    """Run both gaits in an engine: their figures are settled, with the peak effort of the start."""
+    found = list[Settled]()
+    for gait in (DEFAULT_GAIT, best):
+        setup = setup_for(gait)
+        trajectory = run_shown(setup, engine, bar)
+        figures = steady_figures(setup, trajectory, *window(gait))
+        peak = float(abs(trajectory.effort).max())
+        found.append(Settled(**asdict(figures), peak_effort_start=peak))
+    return Pair.of(found[0], found[1], task.objective)

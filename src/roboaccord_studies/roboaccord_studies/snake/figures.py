@@ -1,0 +1,189 @@
+"""Pictures of the snake's pages: steering, the cost of gaits, a change of ground."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.contract import Array, Observer, RobotState, Trajectory
+from roboaccord.report import BLUE, GREEN, INK, RED, SOFT, label_dots, picture
+from roboaccord.run import make_simulator, run_setup
+from roboaccord.scenario import Setup, load_scenario, make_controller
+from snake.model.coordinates import PlanarSnake, friction_of
+from snake.search.adaptive import AdaptiveController
+from snake.search.compass import Task, bounds_of
+from snake.search.ideal import Gait, IdealModel
+from snake.simulators.metrics import BAND, MeanHeading, body_motion
+
+from roboaccord_studies.snake.optimise import gait_of, optimise
+from roboaccord_studies.snake.steady import DEFAULT_GAIT, serpenoid_of, setup_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GROUND = {"mu_along": 0.1, "mu_across": 1.0}
+EFFORT = 3.0  # N m
+AMPLITUDES = {0.1: BLUE, 0.2: RED, 0.4: GREEN}  # rad
+FREQUENCIES = (0.2, 0.3, 0.5, 0.7, 1.0, 1.4, 2.0, 3.0)  # Hz
+COSTS = (0.1, 0.2, 0.5, 1.0, 2.0)  # marked on the axis
+WAVES = 1.7
+SMOOTH = 0.5  # s, over which a speed is averaged
+SHOWN = 11.0  # s of the change of ground
+
+
+class Watch(Observer):
+    """Keep what an adaptive controller measures of the ground: rows t [s], mu along, mu across."""
+
+    def __init__(self, controller: AdaptiveController) -> None:
+        self._controller, self.rows = controller, list[tuple[float, float, float]]()
+
+    def on_state(self, state: RobotState) -> None:
+        along, across = self._controller.estimate
+        self.rows.append((state.time, float(along), float(across)))
+
+
+def write_steering(folder: Path, changes: Sequence[str] = ()) -> Path:
+    """Write a quarter turn and the waypoints, as the reference runs them."""
+    from matplotlib.patches import Circle
+
+    path = folder / "steer.svg"
+    setup, turn = _ran("steer", ("duration=14", *changes))
+    course, slalom = _ran("waypoints", changes)
+    spec = course.scenario.controller
+    with picture(path, (7.5, 6.4), "ab;cc") as axes:
+        _draw_path(axes["a"], setup, turn, (0.0, 2.0, 4.0, 6.0, 8.5))
+        axes["a"].set(title="a quarter turn, from above")
+        _draw_heading(axes["b"], setup, turn)
+        for point in spec["waypoints"]:
+            circle = Circle(point, spec["acceptance"], facecolor="#d8efec", edgecolor=GREEN)
+            axes["c"].add_patch(circle)
+        _draw_path(axes["c"], course, slalom, (0.0, 7.0, 20.0))
+        axes["c"].set(title="waypoints, and how near counts as reached")
+    return path
+
+
+def optima() -> dict[str, Gait]:
+    """Return the fastest gait within `EFFORT`, and the cheapest of half the default's speed."""
+    model = _model()
+    least = 0.5 * abs(model.evaluate(DEFAULT_GAIT).speed)
+    return {
+        "fastest": optimise(model, Task(objective="speed", max_effort=EFFORT)).gait,
+        "cheapest": optimise(
+            model, Task(objective="cost", max_effort=EFFORT, min_speed=least)
+        ).gait,
+    }
+
+
+def write_costs(folder: Path, best: Mapping[str, Gait] | None = None, gaits: int = 350) -> Path:
+    """Write the cost of transport over the frequency, and of gaits drawn at random."""
+    model, path = _model(), folder / "optimise_cost.svg"
+    low, high = np.array(bounds_of(model.parameters, Task(objective="speed", max_effort=EFFORT))).T
+    points = np.random.default_rng(0).uniform(low, high, (gaits, len(low)))
+    drawn = [model.evaluate(gait_of(point)) for point in points]
+    within = [f for f in drawn if f.peak_effort <= EFFORT and f.speed > 0.0]
+    with picture(path, (7.5, 3.8), ncols=2, sharey=True) as (left, right):
+        for amplitude, colour in AMPLITUDES.items():
+            found = [model.evaluate(Gait(amplitude, f, WAVES)) for f in FREQUENCIES]
+            costs = [figures.cost_of_transport for figures in found]
+            left.plot(FREQUENCIES, costs, "o-", color=colour, label=f"A = {amplitude:g} rad")
+        left.set(xlabel="frequency [Hz]", ylabel="work / (m g distance)", title=f"{WAVES:g} waves",
+                 xscale="log", yscale="log")  # fmt: skip
+        left.set_xticks(FREQUENCIES[::2], [f"{f:g}" for f in FREQUENCIES[::2]])
+        left.set_yticks(COSTS, [f"{cost:g}" for cost in COSTS])
+        left.minorticks_off()
+        places = np.array([(f.speed, f.cost_of_transport) for f in within]).reshape(-1, 2)
+        right.plot(*places.T, ".", color=SOFT, alpha=0.6, ms=5.0)
+        shown = {"default": DEFAULT_GAIT, **(best or optima())}
+        for (name, gait), colour in zip(shown.items(), (RED, BLUE, GREEN), strict=False):
+            figures = model.evaluate(gait)
+            right.plot(figures.speed, figures.cost_of_transport, "o", color=colour, mec=INK,
+                       ms=8.0, label=name)  # fmt: skip
+        right.set(xlabel="speed [m/s]", title=f"gaits within {EFFORT:g} N m")
+        for axes in (left, right):
+            axes.legend(loc="upper left")
+    return path
+
+
+def write_change_of_ground(folder: Path, changes: Sequence[str] = ()) -> Path:
+    """Write the speed and the estimate of an adaptive snake that comes to other ground."""
+    path = folder / "change_of_ground.svg"
+    setup = _setup("change_of_ground", (f"duration={SHOWN!r}", *changes))
+    controller = make_controller(setup)
+    assert isinstance(controller, AdaptiveController)
+    watch = Watch(controller)
+    adaptive = run_setup(setup, make_simulator(setup), (watch,), controller)
+    spec = setup.scenario.controller
+    kept = serpenoid_of(spec["amplitude"], spec["frequency"], spec["waves"])
+    _, stayed = _ran("change_of_ground", (f"duration={SHOWN!r}", kept, *changes))
+    findings = {finding.kind: finding.time for finding in controller.findings}
+    time, *mu = np.array(watch.rows).T
+    with picture(path, (7.5, 5.2), nrows=2, sharex=True) as (above, below):
+        for one, words, colour in ((adaptive, "adaptive", BLUE), (stayed, "gait kept", RED)):
+            above.plot(*_speed(setup, one), color=colour, label=words)
+        for values, words, colour in zip(mu, ("mu_along", "mu_across"), (GREEN, SOFT), strict=True):
+            below.plot(time, values, color=colour, label=words)
+        for axes in (above, below):
+            axes.legend(loc="upper right" if axes is above else "center right")
+            for when in findings.values():
+                axes.axvline(when, color=INK, ls="--", lw=0.8)
+        above.set(ylabel="speed, mean over 0.5 s [m/s]")
+        below.set(ylabel="estimated friction", xlabel="time [s]")
+        above.secondary_xaxis("top").set_xticks(list(findings.values()), list(findings))
+    return path
+
+
+def _setup(scenario: str, changes: Sequence[str]) -> Setup:
+    return Setup.of(load_scenario("snake", "snake", scenario, changes))
+
+
+def _ran(scenario: str, changes: Sequence[str]) -> tuple[Setup, Trajectory]:
+    setup = _setup(scenario, changes)
+    return setup, run_setup(setup, make_simulator(setup))
+
+
+def _model() -> IdealModel:
+    setup = setup_of(DEFAULT_GAIT, joints=21, **GROUND)
+    return IdealModel(setup.parameters, *friction_of(setup))
+
+
+def _speed(setup: Setup, trajectory: Trajectory) -> tuple[Array, Array]:
+    """Return times [s] and the speed of the centre of mass over `SMOOTH` about them [m/s]."""
+    ticks = round(SMOOTH / setup.scenario.control_period)
+    centre, _ = body_motion(setup, trajectory)
+    speed = np.linalg.norm(centre[ticks:] - centre[:-ticks], axis=1) / SMOOTH
+    return trajectory.time[ticks:] - 0.5 * SMOOTH, speed
+
+
+def _draw_path(axes: Axes, setup: Setup, trajectory: Trajectory, times: Sequence[float]) -> None:
+    """Draw the path of the centre of mass from above, and the body at some times [s]."""
+    centre, _ = body_motion(setup, trajectory)
+    axes.plot(*centre[trajectory.time <= times[-1]][::20].T, color=RED, lw=1.0)
+    heads, bodies = [], PlanarSnake(setup.parameters).middles(trajectory)
+    times = [time for time in times if time <= trajectory.time[-1] + 1e-9]
+    for time in times:
+        body = bodies[int(np.abs(trajectory.time - time).argmin())]
+        axes.plot(*body.T, color=BLUE, lw=3.5, alpha=0.8)
+        axes.plot(*body[-1], "o", color=INK, ms=6.0)
+        heads.append((float(body[-1, 0]), float(body[-1, 1])))
+    axes.set(xlabel="x [m]", ylabel="y [m]")
+    axes.set_aspect("equal", adjustable="datalim")
+    label_dots(axes, heads, [f"{time:g} s" for time in times])
+
+
+def _draw_heading(axes: Axes, setup: Setup, trajectory: Trajectory) -> None:
+    """Draw the mean heading of the links, and that over a period, with the set-point."""
+    spec, time = setup.scenario.controller, trajectory.time
+    _, heading = body_motion(setup, trajectory)
+    goal = np.where(time < spec["turn_time"], 0.0, spec["heading"])
+    axes.plot(time, np.degrees(heading), color=BLUE, lw=0.6, alpha=0.7, label="of the links")
+    axes.plot(time, np.degrees(MeanHeading(setup).of(trajectory)), color=RED, lw=2.0,
+              label="mean of a period")  # fmt: skip
+    axes.plot(time, np.degrees(goal), color=GREEN, ls="--", lw=1.2, label="wanted")
+    top = np.degrees(spec["heading"])
+    axes.axhspan(top - np.degrees(BAND), top + np.degrees(BAND), color=GREEN, alpha=0.15, lw=0.0)
+    axes.set(
+        xlabel="time [s]", ylabel="heading [degrees]", title="heading", yticks=range(0, 91, 30)
+    )
+    axes.legend(loc="lower right")

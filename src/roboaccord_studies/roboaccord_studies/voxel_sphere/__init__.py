@@ -1,0 +1,1 @@
+"""The voxel sphere beyond its description: errors of schemes and of meshes, export of terrain."""

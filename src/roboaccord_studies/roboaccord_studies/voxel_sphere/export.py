@@ -1,0 +1,243 @@
+"""Commands `accord voxel-sphere mesh` and `world`: terrain as files for other programs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from io import BytesIO
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+import typer
+from roboaccord.cli import Result, counted, is_own, results
+from roboaccord.contract import (
+    IF_ANY,
+    INLINE,
+    AccordError,
+    Array,
+    Metres,
+    Quantity,
+    Ratio,
+    check_folder,
+    check_inside,
+    check_target,
+)
+from roboaccord.gazebo import MATERIAL
+from voxel_sphere.cli.terrain import ALONE, Folder, Names, Replace
+from voxel_sphere.terrain.mesh import (
+    SMOOTH,
+    Mesh,
+    height_field,
+    load,
+    mesh_file,
+    terrain_mesh,
+    write_whole,
+)
+from voxel_sphere.terrain.sdf_model import world_name, write_world
+from voxel_sphere.terrain.workspace import Terrain, open_workspace
+
+from roboaccord_studies.voxel_sphere.mesh_error import Deviation, deviation, exact_distance
+
+FORMATS = (".glb", ".obj", ".ply", ".stl")
+FEWEST = 100  # triangles
+DETECTORS = ("ode", "bullet")
+Smooth = Annotated[
+    float,
+    Quantity("voxels"),
+    typer.Option(min=0, max=10, help="Standard deviation of the smoothing."),
+]
+Decimate = Annotated[
+    int | None, typer.Option("--decimate", metavar="N", help="Approximate number of triangles.")
+]
+
+
+def mesh_command(
+    folder: Folder,
+    file: Annotated[
+        Path, typer.Option("--out", metavar="FILE", help="File to write: .stl, .obj, .ply or .glb.")
+    ],
+    names: Names = ALONE,
+    smooth: Smooth = SMOOTH,
+    triangles: Decimate = None,
+    heights: Annotated[
+        Path | None,
+        typer.Option("--heights", metavar="FILE.npy", help="Also write the heights, in metres."),
+    ] = None,
+) -> Result:
+    """Write a terrain as a closed, outward mesh in metres, and report its error.
+
+    Examples:
+
+      accord voxel-sphere mesh terrains --surface bowl --out bowl.stl
+
+      accord voxel-sphere mesh terrains --surface bowl --decimate 5000 --heights bowl.npy
+      --out bowl.obj --json
+    """
+    check_ending(file, FORMATS)
+    check_target(file)
+    if heights is not None:
+        check_ending(heights, [".npy"])
+    check_target(heights)
+    terrain, mesh, found = meshed(folder, smooth, triangles, names)
+    columns = {} if heights is None else {heights: height_field(terrain).heights}
+    write_whole(file, mesh_file(mesh, file.suffix.lower()[1:], terrain.voxel_size))
+    for path, values in columns.items():
+        draft = BytesIO()
+        np.save(draft, values)
+        write_whole(path, draft.getvalue())
+    return Result(replace(found, files=[file, *columns]))
+
+
+def world_command(
+    folder: Folder,
+    place: Annotated[
+        Path, typer.Option("--out", metavar="DIR", help="Folder for models/ and worlds/.")
+    ],
+    names: Names = ALONE,
+    name: Annotated[str | None, typer.Option(help="Name of model and world.")] = None,
+    friction: Annotated[
+        Ratio,
+        typer.Option(
+            help="Friction coefficient of the terrain; the smaller one of both surfaces counts."
+        ),
+    ] = 100.0,
+    detector: Annotated[
+        str, typer.Option(metavar="ode|bullet", help="Collision detector.")
+    ] = "ode",
+    force: Replace = False,
+    smooth: Smooth = SMOOTH,
+    triangles: Decimate = None,
+) -> Result:
+    """Write a terrain as a model and a world for Gazebo.
+
+    Example:
+
+      accord voxel-sphere world terrains --surface bowl --out gazebo
+    """
+    with results(place, "", force=force, known=is_own(place)):
+        terrain, mesh, found = meshed(folder, smooth, triangles, names)
+        name = world_name(terrain.name) if name is None else name
+        check_world(place, name, friction, detector, force=force)
+        files = write_world(
+            mesh, place, name, friction=friction, voxel_size=terrain.voxel_size, detector=detector
+        )
+    return Result(replace(found, files=[*files]))
+
+
+def check_world(place: Path, name: str, friction: float, detector: str, *, force: bool) -> None:
+    """Refuse options of which no world is made, and a place that is taken.
+
+    Raises:
+        AccordError: naming the first.
+    """
+    if not re.fullmatch(r"[A-Za-z]\w*", name, flags=re.ASCII):
+        raise AccordError(f"{name!r} is not a name for a world: letters, digits and _")
+    if detector not in DETECTORS:
+        raise AccordError(f"the detector is one of {', '.join(DETECTORS)}, not {detector}")
+    if not friction >= 0:
+        raise AccordError(f"friction is {friction:g}, and must not be negative")
+    model, world = place / "models" / name, place / "worlds" / f"{name}.sdf"
+    for path in (model, world):
+        if path.exists() and not force:
+            raise AccordError(f"{path} is there already: use another --name, or --force")
+    check_folder(model, ["model.*", "meshes/terrain.*", f"meshes/{MATERIAL}"])
+    check_inside(place, world)
+    check_target(world)
+
+
+@dataclass(frozen=True)
+class Before:
+    """Hold the mesh before it was decimated."""
+
+    triangles: int
+    mean_error: float
+    max_error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meshed:
+    """Hold figures of a terrain and its mesh, and the files that were written."""
+
+    terrain: Annotated[str, Quantity("")]
+    n: Annotated[int, Quantity("voxels", "along each edge of the grid")]
+    radius: Annotated[float, Quantity("voxels", "of the sphere")]
+    voxel_size: Metres
+    triangles: Annotated[int, Quantity("")]
+    watertight: Annotated[bool, Quantity("", "closed, and facing outward")]
+    volume: Annotated[float, Quantity("voxels^3")]
+    error: Deviation = field(metadata=INLINE)
+    size: Annotated[Array, Quantity("voxels")]
+    before: Before | None = field(default=None, metadata=IF_ANY)
+    files: list[Path] = field(default_factory=list)
+
+    @property
+    def metres(self) -> Annotated[Array, Quantity("m", "its size")]:
+        """The size of the mesh in the world."""
+        return self.size * self.voxel_size
+
+    @property
+    def decimated(self) -> Annotated[str | None, Quantity("", "from how many triangles")]:
+        """What the mesh was before."""
+        old = self.before
+        words = "{0.triangles}, with a mean error of {0.mean_error:.4f} voxels"
+        return words.format(old) if old else None
+
+
+def meshed(
+    folder: Path, smooth: float, triangles: int | None, names: Names
+) -> tuple[Terrain, Mesh, Meshed]:
+    """Return a terrain, its mesh and the figures of both.
+
+    Raises:
+        AccordError: if there is no such terrain, or its mesh is not closed and outward.
+    """
+    with counted(3, "meshing") as done:
+        opened = open_workspace(folder)
+        terrain = opened.terrain(**vars(names))
+        exact = exact_distance(opened, opened.chosen(**vars(names)))
+        done(1)
+        mesh, before = terrain_mesh(terrain, smoothing=smooth), None
+        error = deviation(mesh, terrain, exact)
+        done(1)
+        if triangles is not None:
+            before = Before(len(mesh.faces), error.mean_error, error.max_error)
+            mesh = decimate(mesh, triangles)
+            error = deviation(mesh, terrain, exact)
+        done(1)
+    if not mesh.watertight or mesh.volume <= 0:
+        raise AccordError(f"the mesh of {terrain.name} is not closed: use another --smooth")
+    return terrain, mesh, Meshed(
+        terrain=terrain.name, n=terrain.n, radius=terrain.radius, voxel_size=terrain.voxel_size,
+        triangles=len(mesh.faces), watertight=mesh.watertight, volume=mesh.volume, error=error,
+        size=np.ptp(mesh.vertices, axis=0), before=before,
+    )  # fmt: skip
+
+
+def decimate(mesh: Mesh, triangles: int) -> Mesh:
+    """Return a mesh with about as many triangles as asked for, by quadric error.
+
+    Raises:
+        AccordError: if fast-simplification is missing, or so few cannot be watertight.
+    """
+    if triangles < FEWEST:
+        raise AccordError(f"a mesh has {FEWEST} triangles at least, not {triangles}")
+    if triangles >= len(mesh.faces):
+        return mesh
+    simplify = load("fast_simplification", "fast-simplification").simplify
+    vertices, faces = simplify(mesh.vertices, mesh.faces.astype(np.int32), target_count=triangles)
+    fewer = Mesh(vertices.astype(float), faces.astype(np.int64))
+    if not fewer.watertight:
+        raise AccordError(f"with {triangles} triangles the mesh has holes: ask for more")
+    return fewer
+
+
+def check_ending(path: Path, endings: Sequence[str]) -> None:
+    """Complain about the name of a file.
+
+    Raises:
+        AccordError: unless it has one of the endings.
+    """
+    if path.suffix.lower() not in endings:
+        raise AccordError(f"{path}: its name must end with {' or '.join(endings)}")

@@ -1,0 +1,172 @@
+"""Analytical simulator of the ball on the ground and the carrier that dribbles it.
+
+What is in it and what is not:
+
+- the ball rolls on the ground without slip, and does not leave it; it spins on it freely;
+- each roller is pressed along its slide by a constant force and touches the ball as a sphere does,
+  so the contact moves with the ball's place; its load is the press, and the roller's weight and
+  inertia; friction is the scenario's, dry friction smoothed;
+- carrier, rollers and ball act on each other in full: M y' = Q in `dribbling/dynamics`.
+
+Places take half a step, the rates a whole one, the places the other half: of the second order.
+Once the ball is out of reach of a roller it is lost: both let go of it for good, pressed out as far
+as they go, and it rolls on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import roboaccord
+from roboaccord.contract import Acceleration, Array, Command, Event, RobotState
+from roboaccord.numerics import quaternion_matrix, quaternion_product, turn_quaternion, yaw_matrix
+from roboaccord.scenario import Setup
+from roboaccord.simulators import LOCK_INERTIA, Reference
+
+from roller_sphere.dribbling.dynamics import RATES, advance, mass_matrix
+from roller_sphere.model.ball import geometry, holds, offsets
+from roller_sphere.model.contact import Friction
+from roller_sphere.model.parameters import RollerSphereParameters
+
+STAGE_MASS = 0.01  # kg: of the links between the carrier's joints in the description
+HOLDER_INERTIA = 1e-5  # kg m^2: likewise
+UP = np.array([0.0, 0.0, 1.0])
+
+
+class DribbleReference(Reference):
+    """Simulate the ball on the ground and the carrier that dribbles it.
+
+    Args:
+        setup: robot and scenario.
+        friction: of rollers pressed by `press_force`; a dry one goes with the load.
+    """
+
+    version = f"roboaccord-roller-sphere {roboaccord.__version__}"
+    order = 2
+    bases = ("free",)
+
+    def __init__(self, setup: Setup, friction: Friction) -> None:
+        super().__init__(setup)
+        p: RollerSphereParameters = setup.parameters
+        self._row, self._along = geometry(p)
+        self._forces = (p.press_force, p.roller_mass + p.holder_mass, p.gravity, p.roller_inertia)
+        self._fixed = fixed_masses(p)
+        self._friction = (friction.viscous, friction.dry / p.press_force, friction.slip_speed)
+        self._turns = np.zeros((1, 5))
+        self._warm_up(setup.initial)
+
+    def _start(self, state: RobotState) -> None:
+        """Begin at a state; the ball's speed is that with which it rolls."""
+        p = self.parameters
+        self._rates = rates_of(state)
+        middle = state.q[2:4] - np.array([p.ball_ahead, 0.0])
+        self._places = np.array([*state.position[:2], *middle, state.q[4]])
+        self._held = bool(holds(p, offsets(p, state.q, state.position)))
+        self._now = self._complete(state, state.orientation, state.q[:2])
+
+    def _place(self, state: RobotState) -> None:
+        self._now, self._rates = state, rates_of(state)
+
+    def _advance(self, command: Command, duration: float) -> None:
+        if len(self._turns) != self._steps:
+            self._turns = np.zeros((self._steps, 5))
+        lost = advance(
+            self._row, self._along, self._forces, self._fixed, self._friction,
+            np.concatenate([np.zeros(3), self._effort]), self._places, self._rates, self._held,
+            self.physics_step, self._turns,
+        )  # fmt: skip
+        before, orientation = self._now, self._now.orientation
+        if lost >= 0:
+            self._held = False
+            time = round(before.time + lost * self.physics_step, 9)
+            self._events.append(Event(time, "ball_lost", "base_link"))
+        for turn in self._turns:
+            orientation = quaternion_product(turn_quaternion(turn[:3]), orientation)
+        rollers = before.q[:2] + self._turns[:, 3:].sum(axis=0)
+        moved = replace(before, effort=self._effort)
+        self._now = self._complete(moved, orientation, rollers)
+
+    def lock(self, joint: int, locked: bool) -> None:
+        place = 3 + joint, 3 + joint
+        self._fixed[place] = LOCK_INERTIA if locked else fixed_masses(self.parameters)[place]
+
+    def _response(self, state: RobotState, joint: int) -> Acceleration:
+        """Return the change of the velocities by an impulse on a joint, the ball rolling."""
+        M = mass_matrix(
+            self._row, self._along, self._forces, self._fixed, self._places, self._rates, self._held
+        )
+        change = np.linalg.solve(M, np.eye(RATES)[3 + joint])
+        rolling = self.parameters.radius * np.array([change[1], -change[0], 0.0])
+        return Acceleration(np.concatenate([rolling, change[:3]]), change[3:])
+
+    def _complete(self, state: RobotState, orientation: Array, rollers: Array) -> RobotState:
+        p, y, place = self.parameters, self._rates, self._places
+        rotation = quaternion_matrix(orientation)
+        velocity = p.radius * np.array([y[1], -y[0], 0.0])
+        middle = place[2:4] + np.array([p.ball_ahead, 0.0])
+        return replace(
+            state,
+            time=self._time,
+            q=np.array([*rollers, *middle, place[4]]),
+            qd=y[3:].copy(),
+            position=np.array([*place[:2], p.radius]),
+            orientation=orientation,
+            twist=np.concatenate([velocity @ rotation, y[:3] @ rotation]),
+        )
+
+    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration:
+        base = np.concatenate([-self.parameters.gravity * UP, np.zeros(3)])
+        return Acceleration(base, untouched(self.parameters, self._fixed, state, effort))
+
+    def masses(self) -> Mapping[str, float]:
+        """Return the mass of each link [kg]."""
+        p = self.parameters
+        stages = {f"stage_{axis}_link": STAGE_MASS for axis in "xy"}
+        pairs = {f"roller_{i}_link": p.roller_mass for i in (1, 2)}
+        holders = {f"holder_{i}_link": p.holder_mass for i in (1, 2)}
+        own = {"base_link": p.ball_mass, "carrier_link": p.carrier_mass}
+        return {**own, **stages, **holders, **pairs}
+
+
+def rates_of(state: RobotState) -> Array:
+    """Return the rates y (8,) of a state: the ball's angular velocity in the world, the joints."""
+    return np.concatenate([quaternion_matrix(state.orientation) @ state.twist[3:], state.qd])
+
+
+def fixed_masses(parameters: RollerSphereParameters) -> Array:
+    """Return the part of M (8, 8) that does not depend on where anything is."""
+    p = parameters
+    rolling = p.ball_inertia + p.ball_mass * p.radius**2
+    carrier = [p.carrier_mass + 2.0 * STAGE_MASS, p.carrier_mass + STAGE_MASS]
+    yaw = p.carrier_inertia + 2.0 * (p.roller_inertia + HOLDER_INERTIA)
+    return np.diag([rolling, rolling, p.ball_inertia, *[p.roller_inertia] * 2, *carrier, yaw])
+
+
+def untouched(
+    parameters: RollerSphereParameters, fixed: Array, state: RobotState, effort: Array
+) -> Array:
+    """Return the accelerations of the joints (5,) where nothing touches, the slides being free.
+
+    `fixed` is the part of M that does not depend on where anything is. The slides are at their
+    middles and at rest, and nothing presses: as engines are asked.
+    """
+    p, mass = parameters, parameters.roller_mass + parameters.holder_mass
+    turn, rate = yaw_matrix(state.q[4]), float(state.qd[4])
+    normals, axes = p.rig.normals @ turn.T, -p.rig.axes @ turn.T
+    centres = (p.radius + p.roller_radius) * normals + turn @ np.array([p.ball_ahead, 0.0, 0.0])
+    # Rates: rollers, carrier x, y and yaw, slides.
+    M = np.zeros((7, 7))
+    M[:5, :5] = fixed[RATES - 5 :, RATES - 5 :]
+    forces = np.concatenate([effort, np.zeros(2)])
+    for i, (n, a, rho) in enumerate(zip(normals, axes, centres)):
+        J = np.zeros((3, 7))
+        J[:2, 2:4] = np.eye(2)
+        J[:, 4], J[:, 5 + i] = np.cross(UP, rho), -n
+        M += mass * J.T @ J
+        M[i, 4] += p.roller_inertia * a[2]
+        M[4, i] += p.roller_inertia * a[2]
+        swing = rate * rate * np.cross(UP, np.cross(UP, rho))
+        forces -= mass * J.T @ (swing + p.gravity * UP)
+    return np.asarray(np.linalg.solve(M, forces)[:5])

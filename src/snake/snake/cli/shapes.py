@@ -1,0 +1,48 @@
+"""Command `accord snake shapes`: the post's eight configurations."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from roboaccord.cli import Result, make_table
+from roboaccord.contract import Json
+from roboaccord.description import load_parameters
+
+from snake.model.parameters import SnakeParameters
+from snake.source.post import LOOP, SEGMENTS, START
+from snake.source.shapes import write_picture
+
+
+def shapes_command(
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Image file, .svg or .png.")
+    ] = None,
+    joints: Annotated[int, typer.Option(min=4, max=200, help="Number of joints.")] = 21,
+) -> Result:
+    """Show the post's eight configurations: four that start the wave, four that are looped.
+
+    The numbers are twists: +-2 for the stop, +-1 for half of it.
+
+    Examples:
+
+      accord snake shapes
+
+      accord snake shapes --out shapes.svg
+    """
+    parameters: SnakeParameters = load_parameters(SnakeParameters, "snake", {"joints": joints})
+    if file:
+        write_picture(parameters, file)
+    half = math.degrees(0.5 * parameters.joint_limit)
+    table = make_table("configuration", *SEGMENTS, title=f"twists; one is {half:.3g} degrees")
+    rows = list[Json]()
+    for number, twists in enumerate((*START, *LOOP), 1):
+        part = "start" if number <= len(START) else "loop"
+        by_segment = dict(zip(SEGMENTS, twists, strict=True))
+        angles = {segment: round(half * twist, 3) for segment, twist in by_segment.items()}
+        rows.append({"number": number, "part": part, "twists": by_segment, "angles": angles})
+        table.add_row(str(number), *(f"{t:+d}" if t else "" for t in twists))
+    data = {"configurations": rows, "unit": "degree", "picture": str(file) if file else None}
+    return Result(data, [table, *([f"picture: {file}"] if file else [])])

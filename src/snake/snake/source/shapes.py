@@ -1,0 +1,87 @@
+"""Picture of the post's eight configurations: its table, and the shape of the body in each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from roboaccord.contract import Array
+from roboaccord.report import INK, RULE, SOFT, picture
+
+from snake.model.parameters import SnakeParameters
+from snake.source.post import LOOP, SEGMENTS, START, segment_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOURS = ("#d1495b", "#ee9b3a", "#12a594", "#5b8def")
+LEFT, FIRST, COLUMN = -2.2, -1.5, 0.33  # m left of the shapes: where the table's columns are
+MARGIN, HEADING = 0.09, 0.25  # m: above and below a shape, and of the words on top
+RIGHT = 0.1  # m beyond the longest shape
+INCH = 1.95  # a metre as drawn [inches]
+
+
+def angles_of(parameters: SnakeParameters, twists: tuple[int, ...]) -> Array:
+    """Return the joint angles (n,) [rad] of a configuration; an empty cell is drawn straight."""
+    by_joint = np.array(twists)[segment_of(parameters.joints)]
+    return np.asarray(0.5 * parameters.joint_limit * by_joint)
+
+
+def outlines(parameters: SnakeParameters, angles: Array) -> Array:
+    """Return the corners of the links from the head to the tail (n + 1, 4, 2) [m].
+
+    The body lies with its mean heading to the left, as one reads: the head first.
+    """
+    p = parameters
+    heading = np.append(np.cumsum(angles[::-1])[::-1], 0.0)
+    heading += np.pi - heading.mean()
+    forward = np.column_stack([np.cos(heading), np.sin(heading)])
+    steps = p.pivot_behind_front * forward[:-1] + p.pivot_ahead_of_rear * forward[1:]
+    centres = np.vstack([np.zeros(2), -np.cumsum(steps, axis=0)])
+    along = 0.5 * p.link_length * forward
+    across = 0.5 * p.link_width * np.column_stack([-forward[:, 1], forward[:, 0]])
+    corners = [centres + a * along + b * across for a, b in ((1, 1), (1, -1), (-1, -1), (-1, 1))]
+    return np.stack(corners, axis=1)
+
+
+def write_picture(parameters: SnakeParameters, path: Path) -> None:
+    """Write the table with the shapes as the file's name ends, .svg or .png.
+
+    Raises:
+        AccordError: for another ending, or a file that cannot be written.
+    """
+    rows = [outlines(parameters, angles_of(parameters, twists)) for twists in (*START, *LOOP)]
+    rows = [links - links.reshape(-1, 2).min(axis=0) for links in rows]
+    right = max(links[..., 0].max() for links in rows) + RIGHT
+    tops = np.cumsum([2.0 * MARGIN + links[..., 1].max() for links in rows])
+    size = np.array([right - LEFT, tops[-1] + HEADING])
+    with picture(path, (INCH * size[0], INCH * size[1])) as axes:
+        axes.set(xlim=(LEFT, right), ylim=(-tops[-1], HEADING))
+        axes.set_axis_off()
+        axes.text(LEFT, 0.5 * HEADING, "configuration", color=SOFT)
+        axes.text(0.0, 0.5 * HEADING, "shape, head on the left", color=SOFT)
+        for i, name in enumerate(SEGMENTS):
+            axes.text(FIRST + COLUMN * i, 0.5 * HEADING, name, color=COLOURS[i])
+        for number, (links, top) in enumerate(zip(rows, tops, strict=True), 1):
+            draw_row(axes, parameters, number, links + np.array([0.0, MARGIN - top]))
+
+
+def draw_row(axes: Axes, parameters: SnakeParameters, number: int, links: Array) -> None:
+    """Draw a configuration, counted from 1, with its links (n + 1, 4, 2) [m]."""
+    from matplotlib.collections import PolyCollection
+
+    segment = np.append(segment_of(parameters.joints), 3)
+    front, centre = links[0, :2], links[0].mean(axis=0)
+    tip = centre + 2.6 * (front.mean(axis=0) - centre)
+    head = np.array([*front, tip])  # marks the head, and points forward
+    axes.add_collection(PolyCollection(list(links), facecolors=[COLOURS[s] for s in segment]))
+    axes.add_collection(PolyCollection([head], facecolors=INK))
+    low, high = links[..., 1].min(), links[..., 1].max()
+    axes.axhline(high + MARGIN, color=RULE, lw=0.8)
+    part = "start" if number <= len(START) else "loop"
+    axes.text(LEFT, 0.5 * (low + high), f"{number}  {part}", va="center")
+    for i, twist in enumerate((*START, *LOOP)[number - 1]):
+        if twist:
+            axes.text(FIRST + COLUMN * i, 0.5 * (low + high), f"{twist:+d}", va="center",
+                      color=COLOURS[i])  # fmt: skip

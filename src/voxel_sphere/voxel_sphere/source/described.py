@@ -1,0 +1,210 @@
+"""The source's scheme, as its description has it: voxels that match, slopes from them, Euler steps.
+
+Kept to show what it costs. Where the description as it stands stops or freezes the sphere it is
+read as on the facts page: patches are linked over 3 r/10, and the centre is carried, not the
+contact. A step is one voxel of travel, so `move`, r/5 steps, is r/5 of travel.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import scipy
+from roboaccord.contract import AccordError, Array
+from roboaccord.numerics import axis_angle_matrix, matrix_quaternion
+
+from voxel_sphere.rolling.contacts import LINKAGE, SHORTEST_LINK, linked
+from voxel_sphere.rolling.distance import Solid
+from voxel_sphere.rolling.field import Vector
+from voxel_sphere.rolling.path import DONE, LEFT, MESSAGES, RolledPath, RollEvent, Row
+from voxel_sphere.rolling.walls import MOVE, in_ground, reflected, spin_for, tangent
+from voxel_sphere.terrain.slices import Done, nothing
+
+SLOPE_REACH, WALL_REACH, SHIFT_REACH = 0.2, 0.1, 0.1  # r
+LEAST_REACH = 1.5  # voxels, so that neighbours are reached at all
+STEP = 1.0  # voxel of travel
+DESCRIBED = "as_described"  # name of the scheme
+TOUCH = 1.5  # voxels: how near the sphere's skin a voxel's centre matches
+
+
+class AsDescribed:
+    """A sphere that rolls over voxels by the source's scheme.
+
+    Args:
+        solid: surface and walls in one (n, n, n), bool or grey.
+        radius: of the sphere [voxels].
+        centre: at the start (3,) [voxels], shifted to touch.
+        omega: world frame (3,) [rad/s].
+    """
+
+    def __init__(self, solid: Solid, radius: float, *, centre: Vector, omega: Vector) -> None:
+        full = solid if solid.dtype == np.bool_ else solid >= 128
+        self._size, self._r = float(full.shape[0]), radius
+        self._voxels = np.argwhere(full & ~scipy.ndimage.binary_erosion(full, border_value=1)) + 0.5
+        self._tree = scipy.spatial.cKDTree(self._voxels)
+        self.time, self.centre, self.rotation = 0.0, np.array(centre, dtype=float), np.eye(3)
+        self.omega, self.slopes = np.array(omega, dtype=float), np.zeros(2)
+        self.contact = self.centre - [0.0, 0.0, radius]
+        self._hit: Array | None = None  # contact with a wall
+        self._wall: Array | None = None  # normal of the wall that it rolls off from
+        self._moves = 0  # steps until it turns along that
+        self.status, self.events = DONE, list[RollEvent]()
+        self._match()
+        if self.status != DONE:
+            raise AccordError("the start is in the air: no voxel matches the sphere")
+        self._slopes()
+
+    @property
+    def normal(self) -> Array:
+        """The normal of the plane with the slopes."""
+        up = np.array([-self.slopes[0], -self.slopes[1], 1.0])
+        return np.asarray(up / np.linalg.norm(up))
+
+    @property
+    def velocity(self) -> Array:
+        """The centre's velocity on that plane [voxels/s]."""
+        return self._r * np.cross(self.omega, self.normal)
+
+    def step(self) -> float:
+        """Return the time of a voxel of travel [s]."""
+        speed = float(np.linalg.norm(self.velocity))
+        return STEP / speed if speed > 0 else math.inf
+
+    def advance(self, dt: float) -> None:
+        """Make an Euler step, find the contacts again, and bounce off or turn along a wall."""
+        self.centre = self.centre + dt * self._r * np.cross(self.omega, self.normal)
+        rate = float(np.linalg.norm(self.omega))
+        if rate > 0:
+            self.rotation = (
+                axis_angle_matrix(self.omega / rate, np.array(rate * dt)) @ self.rotation
+            )
+        self.time += dt
+        if not (np.all(self.centre >= 0.0) and np.all(self.centre <= self._size)):
+            self._end(LEFT)
+            return
+        self._match()
+        if self.status != DONE:
+            return
+        self._slopes()
+        if self._moves > 0:
+            self._moves -= 1
+            if self._moves == 0:
+                self._turn_parallel()
+        if self._hit is not None:
+            self._bounce(self._hit)
+
+    def _match(self) -> None:
+        """Find the patches that the sphere matches; shift it by up to r/10 where there is none."""
+        r = self._r
+        if self._tree.query(self.centre)[0] > r + TOUCH and not self._shift():
+            self._end("contact_lost")
+            return
+        near = np.array(self._tree.query_ball_point(self.centre, r + TOUCH))
+        points = self._voxels[near]
+        number = linked(points, max(LINKAGE * r, SHORTEST_LINK))
+        patches = [points[number == k] for k in range(number.max() + 1)]
+        if len(patches) > 2:
+            self._end("too_many_contacts")
+            return
+        nearest = [self._tip(patch) for patch in patches]
+        nearest.sort(key=lambda tip: float(np.linalg.norm(tip - self.contact)))
+        self.contact, self._hit = nearest[0], nearest[1] if len(nearest) > 1 else None
+        gap = self.centre - self.contact
+        self.centre = self.contact + gap * (r / np.linalg.norm(gap))  # carried, and put to touch
+
+    def _tip(self, patch: Array) -> Array:
+        """Return the voxel (3,) of a patch that is nearest to the centre."""
+        return np.asarray(patch[np.argmin(np.linalg.norm(patch - self.centre, axis=1))])
+
+    def _shift(self) -> bool:
+        """Shift the centre by the least whole voxels that bring a match; return whether it did."""
+        reach = max(1, round(SHIFT_REACH * self._r))
+        steps = np.arange(-reach, reach + 1)
+        shifts = np.stack(np.meshgrid(steps, steps, steps, indexing="ij"), axis=-1).reshape(-1, 3)
+        found = self._tree.query(self.centre + shifts)[0] <= self._r + TOUCH
+        if not found.any():
+            return False
+        least = shifts[found][np.argmin(np.linalg.norm(shifts[found], axis=1))]
+        self.centre = self.centre + least
+        return True
+
+    def _near(self, point: Array, reach: float) -> Array:
+        near = self._tree.query_ball_point(point, max(reach * self._r, LEAST_REACH))
+        return np.asarray(self._voxels[near])
+
+    def _slopes(self) -> None:
+        """Take z_x, z_y from the voxels within r/5; an infinite slope keeps its last value."""
+        near = self._near(self.contact, SLOPE_REACH)
+        about = near - near.mean(axis=0)
+        plan = about[:, :2].T @ about[:, :2]
+        for axis in (0, 1):
+            if plan[axis, axis] > 0 and np.linalg.det(plan) > 1e-9:
+                self.slopes[axis] = np.linalg.solve(plan, about[:, :2].T @ about[:, 2])[axis]
+
+    def _bounce(self, hit: Array) -> None:
+        """Reflect at the wall that the voxels within r/10 of a hit show."""
+        n, v, near = self.normal, self.velocity, self._near(hit, WALL_REACH)
+        _, sizes, axes = np.linalg.svd(near - near.mean(axis=0), full_matrices=False)
+        m = in_ground(axes[-1], n) if len(near) > 2 and sizes[1] > 1e-9 else None
+        if m is None:
+            self._end("no_wall_normal")
+            return
+        m = m if m @ (self.centre - hit) > 0 else -m
+        if v @ m >= 0:  # it leaves the wall already
+            return
+        after = reflected(v, [m])
+        assert after is not None
+        self.omega = spin_for(after, n, self._r, self.omega)
+        self._wall, self._moves = m, max(1, round(MOVE * self._r))
+        facing = math.degrees(math.atan2(m[1], m[0]))
+        self._record("wall", f"the wall faces {facing:.1f} deg in plan")
+
+    def _turn_parallel(self) -> None:
+        assert self._wall is not None
+        n, v = self.normal, self.velocity
+        m = in_ground(self._wall, n)
+        if m is None:
+            self._end("no_wall_normal")
+            return
+        along = float(np.linalg.norm(v)) * tangent(v, m, n, None)
+        self.omega = spin_for(along, n, self._r, self.omega)
+        self._record("parallel", "parallel to the wall")
+
+    def _record(self, kind: str, detail: str) -> None:
+        centre = tuple(self.centre.tolist())
+        self.events.append(RollEvent(self.time, kind, centre, detail))
+
+    def _end(self, status: str) -> None:
+        self.status = status
+        self._record(status, MESSAGES[status])
+
+
+def roll_as_described(
+    solid: Solid, radius: float, *, centre: Vector,
+    omega: Vector | Callable[[float], Vector], duration: float, samples: int = 500,
+    done: Done = nothing,
+) -> RolledPath:  # fmt: skip
+    """Roll by the source's scheme; omega is (3,) or a function of the time [rad/s].
+
+    Every step is a sample; `done` is called with `samples` parts of the time.
+    """
+    first = omega(0.0) if callable(omega) else omega
+    sphere = AsDescribed(solid, radius, centre=centre, omega=first)
+    rows, reported, travel = [_row(sphere)], 0, 0.0
+    while sphere.status == DONE and sphere.time < duration:
+        if callable(omega):
+            sphere.omega = np.array(omega(sphere.time), dtype=float)
+        before = sphere.centre
+        sphere.advance(min(sphere.step(), duration - sphere.time))
+        travel += float(np.linalg.norm(sphere.centre - before))
+        rows.append(_row(sphere))
+        part = int(samples * min(sphere.time / duration, 1.0))
+        done(part - reported)
+        reported = part
+    return RolledPath.of(rows, radius, travel, sphere.status, sphere.events)
+
+
+def _row(s: AsDescribed) -> Row:
+    return s.time, s.centre, s.normal, matrix_quaternion(s.rotation), s.omega.copy()
