@@ -17,7 +17,7 @@ from roboaccord.cli.command import show
 from roboaccord.cli.console import out
 from roboaccord.cli.folder import MARKER
 from roboaccord.cli.main import COMMANDS, added_command, core_command, robot_commands, run
-from roboaccord.contract.plugins import lacking
+from roboaccord.contract.plugins import entries, lacking
 from roboaccord.scenario.setup import robot_names
 
 BAG = "made/run/bag"
