@@ -114,7 +114,6 @@ def test_small_message_bytes_are_those_of_rosbags() -> None:
     linear = message("geometry_msgs/msg/Vector3", 1.0, 2.0, 3.0)
     angular = message("geometry_msgs/msg/Vector3", 4.0, 5.0, 6.0)
     six = np.arange(1.0, 7.0)
-    assert cdr.encode_twist(six) == raw(message("geometry_msgs/msg/Twist", linear, angular))
     wrench = message("geometry_msgs/msg/Wrench", linear, angular)
     stamped = message("geometry_msgs/msg/WrenchStamped", header(2.5, "odom"), wrench)
     assert cdr.encode_wrench(2.5, six) == raw(stamped)
@@ -240,7 +239,7 @@ def test_events_strings_and_clocks_survive_exactly(time: float, kind: str, impul
     event = Event(time, kind, kind + "x", impulse)
     assert cdr.decode_events(cdr.encode_events([event, event], "robot")) == [event, event]
     assert cdr.decode_string(cdr.encode_string(kind)) == kind
-    assert cdr.decode_clock(cdr.encode_clock(time)) == time
+    assert cdr.CdrReader(cdr.encode_clock(time), "Clock").time() == time
 
 
 @given(tick=st.integers(0, 10**8), period_ns=st.integers(1, 10**9))

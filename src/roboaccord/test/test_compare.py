@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import toy_robot
 import typer
-from roboaccord.bag.compare import compare
+from compared_bags import compare
 from roboaccord.bag.export import export
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.cli.bags import compare_command, export_command, recover_command

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import toy_robot
 import yaml
-from roboaccord.bag.compare import compare
+from compared_bags import compare
 from roboaccord.bag.export import export
 from roboaccord.bag.reader import read_run
 from roboaccord.bag.recover import recover

@@ -258,12 +258,17 @@ def test_time_stepping_is_within_and_a_constant_is_not(order: int, a: float, b: 
     steps = (0.1, 0.05, 0.025)
     errors = [time * (a * h**order + b * h ** (order + 1)) for h in steps]
     floor = np.full((11, 1), 1e-15)
-    assert remainder_over_time(errors, order, floor).within
-    assert remainder_of_samples(errors, order, floor[0]).within
+    over_time = remainder_over_time(errors, order, floor)
+    of_samples = remainder_of_samples(errors, order, floor[0])
+    for left in (over_time, of_samples):
+        assert left.size <= left.bound
     constant = 10.0 * abs(b) * steps[0] ** (order + 1) + 1e-9
     off = [e + constant for e in errors]
-    assert not remainder_over_time(off, order, floor).within
-    assert not remainder_of_samples(off, order, floor[0]).within
+    for left in (
+        remainder_over_time(off, order, floor),
+        remainder_of_samples(off, order, floor[0]),
+    ):
+        assert left.size > left.bound
 
 
 def test_a_small_constant_does_not_hide_behind_another_coordinate() -> None:
@@ -271,7 +276,7 @@ def test_a_small_constant_does_not_hide_behind_another_coordinate() -> None:
     steps = (1e-3, 5e-4, 2.5e-4)
     errors = [np.array([[h, 0.0], [h, 1e-6]]) for h in steps]
     left = remainder_over_time(errors, 1, np.full((2, 2), 1e-12))
-    assert (left.within, left.coordinate, left.sample) == (False, 1, 1)
+    assert (left.size > left.bound, left.coordinate, left.sample) == (True, 1, 1)
     norms = [float(np.linalg.norm(e, axis=1).max()) for e in errors]
     assert observed_order(steps, norms, 1e-9) == pytest.approx(1.0, abs=0.01)
 
@@ -287,13 +292,13 @@ def test_an_excess_outside_the_asymptotic_range_is_not_sure() -> None:
     floor = np.full((1, 2), 1e-9)
     errors = [np.array([[a, b]]) for a, b in zip(chance, other, strict=True)]
     left = remainder_over_time(errors, 1, floor)
-    assert (left.within, left.coordinate, left.asymptotic) == (False, 0, False)
+    assert (left.size > left.bound, left.coordinate, left.asymptotic) == (True, 0, False)
     left = remainder_of_samples(errors, 1, floor[0])
-    assert (left.within, left.asymptotic) == (False, False)
+    assert (left.size > left.bound, left.asymptotic) == (True, False)
     near = [np.array([[a, b]]) for a, b in zip(chance, (400.0, 196.0, 97.0), strict=True)]
     off = [e + np.array([[157.0, 0.0]]) for e in near]
     left = remainder_over_time(off, 1, floor)
-    assert (left.within, left.coordinate, left.asymptotic) == (False, 0, True)
+    assert (left.size > left.bound, left.coordinate, left.asymptotic) == (True, 0, True)
 
 
 @given(st.integers(1, 4), st.floats(0.5, 2.0), st.floats(0.1, 10.0))

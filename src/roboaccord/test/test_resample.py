@@ -9,9 +9,10 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pytest
 import toy_robot
+from compared_bags import compare
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from roboaccord.bag.compare import Pair, Resampling, compare, find_jumps
+from roboaccord.bag.compare import Pair, Resampling, find_jumps
 from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.checks import NANOSECONDS, tick_time
 from roboaccord.contract.state import RobotState

@@ -17,7 +17,7 @@ from roboaccord.crosscheck.energy_check import check_energy, judge_energy
 from roboaccord.crosscheck.hypotheses import Resolved, shown_of, summary_of
 from roboaccord.crosscheck.models import draw_states
 from roboaccord.crosscheck.naming import ask_resolution, resolve
-from roboaccord.crosscheck.runs import Job, compare_runs, judge_repeat, run_job
+from roboaccord.crosscheck.runs import Job, check_repeat, judge_repeat, run_job
 from roboaccord.crosscheck.scheme import (
     NoTwin,
     SchemeCheck,
@@ -271,11 +271,11 @@ def test_an_engine_that_does_not_repeat_itself_is_outside() -> None:
     """Noise without a seed, 1e-9 rad/s."""
     setup = snake()
     run, again = (run_of(setup, broken("dart", Unseeded)) for _ in range(2))
-    found = compare_runs(run, again)
+    found = check_repeat(run, again)
     assert (found.quantity, found.time) == ("rate", run.time[1])
     assert 1e-10 < found.apart < 1e-8
     assert judge_repeat("dart", found).outcome == "outside"
-    assert judge_repeat("dart", compare_runs(run, run)).outcome == "within"
+    assert judge_repeat("dart", check_repeat(run, run)).outcome == "within"
 
 
 def test_the_differential_of_a_turn_is_that_of_the_exponential() -> None:

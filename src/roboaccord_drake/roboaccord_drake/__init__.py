@@ -5,39 +5,18 @@ from __future__ import annotations
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from roboaccord.engines import EngineSpec, Scheme, read_settings
+from roboaccord.engines import EngineSpec, Scheme, imported, read_settings
 
 from roboaccord_drake.settings import DrakeSettings
 
 if TYPE_CHECKING:
-    from roboaccord.engines import Convert, EngineModel
-
-    from roboaccord_drake.reader import DrakeReading
-    from roboaccord_drake.simulator import DrakeSimulator
+    from roboaccord.engines import EngineModel
 
 
 def _version() -> str:
     import pydrake  # noqa: F401
 
     return version("drake")
-
-
-def _simulator() -> type[DrakeSimulator]:
-    from roboaccord_drake.simulator import DrakeSimulator
-
-    return DrakeSimulator
-
-
-def _reader() -> type[DrakeReading]:
-    from roboaccord_drake.reader import DrakeReading
-
-    return DrakeReading
-
-
-def _sdf() -> Convert:
-    from roboaccord_drake.convert import convert
-
-    return convert
 
 
 def _scheme(model: EngineModel) -> Scheme:
@@ -49,9 +28,9 @@ SPEC = EngineSpec(
     name="drake",
     package="drake",
     version=_version,
-    simulator=_simulator,
-    reader=_reader,
-    formats={"sdf": _sdf},
+    simulator=imported("roboaccord_drake.simulator:DrakeSimulator"),
+    reader=imported("roboaccord_drake.reader:DrakeReading"),
+    formats={"sdf": imported("roboaccord_drake.convert:convert")},
     settings=DrakeSettings,
     lacks={
         "contact": "no contact: its distances between convex hulls are wrong in places, and balls "

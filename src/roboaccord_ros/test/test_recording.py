@@ -10,7 +10,7 @@ from time import sleep
 import numpy as np
 import pytest
 from roboaccord.bag.reader import read_run
-from roboaccord.cdr import EffortCodec, decode_twist
+from roboaccord.cdr import CdrReader, EffortCodec
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.runner import RunRequest, run_direct
 from rosbags.rosbag2 import Reader
@@ -182,7 +182,9 @@ def test_inputs_diagnostics_and_errors_are_in_the_bag(graph, setup_for, tmp_path
     graph.spin()
     found = listener.messages()
     inputs = found["/snake/cmd_vel"]
-    assert [decode_twist(data)[0] for _, data in inputs] == pytest.approx([0.1, 0.2, 0.3])
+    assert [CdrReader(data, "Twist").doubles(6)[0] for _, data in inputs] == pytest.approx(
+        [0.1, 0.2, 0.3]
+    )
     for (at, _), stamp in zip(inputs, sent):
         assert stamp - 0.05 < at < stamp + 0.3  # of the last state that the recorder had
     errors = found["/snake/crosscheck/error"]

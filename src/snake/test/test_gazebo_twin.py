@@ -52,7 +52,8 @@ def test_a_run_in_gazebo_is_its_twin_where_links_stick_and_where_they_slip() -> 
 def test_what_gazebo_has_otherwise_is_named(key: str, value: dict[str, float], name: str) -> None:
     """The scenario states 1 % more than Gazebo was given."""
     run = read_run(BAG)
-    found = check_bag(run, {**run.scenario, key: {**run.scenario[key], **value}})
+    scenario = {**run.scenario, key: {**run.scenario[key], **value}}
+    found = check_bag(replace(run, scenario=scenario))
     scheme = found.levels.scheme["gz"]
     assert scheme.outcome == "outside"
     assert name in scheme.reason
@@ -65,7 +66,7 @@ def test_the_carriages_of_a_level_base_are_known_from_the_description(setup: Set
     law, ticks = by_contacts(setup, "spheres")[0], np.arange(len(run) - 1)
     bare = replace(engine, footing=Footing(0.050000001, (0.0, 0.0, 0.0)))
     with_them, without = (
-        by_group(np.abs(compare(make_simulator(law, twin_of(each)), run, ticks).errors)).max(axis=0)
+        by_group(np.abs(compare(make_simulator(law, twin_of(each)), run, ticks)[1])).max(axis=0)
         for each in (engine, bare)
     )
     assert (without[[1, 5]] > 1e3 * with_them[[1, 5]]).all()  # rates, of joints and of turning

@@ -7,7 +7,7 @@ One is read at the times of the other: what is held, what moves, and what jumps.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,7 +16,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from roboaccord.bag.reader import BagRun, read_run
+from roboaccord.bag.reader import BagRun
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import Json, Quantity, by_fields, to_json
@@ -102,15 +102,15 @@ class SignalComparison:
 
 
 def compare(
-    reference: Path,
-    others: Sequence[Path],
+    first: tuple[Path, BagRun],
+    others: Sequence[tuple[Path, BagRun]],
     *,
     signals: Sequence[str] = (),
     start: float | None = None,
     stop: float | None = None,
     tolerance: float | None = None,
 ) -> SignalComparison:
-    """Compare bags with a reference bag over the time that both cover.
+    """Compare runs with a reference over the time that both cover.
 
     Where one of two has a sample at every time of the other, it is at these times. Else it is at
     the times of both. At one that only one of the two has a sample of, the other's efforts and
@@ -121,8 +121,8 @@ def compare(
     with an event of either run between them, or a jump.
 
     Args:
-        reference: bag to compare with.
-        others: bags to compare.
+        first: the reference, with its bag's name.
+        others: runs to compare, likewise.
         signals: names or glob patterns out of `q/JOINT`, `qd/JOINT`, `effort/JOINT`, `base/x`,
             `base/y`, `base/z`, `base/roll`, `base/pitch`, `base/yaw`, `switch/NAME`; all where
             empty.
@@ -131,43 +131,23 @@ def compare(
             which only recordings of the same run keep, or 0.05 where a bag is from Gazebo.
 
     Raises:
-        AccordError: if something is not a bag, a pattern matches nothing, or two bags have no
+        AccordError: if a pattern matches nothing, or two bags have no
             signal or no time in common.
     """
-    return compare_read(
-        (reference, read_run(reference)), [(other, read_run(other)) for other in others],
-        signals=signals, start=start, stop=stop, tolerance=tolerance,
-    )  # fmt: skip
-
-
-def compare_read(
-    first: tuple[Path, BagRun],
-    others: Sequence[tuple[Path, BagRun]],
-    *,
-    signals: Sequence[str] = (),
-    start: float | None = None,
-    stop: float | None = None,
-    tolerance: float | None = None,
-) -> SignalComparison:
-    """Compare runs that were read, each with its bag's name, as `compare` does."""
     if tolerance is not None and not tolerance >= 0.0:
         raise AccordError(f"the tolerance must be a number of at least 0, not {tolerance:g}")
-    reference, run = first
     window = (-np.inf if start is None else start, np.inf if stop is None else stop)
-    pairs = [_compare_pair(reference, run, *other, signals, window) for other in others]
-    engines = {each.engine for _, each in [first, *others]}
-    limit, why = (tolerance, "") if tolerance is not None else _default_of(engines)
+    pairs = [_compare_pair(*first, *other, signals, window) for other in others]
     for pair in pairs:
         if not pair.signals:
-            raise AccordError(f"nothing to compare: {pair.bag} and {reference} share no sample")
+            raise AccordError(f"nothing to compare: {pair.bag} and {first[0]} share no sample")
+    limit, why = SAME_RUN, "the default, which only recordings of the same run keep"
+    if any(run.engine == "gz" for _, run in (first, *others)):
+        limit = GAZEBO
+        why = "the default with a bag from Gazebo, whose steps and contacts are its own"
+    if tolerance is not None:
+        limit, why = tolerance, ""
     return SignalComparison(tuple(pairs), limit, why)
-
-
-def _default_of(engines: Collection[str]) -> tuple[float, str]:
-    """Return the tolerance where none is given, by the engines of the bags, and why it is that."""
-    if "gz" in engines:
-        return GAZEBO, "the default with a bag from Gazebo, whose steps and contacts are its own"
-    return SAME_RUN, "the default, which only recordings of the same run keep"
 
 
 def signals_of(run: BagRun) -> dict[str, Array]:
@@ -191,8 +171,10 @@ def _angles(orientation: Array) -> Array:
     return np.array([quaternion_rpy(q) for q in orientation]).reshape(-1, 3).T
 
 
-class _Side:
-    """See the signals of one of two runs at the times of both.
+def _seen(
+    run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
+) -> Callable[[str], tuple[Array, Known]]:
+    """Return what gives a signal of a run at the times of a grid (m,), and where it is known.
 
     Args:
         run: as it was recorded.
@@ -200,32 +182,27 @@ class _Side:
         grid: times (m,) [s].
         events: times of the events of both runs [s].
     """
+    motion, base = run.trajectory, dict[str, Array]()
+    period = float(run.scenario.get("control_period") or np.inf)
+    seen = Resampling(motion.time, grid, period, events)
+    if run.has_base:
+        axes, twist = quaternion_matrix(motion.orientation), motion.twist
+        place = seen.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
+        angles = _angles(seen.turning(motion.orientation, twist[:, 3:]))
+        base = dict(zip((*_PLACE, *TURNS), (*place.T, *angles)))
 
-    def __init__(
-        self, run: BagRun, signals: Mapping[str, Array], grid: Array, events: Sequence[float]
-    ) -> None:
-        period = float(run.scenario.get("control_period") or np.inf)
-        motion = run.trajectory
-        self._signals = signals
-        self._seen = seen = Resampling(motion.time, grid, period, events)
-        self._base = dict[str, Array]()
-        if run.has_base:
-            axes, twist = quaternion_matrix(motion.orientation), motion.twist
-            place = seen.moving(motion.position, np.einsum("kij,kj->ki", axes, twist[:, :3]))
-            angles = _angles(seen.turning(motion.orientation, twist[:, 3:]))
-            self._base = dict(zip((*_PLACE, *TURNS), (*place.T, *angles)))
-
-    def at(self, name: str) -> tuple[Array, Known]:
-        """Return the values of a signal (m,), and where they are known."""
+    def at(name: str) -> tuple[Array, Known]:
         if name.startswith(_HELD):
-            return self._seen.held(self._signals[name])
+            return seen.held(signals[name])
         if name.startswith(_RATE):
-            return self._seen.rates(self._signals[name])
-        found = self._base.get(name)
+            return seen.rates(signals[name])
+        found = base.get(name)
         if found is None:
-            pair = (self._signals[kind + name.removeprefix("q/")] for kind in ("q/", _RATE))
-            found = self._seen.moving(*(values[:, None] for values in pair))[:, 0]
+            pair = (signals[kind + name.removeprefix("q/")] for kind in ("q/", _RATE))
+            found = seen.moving(*(values[:, None] for values in pair))[:, 0]
         return found, np.ones(len(found), dtype=bool)
+
+    return at
 
 
 def _compare_pair(
@@ -252,10 +229,10 @@ def _compare_pair(
             + (" within the limits given" if np.isfinite(window).any() else "")
         )
     events = [event.time for run in (first, second) for event in run.trajectory.events]
-    sides = [_Side(first, ours, grid, events), _Side(second, theirs, grid, events)]
+    sides = [_seen(first, ours, grid, events), _seen(second, theirs, grid, events)]
     deviations, left_out = {}, {}
     for name in chosen:
-        (a, known), (b, also) = (side.at(name) for side in sides)
+        (a, known), (b, also) = (side(name) for side in sides)
         known = known & also
         if known.any():
             deviations[name] = _deviation(grid[known], (b - a)[known], name)

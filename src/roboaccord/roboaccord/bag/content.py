@@ -28,7 +28,7 @@ from roboaccord.cdr import (
 )
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import IDENTITY, Array
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.trajectory import Event
 
 _STAMP = struct.Struct("<4xiI")  # behind the header of CDR
 _ROUND_OFF = 1e-7  # s: a stamp is exact to 1 ns, and the clock of an engine sums up round-off
@@ -109,32 +109,6 @@ class Content:
         """The name of the robot: the last part of the namespace."""
         return self.namespace.rpartition("/")[2]
 
-    def check(self) -> None:
-        """Refuse files whose messages are damaged.
-
-        Raises:
-            AccordError: saying where, and what can be done.
-        """
-        for scan in self.scans:
-            if scan.damage and not scan.whole:
-                raise AccordError(
-                    f"{scan.path} is damaged {scan.damage}; accord recover {self.bag} keeps what "
-                    "is before"
-                )
-
-    def check_motion(self, trajectory: Trajectory) -> None:
-        """Refuse a motion that is not the one whose hash the bag holds; log what else is doubtful.
-
-        Raises:
-            AccordError: saying what can be done.
-        """
-        if self.hashes and self.hashes != {trajectory.sha256()}:
-            raise AccordError(
-                f"{self.bag} is damaged: the {len(trajectory)} states that it holds do not have "
-                f"the hash stored with them; accord recover {self.bag} keeps what can be read"
-            )
-        self.log_doubts()
-
     def log_doubts(self) -> None:
         """Log whatever a reader should know of a bag whose messages can be read."""
         for line in doubts(self.bag, self.scans):
@@ -200,16 +174,12 @@ class Content:
 
     def since_reset(self, name: str) -> list[bytes]:
         """Return the messages of a topic of ours after the last jump back in time."""
-        topic, start = f"{self.namespace}/{name}", self._last_reset()
+        topic, states = f"{self.namespace}/{name}", self.topic_of_kind(names.STATES)
+        stamps = [_STAMP.unpack_from(data) for data in self.raw(states)]
+        jumps = [i for i in range(1, len(stamps)) if stamps[i] < stamps[i - 1]]
+        start = self.places[states][jumps[-1]] if jumps else 0
         where = self.places.get(topic, [])
         return [data for data, place in zip(self.raw(topic), where) if place >= start]
-
-    def _last_reset(self) -> int:
-        """Return the place in the file of the first state after the last jump back in time."""
-        topic = self.topic_of_kind(names.STATES)
-        stamps = [_STAMP.unpack_from(data) for data in self.raw(topic)]
-        jumps = [i for i in range(1, len(stamps)) if stamps[i] < stamps[i - 1]]
-        return self.places[topic][jumps[-1]] if jumps else 0
 
     def states(self, facts: Mapping[str, Any]) -> tuple[tuple[str, ...], Sequence[Array]]:
         """Return the joint names, and time, q, qd and effort of every joint state."""

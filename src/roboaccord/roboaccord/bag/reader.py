@@ -115,9 +115,19 @@ def read_run(bag: Path) -> BagRun:
 
 def checked_run(content: Content) -> BagRun:
     """Return the run of a bag that was read; see `read_run`."""
-    content.check()
+    for scan in content.scans:
+        if scan.damage and not scan.whole:
+            raise AccordError(
+                f"{scan.path} is damaged {scan.damage}; accord recover {content.bag} keeps what is "
+                "before"
+            )
     run = run_of(content)
-    content.check_motion(run.trajectory)
+    if content.hashes and content.hashes != {run.trajectory.sha256()}:
+        raise AccordError(
+            f"{content.bag} is damaged: the {len(run.trajectory)} states that it holds do not have "
+            f"the hash stored with them; accord recover {content.bag} keeps what can be read"
+        )
+    content.log_doubts()
     return run
 
 

@@ -151,13 +151,20 @@ class McapScan:
         if records.cut:
             if opcode == Opcode.CHUNK and not self.whole:
                 yield from self._cut_chunk(content, records.length)
-            elif opcode == Opcode.MESSAGE_INDEX:
-                _check_cut_index(content, records.length)
+            elif (
+                opcode == Opcode.MESSAGE_INDEX
+                and len(content) >= (head := _INDEX_HEAD.size)
+                and records.length != head + _INDEX_HEAD.unpack_from(content)[1]
+            ):
+                raise DamageError("an index does not hold together")
         elif opcode == Opcode.FOOTER:
             self._end(Footer.read(stream), records, content)
         elif self.whole:
-            if opcode == Opcode.STATISTICS:
-                self._compare_count(Statistics.read(stream).message_count)
+            if opcode == Opcode.STATISTICS and self.unchecked_whole:
+                count, there = Statistics.read(stream).message_count, self.counts.total()
+                if count != there:
+                    self.whole = False
+                    raise DamageError(f"{count} messages are counted, {there} are there")
         elif opcode == Opcode.HEADER:
             self.own = Header.read(stream).library.startswith(LIBRARY)
         elif opcode == Opcode.CHUNK:
@@ -271,22 +278,6 @@ class McapScan:
         expected = records.checksum_with(content[:-_CHECKSUM])
         if (footer.summary_crc or self.own) and footer.summary_crc != expected:
             raise DamageError("the index does not match its checksum")
-
-    def _compare_count(self, count: int) -> None:
-        if self.unchecked_whole and count != self.counts.total():
-            self.whole = False
-            raise DamageError(f"{count} messages are counted, {self.counts.total()} are there")
-
-
-def _check_cut_index(content: bytes, length: int) -> None:
-    """Refuse an index that was not cut, but states a larger length than it has.
-
-    Raises:
-        DamageError: if it does.
-    """
-    head = _INDEX_HEAD.size
-    if len(content) >= head and length != head + _INDEX_HEAD.unpack_from(content)[1]:
-        raise DamageError("an index does not hold together")
 
 
 class DamageError(Exception):

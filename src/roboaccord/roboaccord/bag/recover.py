@@ -6,7 +6,7 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mcap.records import Channel, Schema
 from rosbags.interfaces import Connection
@@ -51,7 +51,8 @@ def recover(bag: Path) -> Recovered:
     content = Content.of(bag)
     motion = _motion_hash(content)
     intact = not content.hashes or motion in content.hashes
-    if _is_complete(content) and intact:
+    doubt = bag.is_dir() and doubt_of_metadata(bag, content.scans)
+    if content.complete and not doubt and intact:
         content.log_doubts()
         return Recovered(content.count, changed=False)
     if len(files) > 1:
@@ -78,11 +79,6 @@ def recover(bag: Path) -> Recovered:
     for line in _losses(content, metadata.get("message_count"), intact=intact):
         _log.warning("%s", line)
     return Recovered(count, changed=True)
-
-
-def _is_complete(content: Content) -> bool:
-    doubt = content.bag.is_dir() and doubt_of_metadata(content.bag, content.scans)
-    return content.complete and not doubt
 
 
 def _motion_hash(content: Content) -> str:
@@ -164,14 +160,11 @@ def _type_hash(schema: Schema, channel: Channel) -> str:
     typestore = get_typestore(Stores.ROS2_JAZZY)
     try:
         if schema.name not in typestore.fielddefs:
-            typestore.register(dict(_types(schema)))
+            text = _definition(schema)
+            idl = schema.encoding == _IDL
+            typestore.register(
+                get_types_from_idl(text) if idl else get_types_from_msg(text, schema.name)
+            )
         return typestore.hash_rihs01(schema.name)
     except (TypesysError, KeyError, ValueError):
         return _NO_HASH
-
-
-def _types(schema: Schema) -> Iterator[tuple[str, Any]]:
-    text = _definition(schema)
-    parse = get_types_from_idl if schema.encoding == _IDL else None
-    found = parse(text) if parse else get_types_from_msg(text, schema.name)
-    yield from found.items()

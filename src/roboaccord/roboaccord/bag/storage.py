@@ -10,12 +10,14 @@ from __future__ import annotations
 import struct
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
 import numpy as np
+import yaml
 from mcap.data_stream import RecordBuilder
 from mcap.opcode import Opcode
 from mcap.records import Chunk, ChunkIndex, Header
@@ -36,8 +38,7 @@ from rosbags.typesys.store import Typestore
 
 from roboaccord.bag.records import MAGIC, RECORD
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
-from roboaccord.contract.files import drafting
-from roboaccord.contract.results import Json
+from roboaccord.contract.files import drafting, writing
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
 _HEAD, _FIXED = 9, 22  # bytes of a message record before its length counts, and beside its data
@@ -228,17 +229,30 @@ class RunWriter(Writer):
             topic.name, topic.kind, typestore=typestore, offered_qos_profiles=profiles
         )
 
-    def topic_metadata(self) -> list[dict[str, Json]]:
-        """Return the topics as they stand in metadata.yaml."""
-        return [_topic_metadata(connection) for connection in self.connections]
+    def write_unfinished(self, robot: str) -> None:
+        """Write the metadata.yaml of a bag that is being written, with no message counted.
 
+        Args:
+            robot: its name.
 
-def _topic_metadata(connection: Connection) -> dict[str, Json]:
-    ext: Any = connection.ext
-    return {
-        "name": connection.topic,
-        "type": connection.msgtype,
-        "serialization_format": ext.serialization_format,
-        "offered_qos_profiles": dump_qos_v9(ext.offered_qos_profiles),
-        "type_description_hash": connection.digest,
-    }
+        Raises:
+            AccordError: if it cannot be written.
+        """
+        text = files(__package__).joinpath("unfinished.yaml").read_text(encoding="utf-8")
+        data, file = yaml.safe_load(text), f"{self.path.name}.mcap"
+        known = data["rosbag2_bagfile_information"]
+        known["relative_file_paths"] = [known["files"][0]["path"]] = [file]
+        known["custom_data"]["robot"] = robot
+        for connection in self.connections:
+            ext: Any = connection.ext
+            topic = {
+                "name": connection.topic,
+                "type": connection.msgtype,
+                "serialization_format": ext.serialization_format,
+                "offered_qos_profiles": dump_qos_v9(ext.offered_qos_profiles),
+                "type_description_hash": connection.digest,
+            }
+            counted = {"topic_metadata": topic, "message_count": 0}
+            known["topics_with_message_count"].append(counted)
+        with writing(self.path / "metadata.yaml") as draft:
+            draft.write_text(yaml.safe_dump(data, sort_keys=False), encoding="utf-8")

@@ -14,7 +14,6 @@ from roboaccord.contract.results import Json
 from roboaccord.scenario.setup import Robot, Setup
 from roboaccord.scenario.surroundings import surfaces_around
 
-METADATA_VERSION = 9
 LIBRARY = "roboaccord"
 """Begins the library in the header of a file whose checksums and counts are all there."""
 
@@ -152,40 +151,3 @@ def distribution_version(package: str) -> str:
         except PackageNotFoundError:
             continue
     return "unknown"
-
-
-def preliminary_metadata(file: str, robot: str, known: list[dict[str, Json]]) -> dict[str, Json]:
-    """Return the metadata of a bag that is being written: valid, but with no message counted.
-
-    Args:
-        file: name of the MCAP file.
-        robot: name of the robot.
-        known: `topic_metadata` of each topic.
-    """
-    no_time = {"nanoseconds_since_epoch": 0}
-    no_duration = {"nanoseconds": 0}
-    return {
-        "rosbag2_bagfile_information": {
-            "version": METADATA_VERSION,
-            "storage_identifier": "mcap",
-            "relative_file_paths": [file],
-            "duration": no_duration,
-            "starting_time": no_time,
-            "message_count": 0,
-            "topics_with_message_count": [
-                {"topic_metadata": topic, "message_count": 0} for topic in known
-            ],
-            "compression_format": "",
-            "compression_mode": "",
-            "files": [
-                {
-                    "path": file,
-                    "starting_time": dict(no_time),
-                    "duration": dict(no_duration),
-                    "message_count": 0,
-                }
-            ],
-            "custom_data": {"robot": robot, "roboaccord": "unfinished"},
-            "ros_distro": "rosbags",
-        }
-    }

@@ -39,8 +39,7 @@ class TransformCodec:
     """
 
     def __init__(self, frames: Sequence[tuple[str, str]]) -> None:
-        writer = CdrWriter()
-        del writer.data[len(HEADER) :]  # a TFMessage has no header of its own
+        writer = CdrWriter.without_stamp()
         writer.count(len(frames))
         stamps, starts = [], []
         for parent, child in frames:

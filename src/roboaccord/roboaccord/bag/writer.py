@@ -11,7 +11,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-import yaml
 from rosbags.interfaces import Connection
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2.errors import WriterError
@@ -32,7 +31,6 @@ from roboaccord.cdr import (
     encode_wrench,
 )
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import writing
 from roboaccord.contract.state import Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.scenario.setup import Setup
@@ -111,7 +109,7 @@ class BagWriter:
         for name, data in names.first_messages(self._setup, self._facts).items():
             self.write_raw(f"/{self._robot}/{name}", 0, data)
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
-        self._write_preliminary_metadata()
+        self._writer.write_unfinished(self._robot)
         self.flush()
 
     def __exit__(
@@ -146,8 +144,12 @@ class BagWriter:
         if state.time >= self._next_tf - 1e-9:
             self._next_tf = state.time + TF_PERIOD
             self._write(self._on_tf, time_ns, self._transforms.encode(state))
-        if state.switches:
-            self._record_switches(state, time_ns)
+        for name, value in state.switches.items():
+            if self._switches.get(name) is not value:
+                topic = names.switch_topic(self._robot, name)
+                self.add_topic(topic)
+                self.write_raw(topic.name, time_ns, encode_bool(value))
+                self._switches[name] = value
         if not self._begun:
             self._begun = True
             self.flush()
@@ -208,21 +210,6 @@ class BagWriter:
             if topic.name == f"/{self._robot}/{name}":
                 self.add_topic(topic)
                 self.write_raw(topic.name, time_ns, data)
-
-    def _record_switches(self, state: RobotState, time_ns: int) -> None:
-        for name, value in state.switches.items():
-            if self._switches.get(name) is not value:
-                topic = names.switch_topic(self._robot, name)
-                self.add_topic(topic)
-                self.write_raw(topic.name, time_ns, encode_bool(value))
-                self._switches[name] = value
-
-    def _write_preliminary_metadata(self) -> None:
-        known = self._writer.topic_metadata()
-        data = names.preliminary_metadata(f"{self.path.name}.mcap", self._robot, known)
-        text = yaml.safe_dump(data, sort_keys=False)
-        with writing(self.path / "metadata.yaml") as draft:
-            draft.write_text(text, encoding="utf-8")
 
 
 def _reason(error: Exception) -> str:

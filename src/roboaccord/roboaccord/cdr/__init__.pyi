@@ -6,11 +6,9 @@ from .codecs import read_joint_state as read_joint_state
 from .messages import Status as Status
 from .messages import contact_arrow as contact_arrow
 from .messages import decode_bool as decode_bool
-from .messages import decode_clock as decode_clock
 from .messages import decode_events as decode_events
 from .messages import decode_statuses as decode_statuses
 from .messages import decode_string as decode_string
-from .messages import decode_twist as decode_twist
 from .messages import decode_wrench as decode_wrench
 from .messages import encode_bool as encode_bool
 from .messages import encode_clock as encode_clock
@@ -19,7 +17,6 @@ from .messages import encode_events as encode_events
 from .messages import encode_statuses as encode_statuses
 from .messages import encode_string as encode_string
 from .messages import encode_surfaces as encode_surfaces
-from .messages import encode_twist as encode_twist
 from .messages import encode_wrench as encode_wrench
 from .wire import HEADER as HEADER
 from .wire import CdrReader as CdrReader

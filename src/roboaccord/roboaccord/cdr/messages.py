@@ -37,11 +37,6 @@ def encode_clock(time: float) -> bytes:
     return HEADER + STAMP.pack(*stamp(time))
 
 
-def decode_clock(data: bytes) -> float:
-    """Return the time [s] of a rosgraph_msgs/msg/Clock."""
-    return CdrReader(data, "Clock").time()
-
-
 def encode_string(text: str) -> bytes:
     """Return a text as std_msgs/msg/String."""
     raw = text.encode() + b"\0"
@@ -61,16 +56,6 @@ def encode_bool(value: bool) -> bytes:
 def decode_bool(data: bytes) -> bool:
     """Return the flag of a std_msgs/msg/Bool."""
     return CdrReader(data, "Bool").raw(1) != b"\0"
-
-
-def encode_twist(twist: Array) -> bytes:
-    """Return linear and angular velocity (6,) [m/s, rad/s] as geometry_msgs/msg/Twist."""
-    return HEADER + np.asarray(twist, DOUBLE).tobytes()
-
-
-def decode_twist(data: bytes) -> Array:
-    """Return the six numbers of a geometry_msgs/msg/Twist [m/s, rad/s]."""
-    return CdrReader(data, "Twist").doubles(6)
 
 
 def encode_wrench(time: float, wrench: Array, frame_id: str = "odom") -> bytes:

@@ -149,10 +149,16 @@ def plot_command(
     if listing:
         groups = {group.pattern: group for run in runs for group in run.groups()}
         names = dict.fromkeys(name for run in runs for name in run)
-        shown = [*tables_of([*groups.values()]), *_listed(runs[0])]
+        # Names that stand for * in the patterns.
+        joints = Text(f"joints: {', '.join(runs[0].motion.joints)}")
+        tree = runs[0].tree
+        links = [Text(f"links: {', '.join(k.name for k in tree.links)}")] if tree else []
+        shown = [*tables_of([*groups.values()]), joints, *links]
         data = {"signals": to_json([*groups.values()]), "names": [*names]}
         return Result(data, shown, used={"list": None})
-    file = plot(runs, signals, xy=xy).write(out or _new_file(), command_line())
+    file = plot(runs, signals, xy=xy).write(
+        out or fresh(make_folder(RUNS) / "plot.png"), command_line()
+    )
     return Result({"file": str(file)}, [f"wrote {file}"], used={"xy": None})
 
 
@@ -264,17 +270,6 @@ def _table(letter: str, pair: Pair, whole: bool) -> Iterator[RenderableType]:
     if pair.left_out:
         count, names = sum(pair.left_out.values()), ", ".join(pair.left_out)
         yield Text(f"{count} values left out, unknown between samples: {names}")
-
-
-def _listed(run: RunSignals) -> Iterator[RenderableType]:
-    """Yield the names that stand for * in the patterns."""
-    yield Text(f"joints: {', '.join(run.motion.joints)}")
-    if run.tree:
-        yield Text(f"links: {', '.join(link.name for link in run.tree.links)}")
-
-
-def _new_file() -> Path:
-    return fresh(make_folder(RUNS) / "plot.png")
 
 
 def export_command(

@@ -6,6 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from roboaccord.contract.fault import Fault
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -93,6 +96,12 @@ class LinkMotion:
     position: Array
     linear: Array
     angular: Array
+
+    def at(self, links: NDArray[np.int64] | slice) -> LinkMotion:
+        """Return the motion of some of the links."""
+        return LinkMotion(
+            self.rotation[links], self.position[links], self.linear[links], self.angular[links]
+        )
 
 
 class ForceLaw(Protocol):

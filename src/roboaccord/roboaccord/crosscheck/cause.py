@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from roboaccord.contract.interfaces import Controller, Inputs
+from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
@@ -213,7 +213,9 @@ class Companion:
         self._tree, self._joints, self._inputs = setup.tree, setup.joints, inputs
         self._period = setup.scenario.control_period
         self._look = max(round(LOOK_PERIOD / self._period), 1)
-        self._controllers = [_ready(setup, controller) for _ in range(2)]
+        self._controllers = [make_controller(setup, controller) for _ in range(2)]
+        for made in self._controllers:
+            reset_controller(made, setup.scenario.seed)
         self.apart, self.anew, self._tick = 0.0, 0, 0
         self.simulated = simulated
         self._start(setup.initial)
@@ -257,13 +259,6 @@ class Companion:
                 simulator.fail(fault)
             self._states[i] = simulator.step(command, self._period)
             simulator.take_events()
-
-
-def _ready(setup: Setup, custom: str) -> Controller:
-    """Return a controller that is made and reset."""
-    made = make_controller(setup, custom)
-    reset_controller(made, setup.scenario.seed)
-    return made
 
 
 def farthest(tree: Tree, joints: tuple[str, ...], one: RobotState, other: RobotState) -> float:

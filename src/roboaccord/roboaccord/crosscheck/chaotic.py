@@ -29,7 +29,7 @@ from roboaccord.crosscheck.convergence import largest_distance, link_centres
 from roboaccord.crosscheck.runs import NOISE, NUDGE, Job, Runs, statistics_steps
 from roboaccord.crosscheck.ticks import at_stops, left_out
 from roboaccord.description.tree import Tree
-from roboaccord.numerics.statistics import median_difference, share_probability
+from roboaccord.numerics.statistics import Statistics, median_difference, share_probability
 from roboaccord.run.loop import make_simulator
 from roboaccord.run.metrics import UNITS
 from roboaccord.run.sweep import Cell, sweep
@@ -50,14 +50,13 @@ PROBE = 1e-6  # rad and rad/s
 HORIZON = 1e-3  # m
 
 
-@dataclass(frozen=True)
-class StatisticsCheck:
+@dataclass(frozen=True, kw_only=True)
+class StatisticsCheck(Statistics):
     """Hold the statistics of a figure over seeds in one engine, beside the reference's.
 
     Args:
         figure: its name.
         unit: of the figure.
-        n, mean, median, deviation, half_width, positive: as in `Statistics`.
         difference: 95 % confidence interval of median - reference's (bootstrap); None for the
             reference itself, and where there are too few runs.
         share_probability: of shares above 0 at least as unlike by chance; None as above.
@@ -74,12 +73,6 @@ class StatisticsCheck:
 
     figure: str
     unit: str
-    n: int
-    mean: float
-    median: float
-    deviation: float
-    half_width: float
-    positive: float
     difference: tuple[float, float] | None
     share_probability: float | None
     by_step: float | None

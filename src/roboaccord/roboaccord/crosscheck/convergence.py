@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import numpy as np
 
@@ -172,40 +172,33 @@ def floor_of(tree: Tree, runs: Runs, engine: str = REFERENCE) -> Floor:
     )
 
 
-class Errors(NamedTuple):
-    """Hold the errors of one engine's runs, from the largest step to the smallest."""
-
-    steps: list[float]
-    apart: list[Array]
-    distance: list[Array]
-
-
 def check_convergence(
     tree: Tree, runs: Runs, engine: str, simulator: Simulator, floor: Floor
 ) -> ConvergenceCheck:
     """Compare one engine's runs, by physics step, to a converged reference."""
     truth, own, order = runs.truth, runs.of(engine), simulator.order
     target, centres = coordinates(tree, truth), link_centres(tree, truth)
-    found = Errors(
-        sorted(own, reverse=True),
-        [coordinates(tree, own[dt]) - target for dt in runs.steps],
-        [largest_distance(link_centres(tree, own[dt]) - centres) for dt in runs.steps],
-    )
+    apart = [coordinates(tree, own[dt]) - target for dt in runs.steps]
+    distance = {
+        dt: largest_distance(link_centres(tree, own[dt]) - centres)
+        for dt in sorted(own, reverse=True)
+    }
     stops = [
         stop.time for run in (truth, *own.values()) for stop in run.events if stop.kind in STOPS
     ]
     hit = np.isin(np.arange(len(truth) - 1), np.searchsorted(truth.time, stops) - 1)
     rough = np.flatnonzero(kinks(simulator, truth, runs.steps[-1]) | hit)
     if not rough.size:
-        return _with_uncertainty(tree, own, _check(tree, truth, found, order, floor))
+        return _with_uncertainty(tree, own, _check(tree, truth, apart, distance, order, floor))
     kink = int(rough[0])
     before = None
     if kink >= SHORTEST:
-        early = Errors(found.steps, *([e[: kink + 1] for e in each] for each in found[1:]))
-        start = Floor(floor.coordinates[: kink + 1], floor.distance[: kink + 1])
-        before = _check(tree, truth, early, order, start)
+        end = kink + 1
+        start = Floor(floor.coordinates[:end], floor.distance[:end])
+        early = [e[:end] for e in apart], {dt: d[:end] for dt, d in distance.items()}
+        before = _check(tree, truth, *early, order, start)
     since = float(truth.time[kink])
-    whole = replace(_check(tree, truth, found, 1, floor), kink=since, before=before)
+    whole = replace(_check(tree, truth, apart, distance, 1, floor), kink=since, before=before)
     if len({tuple(_stops(own[dt])) for dt in runs.steps[-STEPS:]}) > 1:
         whole = replace(whole, settled=False, asymptotic=False)
     return _with_uncertainty(tree, own, whole)
@@ -227,13 +220,13 @@ def _with_uncertainty(
 
 
 def _check(
-    tree: Tree, truth: Trajectory, found: Errors, expected_order: int, floor: Floor
-) -> ConvergenceCheck:
-    steps, apart, _ = found
-    count = len(found.apart[0])
+    tree: Tree, truth: Trajectory, apart: Sequence[Array], distances: Mapping[float, Array],
+    expected_order: int, floor: Floor,
+) -> ConvergenceCheck:  # fmt: skip
+    """Check errors of runs from the largest step to the smallest, and distances by step."""
+    steps, count = [*distances], len(apart[0])
     target = coordinates(tree, truth)[:count]
-    distance = {f"{dt:g}": d for dt, d in zip(steps, found.distance, strict=True)}
-    error = [float(values.max()) for values in distance.values()]
+    error = [float(values.max()) for values in distances.values()]
     largest = float(floor.distance.max())
     left: Remainder | None = None
     settled = True
@@ -251,7 +244,7 @@ def _check(
         where=name_coordinate(tree, truth.joints, left.coordinate) if left else "",
         since=float(truth.time[left.sample]) if left else None,
         time=truth.time[:count],
-        distance=distance,
+        distance={f"{dt:g}": values for dt, values in distances.items()},
         range=float(np.ptp(target, axis=0).max()),
         settled=settled,
         asymptotic=left.asymptotic if left else True,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated
 
 import numpy as np
@@ -34,7 +35,6 @@ from roboaccord.crosscheck.energy import (
 )
 from roboaccord.crosscheck.extrapolation import (
     SAFETY,
-    Restart,
     engines_of,
     go,
     has_settled,
@@ -104,145 +104,139 @@ def check_energy(
     if reason := no_restart(simulators[0]):
         return NoBook(f"{reason}, so the energy is not known")
     rough = left_out(run, setup.scenario.control_period) | at_stops(simulators[0], run)
-    ends = np.searchsorted(run.time, book.time - ROUND_OFF)
-    free = np.diff(np.concatenate([[0], np.cumsum(rough)])[ends]) == 0
+    parts = _Parts(setup, run, book)
+    free = np.diff(np.concatenate([[0], np.cumsum(rough)])[parts.ends]) == 0
     order = min(ORDER, simulators[0].order) if setup.contact is None else 1
     found = list[EnergyCheck]()
     if is_twin(scheme) and engine.simulator:
-        own = _choose(book, np.flatnonzero(free))
-        same, stopped = _compare_parts(setup, engine, run, book, own)
+        own = parts.choose(np.flatnonzero(free))
+        same, stopped = parts.compare(engine, own)
         found += same
         free[own[stopped]] = False
     elif free.any():
-        found.append(_check_parts(setup, simulators, run, book, np.flatnonzero(free), order))
+        found.append(parts.check(simulators, np.flatnonzero(free), order))
     if not free.all():
-        found.append(_check_parts(setup, simulators, run, book, np.flatnonzero(~free), None))
+        found.append(parts.check(simulators, np.flatnonzero(~free), None))
     over = [each for each in found if each.left > each.bound]
     return max(over or found, key=lambda each: (each.sure, each.left / each.bound))
 
 
-def _compare_parts(
-    setup: Setup, engine: EngineSpec, run: Trajectory, book: EnergyBook, parts: Index
-) -> tuple[list[EnergyCheck], NDArray[np.bool_]]:
-    """Compare parts of a run, between samples of its book, with those of its twin.
+@dataclass(frozen=True)
+class _Parts:
+    """Judge parts of a run, between samples of its book."""
 
-    Returns:
-        what was found, nothing where nothing was compared; and in which parts a joint stops, which
-        the twin does not (p,).
-    """
-    twin, *shaken = (make_simulator(setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
-    residuals, stopped = _residuals(setup, twin, run, book, parts)
-    chosen, residuals = parts[~stopped], residuals[~stopped]
-    if not len(chosen):
-        return [], stopped
-    few = slice(None, None, FEW)
-    others = (_residuals(setup, each, run, book, chosen[few])[0] for each in shaken)
-    apart = np.diff(book.rest)[chosen] - residuals
-    at = first_largest(np.abs(apart))
-    time, length = _part(book, int(chosen[at]))
-    found = EnergyCheck(
-        left=_rms(apart),
-        bound=MANY * max(_rms(each - residuals[few]) for each in others) + _floor(setup, run, book),
-        worst=float(apart[at]),
-        time=time,
-        length=length,
-        sure=True,
-        step=twin.physics_step,
-        twin=True,
-    )
-    return [found], stopped
+    setup: Setup
+    run: Trajectory
+    book: EnergyBook
 
+    @cached_property
+    def ends(self) -> Index:
+        """Samples of the run at which parts begin and end (p + 1,)."""
+        return np.searchsorted(self.run.time, self.book.time - ROUND_OFF)
 
-def _check_parts(
-    setup: Setup,
-    simulators: Sequence[Simulator],
-    run: Trajectory,
-    book: EnergyBook,
-    parts: Index,
-    order: int | None,
-) -> EnergyCheck:
-    """Check parts of a run, between samples of its book, by their numbers.
+    def compare(
+        self, engine: EngineSpec, parts: Index
+    ) -> tuple[list[EnergyCheck], NDArray[np.bool_]]:
+        """Compare parts with those of the engine's twin.
 
-    Parts in which something happens have no order (None): steps explain what they change there.
-    """
-    chosen = _choose(book, parts)
-    found = np.array([_residuals(setup, each, run, book, chosen)[0] for each in simulators])
-    errors = found - found[0] + np.diff(book.rest)[chosen]
-    unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
-    if unmeasured:
-        errors = np.minimum(errors, 0.0)
-    floor = _floor(setup, run, book)
-    left = remainder_of_samples([e[:, None] for e in errors], order or 1, np.array([floor]))
-    moved = _rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
-    explained = SAFETY * moved
-    time, length = _part(book, int(chosen[left.sample]))
-    return EnergyCheck(
-        left=left.size,
-        bound=left.bound if order else max(left.bound, explained + floor),
-        worst=float(errors[-1, left.sample]),
-        time=time,
-        length=length,
-        sure=(left.asymptotic and has_settled([*errors], order or 1)) or left.size > explained,
-        step=simulators[-1].physics_step,
-        unmeasured=unmeasured,
-    )
+        Returns:
+            what was found, nothing where nothing was compared; and in which parts a joint stops,
+            which the twin does not (p,).
+        """
+        made = (make_simulator(self.setup, twin_of(engine, seed)) for seed in (0, *SHAKEN))
+        twin, *shaken = made
+        residuals, stopped = self._residuals(twin, parts)
+        chosen, residuals = parts[~stopped], residuals[~stopped]
+        if not len(chosen):
+            return [], stopped
+        few = slice(None, None, FEW)
+        others = (self._residuals(each, chosen[few])[0] for each in shaken)
+        most = max(_rms(each - residuals[few]) for each in others)
+        apart = np.diff(self.book.rest)[chosen] - residuals
+        at = first_largest(np.abs(apart))
+        found = EnergyCheck(
+            _rms(apart),
+            MANY * most + self._floor(),
+            float(apart[at]),
+            *self._place(chosen[at]),
+            sure=True,
+            step=twin.physics_step,
+            twin=True,
+        )
+        return [found], stopped
 
+    def check(
+        self, simulators: Sequence[Simulator], parts: Index, order: int | None
+    ) -> EnergyCheck:
+        """Check parts by their numbers.
 
-def _choose(book: EnergyBook, parts: Index) -> Index:
-    """Return the parts with the largest residuals, and others evenly."""
-    worst = parts[descending(np.abs(np.diff(book.rest)[parts]))[: SAMPLED // 2]]
-    even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
-    return np.unique(np.array([*worst, *even], int))
+        Those in which something happens have no order (None): steps explain what they change there.
+        """
+        chosen, book = self.choose(parts), self.book
+        found = np.array([self._residuals(each, chosen)[0] for each in simulators])
+        errors = found - found[0] + np.diff(book.rest)[chosen]
+        unmeasured = tuple(name for name in CHANNELS if book.how[name] == UNMEASURED)
+        if unmeasured:
+            errors = np.minimum(errors, 0.0)
+        floor = self._floor()
+        left = remainder_of_samples([e[:, None] for e in errors], order or 1, np.array([floor]))
+        explained = SAFETY * _rms(np.abs(np.diff(errors, axis=0)).sum(axis=0))
+        settled = left.asymptotic and has_settled([*errors], order or 1)
+        return EnergyCheck(
+            left.size,
+            left.bound if order else max(left.bound, explained + floor),
+            float(errors[-1, left.sample]),
+            *self._place(chosen[left.sample]),
+            sure=settled or left.size > explained,
+            step=simulators[-1].physics_step,
+            unmeasured=unmeasured,
+        )
 
+    def choose(self, parts: Index) -> Index:
+        """Return the parts with the largest residuals, and others evenly."""
+        worst = parts[descending(np.abs(np.diff(self.book.rest)[parts]))[: SAMPLED // 2]]
+        even = parts[np.linspace(0, len(parts) - 1, min(SAMPLED, len(parts))).astype(int)]
+        return np.unique(np.array([*worst, *even], int))
 
-def _residuals(
-    setup: Setup, simulator: Simulator, run: Trajectory, book: EnergyBook, parts: Index
-) -> tuple[Array, NDArray[np.bool_]]:
-    """Return the rest of each part as a simulator goes through it [J], and whether a twin stops."""
-    simulator.meter()
-    stored = Stored(setup.tree, run.joints, setup.parameters.gravity, simulator.armature)
-    ends = np.searchsorted(run.time, book.time - ROUND_OFF).tolist()
-    found, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
-    for row, part in enumerate(parts.tolist()):
-        found[row] = rest_of(setup, stored, go(simulator, run, ends[part], ends[part + 1]))
-        stopped[row] = any(each.stopped for each in parts_of(simulator))
-    return found, stopped
+    def _residuals(self, simulator: Simulator, parts: Index) -> tuple[Array, NDArray[np.bool_]]:
+        """Return the rest of each part as a simulator has it [J], and whether a twin stops."""
+        simulator.meter()
+        setup, law = self.setup, law_of(self.setup)
+        stored = Stored(setup.tree, self.run.joints, setup.parameters.gravity, simulator.armature)
+        found, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
+        for row, part in enumerate(parts.tolist()):
+            run, taken = go(simulator, self.run, *self.ends[part : part + 2].tolist())
+            before, after = (sum(stored.of(run.state(i))) for i in (0, -1))
+            lost = sum(taken.values()) + sum(event.energy for event in run.events)
+            if FRICTION not in taken and law:
+                lost += float(integrate_law(LawPower(setup.tree, run.joints, law), run)[-1])
+            found[row] = float(net_work(run)[-1]) - (after - before) - lost
+            stopped[row] = any(each.stopped for each in parts_of(simulator))
+        return found, stopped
 
+    def _place(self, part: int) -> tuple[float, float]:
+        """Return when a part begins, and how long it is [s]."""
+        begin, end = self.book.time[part : part + 2].tolist()
+        return begin, end - begin
 
-def _part(book: EnergyBook, part: int) -> tuple[float, float]:
-    """Return when a part begins, and how long it is [s]."""
-    begin, end = book.time[part : part + 2].tolist()
-    return begin, end - begin
+    def _floor(self) -> float:
+        """Return the round-off of a difference of the book's numbers [J].
+
+        Heights are sums over the joints, so they have the round-off of distances. A robot that
+        stands still has that of a slow motion.
+        """
+        setup, book = self.setup, self.book
+        masses = np.array([link.mass for link in setup.tree.links])
+        mass = float(masses.sum())
+        reach = np.linalg.norm(link_centres(setup.tree, self.run), axis=2).max(axis=0)
+        height = float(masses @ reach) * abs(setup.parameters.gravity)
+        items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
+        largest = max(float(np.abs(item).max()) for item in items)
+        return float(EPSILON * max(largest, height, 0.5 * mass * SLOW**2))
 
 
 def _rms(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
-
-
-def rest_of(setup: Setup, stored: Stored, restart: Restart) -> float:
-    """Return the rest of the balance of an engine's restart [J]."""
-    before, after = (sum(stored.of(restart.run.state(i))) for i in (0, -1))
-    lost = sum(restart.lost.values()) + sum(event.energy for event in restart.run.events)
-    law = law_of(setup)
-    if FRICTION not in restart.lost and law:
-        power = LawPower(setup.tree, restart.run.joints, law)
-        lost += float(integrate_law(power, restart.run)[-1])
-    return float(net_work(restart.run)[-1]) - (after - before) - lost
-
-
-def _floor(setup: Setup, run: Trajectory, book: EnergyBook) -> float:
-    """Return the round-off of a difference of the book's numbers [J].
-
-    Heights are sums over the joints, so they have the round-off of distances. A robot that stands
-    still has that of a slow motion.
-    """
-    masses = np.array([link.mass for link in setup.tree.links])
-    mass = float(masses.sum())
-    reach = np.linalg.norm(link_centres(setup.tree, run), axis=2).max(axis=0)
-    height = float(masses @ reach) * abs(setup.parameters.gravity)
-    items = (book.kinetic, book.net_work, book.potential, *(getattr(book, c) for c in CHANNELS))
-    largest = max(float(np.abs(item).max()) for item in items)
-    return float(EPSILON * max(largest, height, 0.5 * mass * SLOW**2))
 
 
 def judge_energy(engine: str, check: EnergyCheck | NoBook) -> Finding:

@@ -119,9 +119,9 @@ def check_events(
     chosen = [event for event in chosen if comes_freely(model, run, held, event)]
     for event in chosen:
         found += compare_event(setup, model, engines, run, event)
-    for event in choose([each for each in known if not logged(run.events, each)]):
+    for event in choose([each for each in known if not nearest(run.events, each)]):
         first, last = window(run, event)
-        comes = first and logged(go(model, run, first, last).run.events, event)
+        comes = first and nearest(go(model, run, first, last).run.events, event)
         if comes and comes_freely(model, run, held, event):
             found.append(EventDifference(event.kind, event.subject, event.time, ""))
     compared = sum(event.kind == STOP or event in chosen for event in run.events)
@@ -273,11 +273,6 @@ def nearest(events: Sequence[Event], event: Event) -> Event | None:
     """Return that of some events which is like one, and nearest to it in time."""
     same = [each for each in events if key(each) == key(event)]
     return next(iter(ranked(same, lambda each: abs(each.time - event.time))), None)
-
-
-def logged(events: Sequence[Event], event: Event) -> bool:
-    """Return whether there is an event like one."""
-    return nearest(events, event) is not None
 
 
 def is_logged(simulator: Simulator, run: Trajectory, event: Event) -> bool:

@@ -60,11 +60,6 @@ class Remainder:
     sample: int
     asymptotic: bool = True
 
-    @property
-    def within(self) -> bool:
-        """True if the time step explains the error."""
-        return self.size <= self.bound
-
 
 def extrapolate(coarse: Array, fine: Array, order: int) -> Array:
     """Return the estimate at a step of 0 from errors at a step and at half of it."""

@@ -76,11 +76,6 @@ class Hypothesis(NamedTuple):
 Sizes = Mapping[Hypothesis, float]
 
 
-def as_recorded(run: Trajectory) -> Trajectory:
-    """Return a run as it is."""
-    return run
-
-
 class Mix(NamedTuple):
     """Hold an error without a size: data in another order, sign, frame or tick.
 
@@ -94,7 +89,7 @@ class Mix(NamedTuple):
     quantity: str
     where: str
     text: str
-    undo: Callable[[Trajectory], Trajectory] = as_recorded
+    undo: Callable[[Trajectory], Trajectory] | None = None
     late: int = 0
     more: int = 0
 
@@ -145,7 +140,7 @@ class Predictor:
             AccordError: for a model that cannot be.
             RuntimeError: if the simulator cannot be restored; what it predicts next would be wrong.
         """
-        run, sizes = mix.undo(self.run) if mix else self.run, sizes or {}
+        run, sizes = mix.undo(self.run) if mix and mix.undo else self.run, sizes or {}
         fast = sizes.get(Hypothesis("clock"), 0.0)
         found = []
         with ExitStack() as stack:

@@ -86,7 +86,8 @@ class InvarianceCheck:
 
 def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> InvarianceCheck:
     """Make the first part of an engine's run again in moved worlds."""
-    ticks = judged_ticks(run)
+    least = np.searchsorted(run.time, run.time[0] + LEAST - 1e-9)
+    ticks = int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
     simulator = make_simulator(setup, engine)
     if simulator.unplaced:  # nobody can measure what round-off makes of other starts
         return InvarianceCheck(0.0, {}, {"": simulator.unplaced})
@@ -105,7 +106,9 @@ def check_invariance(setup: Setup, engine: EngineSpec, run: Trajectory) -> Invar
         if not any(each.outside for each in changes.values()):
             break
     law, turned = "", changes.get(HALF_RIGHT.name)
-    if turned and turned.outside and touches(simulator, run, ticks):
+    again = replay(simulator, run, run.state(0), ticks)  # the robot's own rig may touch, too
+    parts = engine_parts(simulator)
+    if turned and turned.outside and any(p.contacts() for _ in again for p in parts):
         right = compare(setup, engine, RIGHT, run, plain)
         law = BOX if right.max() < SAME * errors[HALF_RIGHT.name].max() else UNEQUAL
     return InvarianceCheck(float(run.time[ticks] - run.time[0]), changes, refused, law)
@@ -132,12 +135,6 @@ def judge_invariance(engine: str, check: InvarianceCheck) -> Finding:
     return outside("invariance", engine, text, where=change.where)
 
 
-def judged_ticks(run: Trajectory) -> int:
-    """Return how many ticks of a run are made again."""
-    least = np.searchsorted(run.time, run.time[0] + LEAST - 1e-9)
-    return int(min(max(np.ceil(PART * (len(run) - 1)), least), len(run) - 1))
-
-
 def replay(
     simulator: Simulator, run: Trajectory, start: RobotState, ticks: int
 ) -> Iterator[RobotState]:
@@ -146,13 +143,6 @@ def replay(
     for i in range(ticks):
         yield simulator.step(run.command(i), run.period(i))
     simulator.take_events()
-
-
-def touches(simulator: Simulator, run: Trajectory, ticks: int) -> bool:
-    """Return whether anything touches in the first ticks of a run, the robot's own rig included."""
-    parts = engine_parts(simulator)
-    states = replay(simulator, run, run.state(0), ticks)
-    return any(part.contacts() for _ in states for part in parts)
 
 
 def changed(state: RobotState, sizes: Array, seed: int) -> RobotState:

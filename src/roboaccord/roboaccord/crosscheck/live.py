@@ -29,7 +29,6 @@ class SwitchLog:
     """
 
     def __init__(self, initial: Mapping[str, bool]) -> None:
-        self._initial = initial
         self._to_come: list[Event] = []
         self.now = dict(initial)
 
@@ -38,13 +37,11 @@ class SwitchLog:
         if event.subject in self.now:
             self._to_come.append(event)
 
-    def advance(self, until: float) -> Mapping[str, bool]:
-        """Follow the events before a time [s], and return the switches that they set."""
+    def advance(self, until: float) -> None:
+        """Follow the events before a time [s]."""
         due = [event for event in self._to_come if event.time < until]
         self._to_come = [event for event in self._to_come if event.time >= until]
-        changes = {event.subject: event.kind.endswith("_on") for event in due}
-        self.now = {**self.now, **changes}
-        return changes
+        self.now = {**self.now, **{event.subject: event.kind.endswith("_on") for event in due}}
 
 
 class LiveStep(NamedTuple):

@@ -117,21 +117,18 @@ def _read_back(setup: Setup, engine: Simulator) -> Iterator[Difference]:
             size = float(off[joint])
             text = f"reads {size:.2g} rad off"
             yield Difference("sensor", engine.joints[joint], size, ROUND_OFF, text)
-        for what, size in _base_off(seen, state, setup.base.travels).items():
+        turn = min(np.abs(seen.orientation - s * state.orientation).max() for s in (1.0, -1.0))
+        twist, moved = np.abs(seen.twist - state.twist), np.abs(seen.position - state.position)
+        base = {
+            "rates of joints": np.abs(seen.qd - state.qd).max(initial=0.0),
+            "orientation of base_link": turn,
+            "angular velocity of base_link": twist[3:].max(),
+            "position of base_link": setup.base.travels * moved.max(),
+            "linear velocity of base_link": setup.base.travels * twist[:3].max(),
+        }
+        for what, size in zip(base, map(float, base.values())):
             if size > ROUND_OFF:
                 yield Difference("sensor", what, size, ROUND_OFF, f"reads {size:.2g} off")
-
-
-def _base_off(seen: RobotState, state: RobotState, travels: bool) -> dict[str, float]:
-    turn = min(np.abs(seen.orientation - s * state.orientation).max() for s in (1.0, -1.0))
-    return {
-        "rates of joints": float(np.abs(seen.qd - state.qd).max(initial=0.0)),
-        "orientation of base_link": float(turn),
-        "angular velocity of base_link": float(np.abs(seen.twist[3:] - state.twist[3:]).max()),
-        "position of base_link": travels * float(np.abs(seen.position - state.position).max()),
-        "linear velocity of base_link": travels
-        * float(np.abs(seen.twist[:3] - state.twist[:3]).max()),
-    }
 
 
 def _merge(found: Sequence[Difference], links: int, joints: int) -> Iterator[Difference]:

@@ -130,7 +130,8 @@ def name_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) ->
     steps = sorted(runs, reverse=True)[-STEPS:]
     run, period = runs[steps[-1]], setup.scenario.control_period
     struck = left_out(run, period)
-    predictor, floor = by_reference(setup, runs, order, np.arange(len(run) - 1))
+    predictor, bound = bound_of(setup, runs, order, np.arange(len(run) - 1))
+    floor = np.asarray(by_group(bound[None])[0])
     weight = ((predictor.residuals() / spread(floor, 2 * len(run.joints) + 12)) ** 2).sum(axis=1)
     if struck.any() and weight[struck].sum() > (1.0 - LEFT) * weight.sum():
         kinds = dict.fromkeys(event.kind for event in run.events)
@@ -139,14 +140,6 @@ def name_one_step(setup: Setup, runs: Mapping[float, Trajectory], order: int) ->
     busiest = np.array(descending(weight * ~struck)[:SAMPLES])
     kept = replace(predictor, ticks=busiest, rest=predictor.rest[busiest])
     return Regression(kept, floor).name()
-
-
-def by_reference(
-    setup: Setup, runs: Mapping[float, Trajectory], order: int, ticks: Index
-) -> tuple[ReferencePredictor, Array]:
-    """Return what predicts ticks by the reference, and what explains its residuals (6,)."""
-    predictor, bound = bound_of(setup, runs, order, ticks)
-    return predictor, np.asarray(by_group(bound[None])[0])
 
 
 def bound_of(

@@ -194,7 +194,9 @@ def check_steps(
 ) -> OneStepCheck:
     """Check one engine's runs step by step, against references at their smallest step.
 
-    Its own order is asked where nothing happens that no scheme steps. Contact is of order 1 in all.
+    Over a fixed control period an engine of order p errs by O(dt^p) in the velocities; an error
+    that does not fall is not a matter of time stepping. Its own order is asked where nothing
+    happens that no scheme steps. Contact is of order 1 in all.
     """
     fine = min(runs)
     simulator = make_simulator(setup, engine)
@@ -204,11 +206,14 @@ def check_steps(
     ]
     free = ~np.any(rough, axis=0)
     own = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
-    first = make_simulator(tightened(setup), physics_step=fine)
-    second = make_simulator(setup, physics_step=_twice(setup, fine))
-    more = settling(setup, engine)
-    found = check_one_steps((first, second), runs, order, free if free.any() else ~free, more)
-    return replace(found, expected_order=own)
+    reference = make_simulator(tightened(setup), physics_step=fine)
+    found = {dt: predict(reference, run) for dt, run in sorted(runs.items(), reverse=True)}
+    coarse = make_simulator(setup, physics_step=_twice(setup, fine))
+    floor = measure_floor(coarse, runs[fine], found[fine]) + settling(setup, engine)
+    first = runs[max(runs)]
+    largest, smooth = check_one_step(first, found[max(runs)]), free if free.any() else ~free
+    checked = check_orders(largest, found, first.joints, order, floor, smooth)
+    return replace(checked, expected_order=own)
 
 
 def settling(setup: Setup, engine: EngineSpec) -> Array:
@@ -255,32 +260,6 @@ def check_one_step(
     )
 
 
-def check_one_steps(
-    references: tuple[Simulator, Simulator],
-    runs: Mapping[float, Trajectory],
-    order: int,
-    free: NDArray[np.bool_],
-    more: Array | float = 0.0,
-) -> OneStepCheck:
-    """Check one-step errors at the largest physics step, their order, and the remainder at 0.
-
-    Over a fixed control period an engine of order p errs by O(dt^p) in the velocities; an error
-    that does not fall is not a matter of time stepping.
-
-    Args:
-        references: at the smallest physics step of the runs, and at twice that.
-        runs: by physics step.
-        order: of the engine's integrator.
-        free: periods without an event or a kink (k - 1,), by which the orders are observed.
-        more: what is known to differ (n + 12,).
-    """
-    fine, coarse = references
-    found = {dt: predict(fine, run) for dt, run in sorted(runs.items(), reverse=True)}
-    largest = check_one_step(runs[max(runs)], found[max(runs)])
-    floor = measure_floor(coarse, runs[min(runs)], found[min(runs)]) + more
-    return check_orders(largest, found, runs[max(runs)].joints, order, floor, free)
-
-
 def check_orders(
     largest: OneStepCheck,
     found: Mapping[float, Predictions],
@@ -295,7 +274,8 @@ def check_orders(
         largest: at the largest physics step.
         found: predictions by physics step, the largest first.
         joints: names.
-        order, free: as of `check_one_steps`.
+        order: of the engine's integrator.
+        free: periods without an event or a kink (k - 1,), by which the orders are observed.
         floor: the reference's own error, as a root mean square (n + 12,).
     """
     left: Remainder | None = None

@@ -16,7 +16,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, NamedTuple
 
@@ -130,9 +130,9 @@ class _Step(NamedTuple):
     Args:
         before, after, command: what is compared.
         error: of the reference.
-        left: of that, beside the twin's where that is known.
-        change, recorded: of the rates, in the reference and in the run.
-        euler, friction: what makes of the rest what time stepping explains.
+        parts: that error, beside the twin's where that is known; the change of the rates in the
+            reference, and in the run; and what makes of the rest what time stepping explains, by
+            Euler's step and by friction (5, m).
         position: error (n,).
         apart: difference from the twin (2 n + 12,), None where that is unknown.
     """
@@ -141,11 +141,7 @@ class _Step(NamedTuple):
     after: RobotState
     command: Command
     error: Array
-    left: Array
-    change: Array
-    recorded: Array
-    euler: Array
-    friction: Array
+    parts: Array
     position: Array
     apart: Array | None
 
@@ -264,7 +260,11 @@ class StepCheck:
         happened += [event.kind for _, seen in made for event in seen]
         self._rough = 2 if happened else max(self._rough - 1, 0)
         stops = self._setup.scenario.crosscheck.statistics and made[0][0].apart is None
-        stops = stops and self._is_at_stop(before, after)
+        if stops:
+            limits = {joint.name: (joint.lower, joint.upper) for joint in self._setup.tree.moving}
+            lower, upper = np.array([limits[name] for name in self._setup.joints]).T
+            ends = np.array([before.q, after.q])
+            stops = bool(((ends < lower + RELEASE) | (ends > upper - RELEASE)).any())
         if (happened or stops) and self._engine != "reference":
             self.left_out += 1
             return []
@@ -348,20 +348,9 @@ class StepCheck:
             euler = 0.5 * self._setup.scenario.physics_step * (b - a)
         if apart is None and self._pyramid and self._touches():
             friction = new - old - self._period * self._free(before, command.effort)
-        step = _Step(
-            before=before,
-            after=after,
-            command=command,
-            error=new - now,
-            left=left,
-            change=new - old,
-            recorded=now - old,
-            euler=euler,
-            friction=friction,
-            position=predicted.q - after.q,
-            apart=apart,
-        )
-        return step, events
+        error, position = new - now, predicted.q - after.q
+        parts = np.array([left, new - old, now - old, euler, friction])
+        return _Step(before, after, command, error, parts, position, apart), events
 
     def _meets(self) -> bool:
         """Return whether something touches in the reference; the twin is not used from then on."""
@@ -373,12 +362,6 @@ class StepCheck:
                 f"{self._engine} does not report its contacts" if found is None else TOUCHES
             )
         return not self._twin
-
-    def _is_at_stop(self, *ends: RobotState) -> bool:
-        """Return whether a joint is at its stop in a state."""
-        limits = {joint.name: (joint.lower, joint.upper) for joint in self._setup.tree.moving}
-        lower, upper = np.array([limits[name] for name in self._setup.joints]).T
-        return any(((e.q < lower + RELEASE) | (e.q > upper - RELEASE)).any() for e in ends)
 
     def _touches(self) -> bool:
         """Return whether anything touches in the reference, as far as it reports it."""
@@ -407,7 +390,7 @@ class StepCheck:
         """
         if self._delay is not None or not self._trials:
             return []
-        left = np.array([[s.left - s.euler for s in steps] for steps in self._trials])
+        left = np.array([[s.parts[0] - s.parts[3] for s in steps] for steps in self._trials])
         total = (left**2).sum(axis=(0, 2))
         self._delay = int(np.flatnonzero(total <= 2.0 * total.min())[0])
         trials, self._trials = self._trials, []
@@ -417,9 +400,8 @@ class StepCheck:
         n = len(self._setup.joints)
         parts = (slice(n) if n else slice(None), slice(n, None))
         self._sizes = np.array([n or 3, 3])
-        arrays = (step.left, step.change, step.recorded, step.euler, step.friction)
-        self._sums += [[float(a[part] @ a[part]) for part in parts] for a in arrays]
-        self._by_rate += np.square([step.left, step.euler, step.friction])
+        self._sums += [[float(a[part] @ a[part]) for part in parts] for a in step.parts]
+        self._by_rate += np.square(step.parts[[0, 3, 4]])
         self._rms += float(step.error[parts[0]] @ step.error[parts[0]])
         if self._twin is not None and step.apart is not None:
             self._twin.add(step.before, step.after, step.command, step.apart)
@@ -428,28 +410,20 @@ class StepCheck:
         return RobotState(step.after.time, step.position, step.error[:n], np.zeros(n))
 
 
-def check_bag(
-    run: BagRun,
-    scenario: Mapping[str, Json] | None = None,
-    tolerance: float = 0.0,
-    setup: Setup | None = None,
-) -> RecordedReport:
+def check_bag(run: BagRun, setup: Setup | None = None) -> RecordedReport:
     """Compare every control period of a recorded run with the reference, as the live check does.
 
     Args:
         run: from a bag.
-        scenario: as plain data, for a bag that holds none.
-        tolerance: as of `StepCheck`.
         setup: robot and scenario in place of the recorded ones.
 
     Raises:
         AccordError: if the scenario is not known.
     """
-    if not (data := scenario or run.scenario) and not setup:
+    if not run.scenario and not setup:
         raise AccordError("the bag holds no scenario: accord crosscheck BAG SCENARIO")
-    setup = setup or replace(run, scenario=data).setup()
-    motion = run.trajectory
-    check = StepCheck(setup, run.engine, run.engine_version, tolerance, run.transport)
+    setup, motion = setup or run.setup(), run.trajectory
+    check = StepCheck(setup, run.engine, run.engine_version, transport=run.transport)
     given = [dict(zip(c.time.tolist(), c.effort)) for c in (run.wrenches, run.twists)]
     check.note(motion.events)
     for i in range(len(motion) - 1):

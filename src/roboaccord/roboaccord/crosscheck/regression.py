@@ -101,10 +101,12 @@ class Regression:
 
     def name(self) -> Name:
         """Name the error or the two errors that explain the residuals, or report that none does."""
-        ones = self._ones()
+        ones = [*self._mixed(), *self._regressed(None, 1)]  # in the order of hypotheses
         left = by_left(ones)[0].left if ones else 1.0
         if left > ALIKE * self._least:
-            two = self._twos(ones)
+            two = [*self._regressed(None, 2)]
+            for mixed in [each.mix for each in by_left(ones) if each.mix][:2]:
+                two += self._regressed(mixed, 1)
             if two and by_left(two)[0].left <= min(LEFT_BY_TWO, BETTER * left):
                 return self._named(two)
         if left > LEFT:
@@ -154,17 +156,6 @@ class Regression:
         rest = self._weighted(residuals)
         share = float(rest @ rest) / self._total
         return share if math.isfinite(share) else math.inf
-
-    def _ones(self) -> list[Trial]:
-        """Try single errors, in the order of hypotheses."""
-        return [*self._mixed(), *self._regressed(None, 1)]
-
-    def _twos(self, ones: Sequence[Trial]) -> list[Trial]:
-        """Try pairs of errors, in the order of hypotheses."""
-        found = [*self._regressed(None, 2)]
-        for mixed in [each.mix for each in by_left(ones) if each.mix][:2]:
-            found += self._regressed(mixed, 1)
-        return found
 
     def _mixed(self) -> Iterator[Trial]:
         """Yield the errors without a size that leave less of the first ticks than there is."""

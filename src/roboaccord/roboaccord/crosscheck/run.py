@@ -156,7 +156,7 @@ def measure(
             check_first(setup, engines, engine),
             drive=check_drive(setup, runs.shown(engine)),
             scheme=schemes[engine],
-            repeat=check_repeat(runs, engine),
+            repeat=check_repeat(runs.shown(engine), runs.shown(engine, again=True)),
             invariance=moved[engine],
             events=events[engine],
             energy=energies[engine],

@@ -136,9 +136,9 @@ class Runs:
         """Return the runs of one engine by physics step."""
         return {dt: self.found[Job(engine, dt)] for dt in self.steps}
 
-    def shown(self, engine: str) -> Trajectory:
-        """Return the run at the scenario's step."""
-        return self.found[Job(engine, self.steps[0])]
+    def shown(self, engine: str, **how: bool) -> Trajectory:
+        """Return the run at the scenario's step, or one of NOISE."""
+        return self.found[Job(engine, self.steps[0], **how)]
 
     @property
     def truth_step(self) -> float:
@@ -247,7 +247,8 @@ def run_jobs(
     if spec.statistics:
         samples = spec.statistics.seeds * len(order) * len(statistics_steps(setup))
     else:
-        jobs[:0] = truth_jobs(steps)
+        # The reference by which all are measured, and its own error.
+        jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
     jobs = [job for job in jobs if job not in (known or {})]
     progress.started(len(jobs) + samples)
     data = {**scenario.data(), "duration": judged_duration(setup)}
@@ -258,11 +259,6 @@ def run_jobs(
         done=lambda run: progress.done(run[0].engine, run[0].dt),
     )
     return Runs({**(known or {}), **dict(found)}, steps)
-
-
-def truth_jobs(steps: Sequence[float]) -> list[Job]:
-    """Return the runs of the reference by which all are measured, and its own error."""
-    return [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
 
 
 def statistics_steps(setup: Setup) -> list[float]:
@@ -348,13 +344,8 @@ class RepeatCheck:
     time: Seconds | None = None
 
 
-def check_repeat(runs: Runs, engine: str) -> RepeatCheck:
-    """Compare the run at the scenario's step with its repetition."""
-    return compare_runs(runs.shown(engine), runs.found[Job(engine, runs.steps[0], again=True)])
-
-
-def compare_runs(run: Trajectory, again: Trajectory) -> RepeatCheck:
-    """Return where two runs part first, and by how much."""
+def check_repeat(run: Trajectory, again: Trajectory) -> RepeatCheck:
+    """Return where a run and its repetition part first."""
     parts = [
         np.abs(getattr(again, name) - getattr(run, name))
         for name in ("q", "qd", "position", "orientation", "twist")

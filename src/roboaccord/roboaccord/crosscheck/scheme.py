@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Annotated, NamedTuple, TypeGuard
+from typing import Annotated, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,18 +95,6 @@ class SchemeCheck:
     others: EventTicks | None = None
     name: Name = NOTHING
     resolution: Sequence[Resolved] = field(default=(), metadata=LEFT_OUT)
-
-
-class Ticks(NamedTuple):
-    """Hold the differences of a run from the twin.
-
-    Args:
-        chosen: number of each tick (k,).
-        errors: by coordinate (k, 2 n + 12).
-    """
-
-    chosen: Index
-    errors: Array
 
 
 @dataclass(frozen=True)
@@ -202,37 +190,38 @@ def check_scheme(
     if touched is None:
         return NoTwin(f"{engine.name} does not report its contacts")
     apart = left_out(run, setup.scenario.control_period) | touched
-    found = compare(twin, run, np.flatnonzero(~apart))
-    if not len(found.chosen):
+    chosen, errors = compare(twin, run, np.flatnonzero(~apart))
+    if not len(chosen):
         return NoTwin("every tick has an event, a contact or a joint at its stop")
-    sizes = by_group(np.abs(found.errors))
+    sizes = by_group(np.abs(errors))
     worst = descending((sizes / sizes.max(axis=0).clip(min=1e-300)).max(axis=1))
     even = np.linspace(0, len(sizes) - 1, min(SAMPLED, len(sizes))).astype(int)
     sampled = np.unique([*worst[: SAMPLED // 2], *even])
-    floor = made.floor(run, found.chosen[sampled], found.chosen[even])
-    floors = spread(floor, found.errors.shape[1])
-    ratios = np.abs(found.errors) / floors
+    floor = made.floor(run, chosen[sampled], chosen[even])
+    floors = spread(floor, errors.shape[1])
+    ratios = np.abs(errors) / floors
     tick, column = np.unravel_index(first_largest(ratios), ratios.shape)
     resolution: Sequence[Resolved] = ()
     if resolved:
         few = np.unique([*worst[: PROBED // 2], *even[:: 2 * SAMPLED // PROBED]])
-        slopes = Predictor(twin, run, found.chosen[few]).slopes()
+        slopes = Predictor(twin, run, chosen[few]).slopes()
         resolution = resolution_of(largest(slopes, floor), "scheme")
     known = NOTHING
     if named and ratios[tick, column] > 1.0:
-        known = name_ticks(twin, run, found.chosen, ratios.max(axis=1), floor)
+        known = name_ticks(twin, run, chosen, ratios.max(axis=1), floor)
     others = None
-    rest = np.setdiff1d(np.arange(len(run) - 1), found.chosen)
+    rest = np.setdiff1d(np.arange(len(run) - 1), chosen)
     if len(rest) and engine.simulator and not touched.any() and ratios[tick, column] <= 1.0:
         others = check_event_ticks(setup, engine, run, rest)
+    quantity, where = names(run.joints)[column]
     return SchemeCheck(
-        error=float(np.abs(found.errors[tick, column])),
+        error=float(np.abs(errors[tick, column])),
         floor=float(floors[column]),
-        quantity=names(run.joints)[column][0],
-        where=names(run.joints)[column][1],
+        quantity=quantity,
+        where=where,
         name=known,
         resolution=resolution,
-        time=float(run.time[found.chosen[tick]]),
+        time=float(run.time[chosen[tick]]),
         judged=len(sizes),
         left_out=len(run) - 1 - len(sizes),
         touching=int(touched.sum()),
@@ -261,9 +250,8 @@ def name_ticks(
 def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
     """Name what differs from the twin in ticks from random states under random efforts."""
     simulator, period = make_simulator(setup, engine), setup.scenario.control_period
-    if any(joint.mimic for joint in setup.tree.moving):
-        return NOTHING
-    if setup.contact is not None or simulator.unplaced:  # random states touch, a twin does not
+    mimics = any(joint.mimic for joint in setup.tree.moving)
+    if mimics or setup.contact is not None or simulator.unplaced:  # random states touch
         return NOTHING
     states, before = list[RobotState](), np.zeros(len(setup.joints))
     for state, effort in draw_states(setup, NAMED, 1):
@@ -276,12 +264,12 @@ def name_drawn(setup: Setup, engine: EngineSpec) -> Name:
         shaken = [make_simulator(setup, twin_of(engine, seed)) for seed in SHAKEN]
     except AccordError:
         return NOTHING
-    found = compare(twin, run, np.arange(0, len(run), 2))
-    if not len(found.chosen):
+    chosen, errors = compare(twin, run, np.arange(0, len(run), 2))
+    if not len(chosen):
         return NOTHING
-    floor = measure_floor(twin, shaken, run, found.chosen)
-    ratios = (by_group(np.abs(found.errors)) / floor).max(axis=1)
-    return name_ticks(twin, run, found.chosen, ratios, floor) if ratios.max() > 1.0 else NOTHING
+    floor = measure_floor(twin, shaken, run, chosen)
+    ratios = (by_group(np.abs(errors)) / floor).max(axis=1)
+    return name_ticks(twin, run, chosen, ratios, floor) if ratios.max() > 1.0 else NOTHING
 
 
 def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
@@ -301,14 +289,18 @@ def judge_scheme(engine: str, check: SchemeCheck | NoTwin) -> Finding:
     return outside("scheme", engine, text, name.quantity, name.where or check.where)
 
 
-def compare(twin: Simulator, run: Trajectory, ticks: Index) -> Ticks:
-    """Compare ticks of a run with the twin's; those in which its joints stop are left out."""
+def compare(twin: Simulator, run: Trajectory, ticks: Index) -> tuple[Index, Array]:
+    """Compare ticks of a run with the twin's; those in which its joints stop are left out.
+
+    Returns:
+        the number of each (k,), and its errors by coordinate (k, 2 n + 12).
+    """
     chosen, errors = [], []
     for i, after in predicted(twin, run, ticks):
         if not any(part.stopped for part in parts_of(twin)):
             chosen.append(i)
             errors.append(difference(run.state(i + 1), after))
-    return Ticks(np.array(chosen, int), np.array(errors))
+    return np.array(chosen, int), np.array(errors)
 
 
 def measure_floor(twin: Simulator, shaken: list[Simulator], run: Trajectory, ticks: Index) -> Array:

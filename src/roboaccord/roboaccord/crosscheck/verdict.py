@@ -95,24 +95,17 @@ def judge(
             last = _by_twin(last, twin)  # no statistics decide there, and each tick does
         return [first, *others, second, stand_in(last, "trajectory", SEEDS), last]
     third = judge_trajectory(tolerances, checks, Name if silent else name_trajectory)
-    if twin and obeys and tolerances.of(checks.engine) is None and starts_alike(checks.trajectory):
+    runs = checks.trajectory
+    assert runs is not None
+    alike = all(d[0] <= runs.floor for d in runs.distance.values())  # a twin begins as its engine
+    if twin and obeys and alike and tolerances.of(checks.engine) is None:
         third = _by_twin(third, twin)
-    if third.outcome != "outside" and is_still(checks.trajectory):
+    if third.outcome != "outside" and runs.range <= runs.floor:  # nothing moves
         third = Finding("trajectory", checks.engine, "not_judged", STILL)
     if checks.acceleration.max is None and first.outcome == "within":
         reason = f"{checks.acceleration.reason}: one step compares the rates in its place"
         first = stand_in(second, "acceleration", reason)
     return [first, *others, second, third]
-
-
-def is_still(runs: ConvergenceCheck | None) -> bool:
-    """Return whether the reference stands still: that an engine does, too, shows little of it."""
-    return runs is not None and runs.range <= runs.floor
-
-
-def starts_alike(runs: ConvergenceCheck | None) -> bool:
-    """Return whether a run begins where the reference does: a twin begins where the engine does."""
-    return runs is not None and all(d[0] <= runs.floor for d in runs.distance.values())
 
 
 def _by_twin(finding: Finding, check: SchemeCheck) -> Finding:

@@ -28,8 +28,8 @@ from .reading import Reading as Reading
 from .reading import plane_chart as plane_chart
 from .reading import planes as planes
 from .spec import Case as Case
-from .spec import Convert as Convert
 from .spec import EngineSpec as EngineSpec
 from .spec import Missing as Missing
 from .spec import Scheme as Scheme
+from .spec import imported as imported
 from .spec import read_settings as read_settings

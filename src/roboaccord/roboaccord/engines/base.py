@@ -59,16 +59,9 @@ class PushedLaw:
         """Return forces (k, 3) [N] and torques about the centres of mass (k, 3) [N m]."""
         forces, torques = self._pushes.copy(), np.zeros((len(self.links), 3))
         if self._law:
-            n = self._count
-            own, torques[:n] = self._law.wrenches(
-                LinkMotion(
-                    motion.rotation[:n],
-                    motion.position[:n],
-                    motion.linear[:n],
-                    motion.angular[:n],
-                )
-            )
-            forces[:n] += own
+            first = slice(self._count)
+            own, torques[first] = self._law.wrenches(motion.at(first))
+            forces[first] += own
         return forces, torques
 
 
@@ -273,11 +266,8 @@ class EngineSimulator(Simulator):
         the base's origin and in the world too.
         """
         assert self._law is not None
-        m = self._kinematics.move(q, qd, position, rotation, twist)
-        at = self._links
-        self._forces[at], self._torques[at] = self._law.wrenches(
-            LinkMotion(m.rotation[at], m.position[at], m.linear[at], m.angular[at])
-        )
+        motion, at = self._kinematics.move(q, qd, position, rotation, twist), self._links
+        self._forces[at], self._torques[at] = self._law.wrenches(motion.at(at))
         return self._kinematics.efforts(self._forces, self._torques)
 
     def _checked(self, command: Command) -> Array | None:
@@ -358,7 +348,10 @@ class TouchWatch:
 
     def see(self, time: float, points: Sequence[ContactPoint]) -> None:
         """Take the contacts of the physics step that began at `time` [s]."""
-        for pair, impulse in _impulses(points, self._step).items():
+        impulses = dict[tuple[str, str], float]()
+        for point in points:
+            impulses[point.pair] = impulses.get(point.pair, 0.0) + self._step * point.force
+        for pair, impulse in impulses.items():
             if time - self._last.get(pair, -1.0) > APART:
                 self._begun.setdefault(pair, (time, 0.0))
             self._last[pair] = time
@@ -374,10 +367,3 @@ class TouchWatch:
         ]
         self._begun.clear()
         return events
-
-
-def _impulses(points: Sequence[ContactPoint], step: float) -> Mapping[tuple[str, str], float]:
-    sums: dict[tuple[str, str], float] = {}
-    for point in points:
-        sums[point.pair] = sums.get(point.pair, 0.0) + step * point.force
-    return sums

@@ -19,7 +19,7 @@ from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.results import Quantity
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import Base
-from roboaccord.description.tree import Joint, Tree
+from roboaccord.description.tree import Tree
 
 if TYPE_CHECKING:
     from roboaccord.scenario.setup import Setup
@@ -170,15 +170,12 @@ class Properties:
     gravity: Array
 
 
-def axis_in_parent(joint: Joint) -> Array:
-    """Return the unit axis of a joint in the frame of its parent (3,)."""
-    return np.asarray(joint.rotation @ joint.axis)
-
-
 def intended_properties(model: EngineModel) -> Properties:
     """Return the properties of a model as described, independent of an engine."""
     tree = Tree.parse(model.urdf, root=model.root)
     braked = braking(model)
+    armature = [] if model.armature is None else model.armature.tolist()
+    rotors = dict(zip(model.joints, armature))
     bounded = {
         joint.name: (-np.inf, np.inf) if joint.kind == "continuous" else (joint.lower, joint.upper)
         for joint in tree.moving
@@ -192,10 +189,10 @@ def intended_properties(model: EngineModel) -> Properties:
         joints={
             joint.name: JointProperties(
                 joint.position,
-                axis_in_parent(joint),
+                np.asarray(joint.rotation @ joint.axis),
                 np.array(bounded[joint.name]),
                 *braked.get(joint.name, (0.0, 0.0)),
-                0.0 if model.armature is None else _of(model, model.armature, joint.name),
+                rotors.get(joint.name, 0.0),
             )
             for joint in tree.moving
         },
@@ -211,7 +208,3 @@ def braking(model: EngineModel) -> dict[str, tuple[float, float]]:
     return {
         name: (float(law.viscous[i]), float(law.constant[i])) for i, name in enumerate(model.joints)
     }
-
-
-def _of(model: EngineModel, values: Array, joint: str) -> float:
-    return float(values[model.joints.index(joint)]) if joint in model.joints else 0.0

@@ -27,6 +27,7 @@ from roboaccord.description.dynamics import TreeDynamics
 from roboaccord.description.mimic import MimicDynamics
 from roboaccord.description.tree import Tree
 from roboaccord.description.urdf_file import find_root
+from roboaccord.description.xml_numbers import numbers
 from roboaccord.engines.model import JointProperties, LinkProperties
 from roboaccord.numerics.rotations import (
     axis_angle_matrix,
@@ -53,11 +54,9 @@ def planes(urdf: str) -> dict[str, Array]:
     """Return our axes (3, 3) of each planar joint of a URDF, in its parent's frame."""
     found = {}
     for joint in ET.fromstring(urdf).findall("joint[@type='planar']"):
-        origin, axis = joint.find("origin"), joint.find("axis")
-        angles = origin.get("rpy", "0 0 0") if origin is not None else "0 0 0"
-        words = (axis.get("xyz", "1 0 0") if axis is not None else "1 0 0").split()
-        turn = rpy_matrix(*map(float, angles.split()))
-        found[joint.get("name", "")] = turn @ plane(np.array([float(word) for word in words]))
+        turn = rpy_matrix(*numbers(joint.find("origin"), "rpy").tolist())
+        normal = numbers(joint.find("axis"), "xyz", "1 0 0")
+        found[joint.get("name", "")] = turn @ plane(normal)
     return found
 
 

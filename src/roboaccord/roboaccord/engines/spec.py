@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypeVar
+from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias, TypeVar
 
 from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.profiles import EXPERT
@@ -34,6 +36,16 @@ Feature = Literal[
 ]
 """Of a model: rotors, rotors whose joints contacts or stops act on, a ball in a bearing, contacts,
 softened stops, a mesh that is not convex."""
+
+
+def imported(name: str) -> Callable[[], Any]:
+    """Return a function that imports what `module:name` names, and returns it."""
+    module, _, attribute = name.partition(":")
+    return partial(_attribute, module, attribute)
+
+
+def _attribute(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True)
@@ -147,6 +159,11 @@ class EngineSpec:
     case: Callable[[Setup], Case] | None = None
     plain: str = ""
     also: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, engine: EngineSpec, **more: Any) -> Self:
+        """Return a specification that stands in the place of another, by further fields."""
+        return cls(**{each.name: getattr(engine, each.name) for each in fields(EngineSpec)} | more)
 
     @property
     def simulates(self) -> bool:

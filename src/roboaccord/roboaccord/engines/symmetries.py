@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import copy
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 
 from roboaccord.contract.contact import (
-    Contact,
     EllipseFriction,
     Fixture,
     HeightField,
@@ -29,6 +28,7 @@ from roboaccord.contract.interfaces import Acceleration, ForceLaw, LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.base_kinds import KINDS
 from roboaccord.description.tree import Tree
+from roboaccord.description.xml_numbers import edit_numbers, numbers, write_numbers
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import BASE_LINK, EngineModel
 from roboaccord.engines.spec import EngineSpec
@@ -225,8 +225,7 @@ class MovedSpec(EngineSpec):
 
 def moved(engine: EngineSpec, move: Move) -> MovedSpec:
     """Return an engine in a moved world."""
-    kept = {each.name: getattr(engine, each.name) for each in fields(EngineSpec)}
-    return MovedSpec(**kept, inner=engine, move=move)
+    return MovedSpec.of(engine, inner=engine, move=move)
 
 
 def move_model(model: EngineModel, move: Move) -> EngineModel:
@@ -239,7 +238,10 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
     if any(move.shift) and not (KINDS[model.base].travels or KINDS[model.base].tied):
         raise AccordError("a ball in a bearing stays at the origin")
     order = move.order(len(model.joints))
-    standing = move
+    standing, contact = move, model.contact
+    if contact is not None:
+        fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
+        contact = replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
     if model.base == "fixed" and model.root == BASE_LINK:
         # Force laws see such a robot from its base.
         standing = replace(move, yaw=0.0, shift=(0.0, 0.0, 0.0))
@@ -253,7 +255,7 @@ def move_model(model: EngineModel, move: Move) -> EngineModel:
         armature=None if model.armature is None else model.armature[order],
         gear=None if model.gear is None else model.gear[order],
         damping=None if model.damping is None else model.damping[order],
-        contact=None if model.contact is None else move_contact(model.contact, move),
+        contact=contact,
     )
 
 
@@ -277,16 +279,6 @@ def move_law(law: ForceLaw, move: Move) -> ForceLaw:
         found.points[:, 1] *= -1.0
     found.beyond[:1] += move.shift[0]
     return found
-
-
-def move_contact(contact: Contact, move: Move) -> Contact:
-    """Return a contact whose fixtures have gone with the world.
-
-    Raises:
-        AccordError: as `move_model`.
-    """
-    fixtures = tuple(_move_fixture(fixture, move) for fixture in contact.fixtures)
-    return replace(contact, fixtures=fixtures, yaw=contact.yaw + move.yaw)
 
 
 def _move_fixture(
@@ -317,7 +309,9 @@ def move_text(urdf: str, move: Move, root: str) -> str:
         parent = joint.find("parent")
         stands = parent is not None and parent.get("link") in ground
         if stands and joint.get("type") not in ("planar", "floating"):
-            _place(joint, move)
+            turn = replace(move, mirrored=False)  # what stands still has been mirrored
+            edit_numbers(joint, "origin", "xyz", turn.place)
+            edit_numbers(joint, "origin", "rpy", np.array([0.0, 0.0, move.yaw]).__add__)
     if move.reordered:
         parts = [each for each in top if each.tag in ("link", "joint")]
         for each in parts:
@@ -326,41 +320,21 @@ def move_text(urdf: str, move: Move, root: str) -> str:
     return ET.tostring(top, encoding="unicode")
 
 
-def _numbers(element: ET.Element, key: str, default: str = "0 0 0") -> Array:
-    return np.array([float(word) for word in element.get(key, default).split()])
-
-
-def _write(element: ET.Element, key: str, values: Array) -> None:
-    element.set(key, " ".join(repr(float(value)) for value in values))
-
-
 def _mirror(top: ET.Element) -> None:
     """Mirror what is in the frames of links; a turn about x or z gets the other sign."""
     for origin in top.iter("origin"):
-        _write(origin, "xyz", _numbers(origin, "xyz") * MIRROR)
-        _write(origin, "rpy", _numbers(origin, "rpy") * TURNING)
+        write_numbers(origin, "xyz", numbers(origin, "xyz") * MIRROR)
+        write_numbers(origin, "rpy", numbers(origin, "rpy") * TURNING)
     for tensor in top.iter("inertia"):
         for key in ACROSS:
-            _write(tensor, key, -_numbers(tensor, key, "0"))
+            write_numbers(tensor, key, -numbers(tensor, key, "0"))
     for mesh in top.iter("mesh"):
-        _write(mesh, "scale", _numbers(mesh, "scale", "1 1 1") * MIRROR)
+        write_numbers(mesh, "scale", numbers(mesh, "scale", "1 1 1") * MIRROR)
     for joint in top.findall("joint"):
-        kind, axis = joint.get("type"), joint.find("axis")
+        kind = joint.get("type")
         if kind in (*HINGES, "prismatic"):
-            if axis is None:
-                axis = ET.SubElement(joint, "axis", xyz="1 0 0")
             signs = TURNING if kind in HINGES else MIRROR
-            _write(axis, "xyz", _numbers(axis, "xyz", "1 0 0") * signs)
-
-
-def _place(joint: ET.Element, move: Move) -> None:
-    """Turn and shift a joint to what stands still, which has been mirrored."""
-    origin = joint.find("origin")
-    if origin is None:
-        origin = ET.SubElement(joint, "origin")
-    turn = replace(move, mirrored=False)
-    _write(origin, "xyz", turn.place(_numbers(origin, "xyz")))
-    _write(origin, "rpy", _numbers(origin, "rpy") + np.array([0.0, 0.0, move.yaw]))
+            edit_numbers(joint, "axis", "xyz", signs.__mul__, "1 0 0")
 
 
 HALF_RIGHT = Move("turned by 45 degrees", yaw=0.25 * np.pi)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +73,16 @@ def inverse_differential(since: Array, rate: Array) -> Array:
     once = np.cross(since, rate)
     share = (1.0 - 0.5 * angle / np.tan(0.5 * angle)) / angle**2 if angle > SMALL else 1.0 / 12.0
     return np.asarray(rate + 0.5 * once + share * np.cross(since, once))
+
+
+def scaled_ground(law: EllipseFriction, quantity: str, factor: float) -> EllipseFriction:
+    """Return a friction law of which one quantity of GROUND is larger by a factor."""
+    found = copy.deepcopy(law)
+    if quantity == "slip speed":
+        found.slip_speed *= factor
+    else:
+        found.mu[GROUND.index(quantity)] *= factor
+    return found
 
 
 class Twin(EngineSimulator):
@@ -195,11 +205,7 @@ class Twin(EngineSimulator):
                     PushedLaw(self._law, {k.name: k.mass * pull for k in self.tree.links if k.mass})
                 )
             elif isinstance(sliding, EllipseFriction) and quantity in GROUND:
-                ground = copy.deepcopy(sliding)
-                if quantity == "slip speed":
-                    ground.slip_speed *= 1.0 + size
-                else:
-                    ground.mu[GROUND.index(quantity)] *= 1.0 + size
+                ground = scaled_ground(sliding, quantity, 1.0 + size)
                 if grip:
                     grip.law = ground
                 else:
@@ -470,5 +476,4 @@ def twin_of(engine: Engine, shaken: int = 0) -> TwinSpec:
         engine: by name or specification.
         shaken: seed by which the bodies' numbers are changed by a rounding; 0 for none.
     """
-    kept = {each.name: getattr(spec(engine), each.name) for each in fields(EngineSpec)}
-    return TwinSpec(**kept, shaken=shaken)
+    return TwinSpec.of(spec(engine), shaken=shaken)

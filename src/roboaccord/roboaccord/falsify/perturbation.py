@@ -90,15 +90,13 @@ class Perturbation:
             AccordError: if there is none.
         """
         found = [name for name in names if self.at(name)]
-        if not found:
-            raise self.impossible(self._missing())
-        return found
-
-    def _missing(self) -> str:
         place = KINDS[self.kind].place
-        if self.where != EVERY:
-            return f"there is no {place} {self.where}"
-        return f"no {place} has {'a limit' if self.kind == 'limit' else self.kind}"
+        if not found and self.where != EVERY:
+            raise self.impossible(f"there is no {place} {self.where}")
+        if not found:
+            what = "a limit" if self.kind == "limit" else self.kind
+            raise self.impossible(f"no {place} has {what}")
+        return found
 
     def impossible(self, reason: str) -> AccordError:
         """Return the error that states why it cannot be applied to a model."""
@@ -130,11 +128,9 @@ def parse_perturbation(text: str) -> Perturbation:
     about = KINDS[kind]
     if not about.least <= value <= about.most or (about.whole and value != round(value)):
         number = "whole number" if about.whole else "number"
-        bounds = (
-            f"of {about.least:g} at least"
-            if math.isinf(about.most)
-            else (f"from {about.least:g} to {about.most:g}")
-        )
+        bounds = f"from {about.least:g} to {about.most:g}"
+        if math.isinf(about.most):
+            bounds = f"of {about.least:g} at least"
         raise AccordError(f"--perturb {text}: {kind} takes a {number} {bounds}")
     if where and not about.place:
         raise AccordError(f"--perturb {text}: {kind} has one place only; leave out {where}")

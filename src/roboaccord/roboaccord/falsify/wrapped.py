@@ -6,10 +6,12 @@ measurements or steps stands in front of the simulator that the robot makes of t
 
 from __future__ import annotations
 
-import copy
+import operator
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +20,12 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.description.tree import Tree
+from roboaccord.description.xml_numbers import edit_numbers
 from roboaccord.engines import spec
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.spec import EngineSpec
+from roboaccord.engines.twin import scaled_ground
 from roboaccord.falsify.perturbation import KINDS, Perturbation
 from roboaccord.numerics.rotations import axis_angle_matrix
 from roboaccord.scenario.setup import Setup
@@ -30,7 +34,7 @@ from roboaccord.simulators.joints import JointFriction
 
 AfterStep = Callable[[Simulator], None]
 OUTSIDE = ("sensor", "delay")  # of the model
-MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+Changes = dict[str, Any]
 
 
 def wrap(
@@ -49,12 +53,11 @@ def wrap(
     """
     inner = spec(engine)
     own = tuple(item for item in perturbations if item.engine == inner.name)
-    kept = {each.name: getattr(inner, each.name) for each in fields(EngineSpec)}
-    texts = [str(item) for item in own]
+    texts = [*map(str, own)]
     if after_step:
         texts.append(f"{inner.name}:after_step={after_step.__name__}")
-    kept["changes"] = (*inner.changes, *texts)
-    return WrappedSpec(**kept, inner=inner, perturbations=own, after_step=after_step)
+    changes, parts = (*inner.changes, *texts), {"inner": inner, "perturbations": own}
+    return WrappedSpec.of(inner, changes=changes, after_step=after_step, **parts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,8 +103,7 @@ class PerturbedSignals(Proxy):
             if item.kind == "delay":
                 self._late = round(item.value)
             else:
-                picked = item.pick(simulator.joints)
-                self._offset += [item.value if n in picked else 0.0 for n in simulator.joints]
+                self._offset += _by_joint(simulator.joints, item, 0.0)
         self._waiting: list[Command] = []
 
     def _start(self, state: RobotState) -> None:
@@ -142,6 +144,34 @@ class BrokenSteps(Proxy):
         return replace(super()._read(), time=self._time, effort=self._effort)
 
 
+def _along(place: Array) -> Array:
+    """Return the direction of a place from the parent's origin; x where it is there."""
+    norm = float(np.linalg.norm(place))
+    return place / norm if norm else np.array([1.0, 0.0, 0.0])
+
+
+def _tilt(angle: float, axis: Array) -> Array:
+    """Return an axis turned by an angle [rad] about a direction across it."""
+    unit = axis / np.linalg.norm(axis)
+    across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
+    return np.asarray(axis_angle_matrix(across / np.linalg.norm(across), np.array(angle)) @ unit)
+
+
+TEXT: dict[str, Sequence[tuple[str, str, str, Callable[[float, Array], Array]]]] = {
+    "mass": [("mass", "value", "0", operator.mul)],
+    "inertia": [("inertia", f"i{axes}", "0", operator.mul) for axes in "xx xy xz yy yz zz".split()],
+    "centre": [("origin", "xyz", "0 0 0", operator.add)],
+    "length": [("origin", "xyz", "0 0 0", lambda shift, place: place + shift * _along(place))],
+    "axis": [("axis", "xyz", "1 0 0", _tilt)],
+    "axis_sign": [("axis", "xyz", "1 0 0", operator.mul)],
+    "limit": [
+        ("limit", "lower", "0", lambda shift, end: end - shift),
+        ("limit", "upper", "0", operator.add),
+    ],
+}
+"""Errors in a description: element of an inertial or a joint, attribute, default and change."""
+
+
 def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
     """Return a URDF with one error, of a kind in TEXT.
 
@@ -157,85 +187,16 @@ def _perturb_text(urdf: str, joints: Sequence[str], item: Perturbation) -> str:
     if KINDS[item.kind].place == "link":
         found = {link.get("name", ""): link.find("inertial") for link in root.iter("link")}
     else:
-        inside = "limit" if item.kind == "limit" else "."
-        found = {j.get("name", ""): j.find(inside) for j in root.findall("joint")}
+        found = {joint.get("name", ""): joint for joint in root.findall("joint")}
         found = {name: found[name] for name in found if name in joints}
-    there = {name: e for name, e in found.items() if e is not None}
     if item.kind == "limit":
-        there = {name: e for name, e in there.items() if e.get("lower") is not None}
+        bounded = root.findall("joint/limit[@lower]/..")
+        found = {name: e for name, e in found.items() if e in bounded}
+    there = {name: e for name, e in found.items() if e is not None}
     for name in item.pick(there):
-        TEXT[item.kind](there[name], item.value)
+        for tag, key, default, change in TEXT[item.kind]:
+            edit_numbers(there[name], tag, key, partial(change, item.value), default)
     return ET.tostring(root, encoding="unicode")
-
-
-def _scale(element: ET.Element, keys: Sequence[str], factor: float) -> None:
-    for key in keys:
-        element.set(key, repr(float(element.get(key, "0")) * factor))
-
-
-def _mass(inertial: ET.Element, factor: float) -> None:
-    _scale(inertial.find("mass"), ("value",), factor)  # type: ignore[arg-type]
-
-
-def _inertia(inertial: ET.Element, factor: float) -> None:
-    _scale(inertial.find("inertia"), MOMENTS, factor)  # type: ignore[arg-type]
-
-
-def _origin(element: ET.Element) -> tuple[ET.Element, Array]:
-    origin = element.find("origin")
-    if origin is None:
-        origin = ET.SubElement(element, "origin")
-    return origin, np.array([float(x) for x in origin.get("xyz", "0 0 0").split()])
-
-
-def _put(element: ET.Element, key: str, values: Array) -> None:
-    element.set(key, " ".join(repr(float(value)) for value in values))
-
-
-def _centre(inertial: ET.Element, shift: float) -> None:
-    origin, place = _origin(inertial)
-    _put(origin, "xyz", place + shift)
-
-
-def _length(joint: ET.Element, shift: float) -> None:
-    origin, place = _origin(joint)
-    norm = float(np.linalg.norm(place))
-    along = place / norm if norm else np.array([1.0, 0.0, 0.0])
-    _put(origin, "xyz", place + shift * along)
-
-
-def _tilt(axis: Array, angle: float) -> Array:
-    """Return an axis turned by an angle [rad] about a direction across it."""
-    unit = axis / np.linalg.norm(axis)
-    across = np.cross(unit, np.eye(3)[int(np.argmin(np.abs(unit)))])
-    return np.asarray(axis_angle_matrix(across / np.linalg.norm(across), np.array(angle)) @ unit)
-
-
-def _change_axis(change: Callable[[Array, float], Array]) -> Callable[[ET.Element, float], None]:
-    def act(joint: ET.Element, value: float) -> None:
-        axis = joint.find("axis")
-        if axis is None:
-            axis = ET.SubElement(joint, "axis", xyz="1 0 0")
-        old = np.array([float(x) for x in axis.get("xyz", "1 0 0").split()])
-        _put(axis, "xyz", change(old, value))
-
-    return act
-
-
-def _limit(limit: ET.Element, shift: float) -> None:
-    for key, sign in (("lower", -1.0), ("upper", 1.0)):
-        limit.set(key, repr(float(limit.get(key, "0")) + sign * shift))
-
-
-TEXT: dict[str, Callable[[ET.Element, float], None]] = {
-    "mass": _mass,
-    "inertia": _inertia,
-    "centre": _centre,
-    "length": _length,
-    "axis": _change_axis(_tilt),
-    "axis_sign": _change_axis(lambda axis, sign: axis * sign),
-    "limit": _limit,
-}
 
 
 def perturb_model(model: EngineModel, items: Sequence[Perturbation]) -> EngineModel:
@@ -248,87 +209,73 @@ def perturb_model(model: EngineModel, items: Sequence[Perturbation]) -> EngineMo
         if item.kind in TEXT:
             model = replace(model, urdf=_perturb_text(model.urdf, model.joints, item))
         elif item.kind in MODEL:
-            model = MODEL[item.kind](model, item)
+            model = replace(model, **MODEL[item.kind](model, item))
     return model
 
 
-def _law(change: Callable[[EllipseFriction, float], None]) -> Callable[..., EngineModel]:
-    def act(model: EngineModel, item: Perturbation) -> EngineModel:
-        if not isinstance(model.force_law, EllipseFriction):
-            raise item.impossible("its ground friction is not an ellipse")
-        law = copy.deepcopy(model.force_law)
-        change(law, item.value)
-        return replace(model, force_law=law)
-
-    return act
-
-
-def _scale_mu(index: int) -> Callable[[EllipseFriction, float], None]:
-    def change(law: EllipseFriction, factor: float) -> None:
-        law.mu[index] *= factor
-
-    return change
-
-
-def _scale_slip(law: EllipseFriction, factor: float) -> None:
-    law.slip_speed *= factor
+def _by_joint(joints: Sequence[str], item: Perturbation, neutral: float) -> Array:
+    """Return the value of a perturbation at the joints that it applies to (n,)."""
+    picked = item.pick(joints)
+    return np.array([item.value if name in picked else neutral for name in joints])
 
 
 def _factors(model: EngineModel, item: Perturbation) -> Array:
-    picked = item.pick(model.joints)
-    return np.array([item.value if name in picked else 1.0 for name in model.joints])
+    return _by_joint(model.joints, item, 1.0)
 
 
-def _addends(model: EngineModel, item: Perturbation, present: Array | None) -> Array:
-    picked = item.pick(model.joints)
-    more = np.array([item.value if name in picked else 0.0 for name in model.joints])
-    return more if present is None else present + more
+def _more(model: EngineModel, item: Perturbation) -> Changes:
+    present, more = getattr(model, item.kind), _by_joint(model.joints, item, 0.0)
+    return {item.kind: more if present is None else present + more}
 
 
-def _dry(model: EngineModel, item: Perturbation) -> EngineModel:
+def _ground(model: EngineModel, item: Perturbation) -> Changes:
+    if not isinstance(model.force_law, EllipseFriction):
+        raise item.impossible("its ground friction is not an ellipse")
+    quantity = item.kind.replace("_", " ")
+    return {"force_law": scaled_ground(model.force_law, quantity, item.value)}
+
+
+def _dry(model: EngineModel, item: Perturbation) -> Changes:
     law = model.friction
     if not isinstance(law, JointFriction) or not np.any(law.constant):
         raise item.impossible("its joints have no dry friction")
     factors = _factors(model, item)
     stiction = None if law.stiction is None else law.stiction * factors
-    changed = replace(law, constant=law.constant * factors, stiction=stiction)
-    return replace(model, friction=changed)
+    return {"friction": replace(law, constant=law.constant * factors, stiction=stiction)}
 
 
-def _contact_friction(model: EngineModel, item: Perturbation) -> EngineModel:
+def _contact_friction(model: EngineModel, item: Perturbation) -> Changes:
     if model.contact is None or not any(model.contact.friction.values()):
         raise item.impossible("it has no contact with friction")
     scaled = {name: mu * item.value for name, mu in model.contact.friction.items()}
-    return replace(model, contact=replace(model.contact, friction=scaled))
+    return {"contact": replace(model.contact, friction=scaled)}
 
 
-def _impact(model: EngineModel, item: Perturbation) -> EngineModel:
+def _impact(model: EngineModel, item: Perturbation) -> Changes:
     if model.restitution is not None:
-        return replace(model, restitution=model.restitution + item.value)
+        return {"restitution": model.restitution + item.value}
     if model.contact is None:
         raise item.impossible("it has no contact")
-    return replace(model, contact=replace(model.contact, restitution=item.value))
+    return {"contact": replace(model.contact, restitution=item.value)}
 
 
-def _stop(model: EngineModel, item: Perturbation) -> EngineModel:
+def _stop(model: EngineModel, item: Perturbation) -> Changes:
     if not any(np.isfinite(j.upper) for j in Tree.parse(model.urdf, root=model.root).moving):
         raise item.impossible("its joints have no limits")
-    return replace(model, stop_softness=item.value)
+    return {"stop_softness": item.value}
 
 
-MODEL: dict[str, Callable[[EngineModel, Perturbation], EngineModel]] = {
-    "gravity": lambda model, item: replace(model, gravity=model.gravity * item.value),
-    "friction_along": _law(_scale_mu(0)),
-    "friction_across": _law(_scale_mu(1)),
-    "slip_speed": _law(_scale_slip),
+MODEL: dict[str, Callable[[EngineModel, Perturbation], Changes]] = {
+    "gravity": lambda model, item: {"gravity": model.gravity * item.value},
+    **dict.fromkeys(("friction_along", "friction_across", "slip_speed"), _ground),
     "friction": _dry,
     "contact_friction": _contact_friction,
-    "damping": lambda model, item: replace(model, damping=_addends(model, item, model.damping)),
-    "gear": lambda model, item: replace(model, gear=_factors(model, item)),
-    "effort_limit": lambda model, item: replace(
-        model, effort_limits=model.effort_limits * _factors(model, item)
-    ),
-    "armature": lambda model, item: replace(model, armature=_addends(model, item, model.armature)),
+    "damping": _more,
+    "gear": lambda model, item: {"gear": _factors(model, item)},
+    "effort_limit": lambda model, item: {
+        "effort_limits": model.effort_limits * _factors(model, item)
+    },
+    "armature": _more,
     "stop": _stop,
     "impact": _impact,
 }

@@ -27,6 +27,7 @@ from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import Array
 from roboaccord.description.base_kinds import KINDS, Base
 from roboaccord.description.meshes import FILE, local_files, read_mesh
+from roboaccord.description.xml_numbers import edit_numbers, numbers
 from roboaccord.numerics.rotations import axis_angle_matrix, rpy_matrix
 from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.scenario import Scenario
@@ -137,21 +138,17 @@ def start_at(urdf: str, start: Mapping[str, float]) -> str:
 
 def _start_joint_at(joint: ET.Element, at: float) -> None:
     """Turn or shift the origin of a joint along its axis, and its limits back."""
-    origin = joint.find("origin")
-    if origin is None:
-        origin = ET.SubElement(joint, "origin")
-    place, turn = _numbers(origin.get("xyz")), rpy_matrix(*_numbers(origin.get("rpy")))
-    axis = joint.find("axis")
-    along = _numbers(axis.get("xyz"), "1 0 0") if axis is not None else np.array([1.0, 0.0, 0.0])
+    turn = rpy_matrix(*numbers(joint.find("origin"), "rpy"))
+    along = numbers(joint.find("axis"), "xyz", "1 0 0")
     along /= np.linalg.norm(along)
     if joint.get("type") == "prismatic":
-        origin.set("xyz", _text(place + at * (turn @ along)))
+        edit_numbers(joint, "origin", "xyz", lambda place: place + at * (turn @ along))
     else:
-        origin.set("rpy", _text(matrix_rpy(turn @ axis_angle_matrix(along, np.array(at)))))
-    limit = joint.find("limit")
+        turned = matrix_rpy(turn @ axis_angle_matrix(along, np.array(at)))
+        edit_numbers(joint, "origin", "rpy", lambda _: turned)
     for end in ("lower", "upper"):
-        if limit is not None and end in limit.attrib:
-            limit.set(end, repr(float(limit.attrib[end]) - at))
+        if joint.find(f"limit[@{end}]") is not None:
+            edit_numbers(joint, "limit", end, lambda limit: limit - at)
 
 
 def matrix_rpy(rotation: Array) -> Array:
@@ -166,14 +163,6 @@ def matrix_rpy(rotation: Array) -> Array:
     c, s = math.cos(yaw), math.sin(yaw)
     roll = math.atan2(s * r[0, 2] - c * r[1, 2], c * r[1, 1] - s * r[0, 1])
     return np.array([roll, pitch, yaw])
-
-
-def _numbers(text: str | None, default: str = "0 0 0") -> Array:
-    return np.array([float(word) for word in (text or default).split()])
-
-
-def _text(numbers: Array) -> str:
-    return " ".join(repr(number) for number in numbers.tolist())
 
 
 def cache(name: str) -> Path:

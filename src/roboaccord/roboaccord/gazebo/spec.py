@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from roboaccord.engines.spec import EngineSpec
-
-if TYPE_CHECKING:
-    from roboaccord.gazebo.sdformat import SdfReading
+from roboaccord.engines.spec import EngineSpec, imported
 
 
 def _version() -> str:
@@ -16,10 +11,9 @@ def _version() -> str:
     return tool_version()
 
 
-def _reader() -> type[SdfReading]:
-    from roboaccord.gazebo.sdformat import SdfReading
-
-    return SdfReading
-
-
-SDFORMAT = EngineSpec(name="sdformat", package="", version=_version, reader=_reader)
+SDFORMAT = EngineSpec(
+    name="sdformat",
+    package="",
+    version=_version,
+    reader=imported("roboaccord.gazebo.sdformat:SdfReading"),
+)

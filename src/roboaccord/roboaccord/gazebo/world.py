@@ -11,6 +11,7 @@ import hashlib
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from pathlib import Path
 
 from roboaccord.contract.checks import NANOSECONDS
@@ -24,38 +25,14 @@ from roboaccord.run.output import make_folder, write_text
 from roboaccord.scenario.camera import start_view
 from roboaccord.scenario.setup import Setup
 
-WORLD = """<?xml version="1.0"?>
-<!-- {comment} -->
-<sdf version="1.9">
-  <world name="{name}">
-    <physics name="scenario" type="dart">
-      <max_step_size>{step!r}</max_step_size>
-      <real_time_factor>1</real_time_factor>{detector}
-    </physics>
-    <gravity>0 0 {fall!r}</gravity>
 
-{plugins}
-    <light type="directional" name="sun">
-      <pose>0 0 10 0 0 0</pose>
-      <direction>-0.4 0.2 -0.9</direction>
-      <diffuse>0.9 0.9 0.9 1</diffuse>
-      <specular>0.1 0.1 0.1 1</specular>
-      <cast_shadows>true</cast_shadows>
-    </light>
-{contents}  </world>
-</sdf>
-"""
-MODEL_CONFIG = """<?xml version="1.0"?>
-<model>
-  <name>{name}</name>
-  <version>1.0</version>
-  <sdf version="1.9">{file}</sdf>
-  <author>
-    <name>{author}</name>
-  </author>
-  <description>{description}</description>
-</model>
-"""
+def _template(name: str) -> str:
+    """Return a text of SDF with places for `str.format`."""
+    return files(__package__).joinpath("templates", name).read_text(encoding="utf-8")
+
+
+WORLD = _template("world.sdf")
+MODEL_CONFIG = _template("model.config")
 DETECTOR = """
       <dart>
         <collision_detector>{}</collision_detector>
@@ -63,53 +40,11 @@ DETECTOR = """
 PLUGIN = '    <plugin filename="gz-sim-{}-system" name="gz::sim::systems::{}"/>\n'
 # Contacts have the smaller friction of both surfaces: this leaves the choice to the robot's.
 GRIP = 100.0
-STATIC_MODEL = """
-    <model name="{name}">
-      <static>true</static>
-      <pose>{place} 0 0 0</pose>
-      <link name="{name}_link">
-        <collision name="collision">
-          <geometry>{geometry}</geometry>
-          <surface>{mask}
-            <friction>
-              <ode>
-                <mu>{mu!r}</mu>
-                <mu2>{mu2!r}</mu2>
-              </ode>
-            </friction>
-          </surface>
-        </collision>
-        <visual name="visual">
-          {visual}
-        </visual>
-      </link>
-    </model>
-"""
-PAINTED = """<geometry>{geometry}</geometry>
-          <material>
-            <ambient>{colour}</ambient>
-            <diffuse>{colour}</diffuse>
-            <specular>0.05 0.05 0.05 1</specular>
-          </material>"""
+STATIC_MODEL = _template("static_model.sdf")
+PAINTED = _template("painted.sdf").rstrip()
 # Squares against which motion shows, of models/ground, whose top is at z = 0.
-SQUARED = """<material>
-            <diffuse>{colour}</diffuse>
-            <specular>0.05 0.05 0.05 1</specular>
-            <pbr>
-              <metal>
-                <albedo_map>model://ground/materials/textures/squares.png</albedo_map>
-                <metalness>0</metalness>
-                <roughness>0.9</roughness>
-              </metal>
-            </pbr>
-          </material>"""
-SQUARES = """<pose>{shift!r} 0 {top!r} 0 0 0</pose>
-          <geometry>
-            <mesh>
-              <uri>model://ground/meshes/ground.obj</uri>
-            </mesh>
-          </geometry>
-          {squared}"""
+SQUARED = _template("squared.sdf").rstrip()
+SQUARES = _template("squares.sdf").rstrip()
 WOOD = "0.72 0.58 0.40 1"  # of what stands on the ground
 PLAIN, TINTED = "1 1 1 1", "0.75 0.85 1 1"  # of the ground, and beyond where its friction changes
 MASK = """

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import numpy as np
 
-from roboaccord.bag.compare import SLACK, Pair, SignalComparison, common_grid, compare_read
+from roboaccord.bag import compare as by_signal
+from roboaccord.bag.compare import SLACK, Pair, SignalComparison, common_grid
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.outcome import Verdict
 from roboaccord.contract.results import LEFT_OUT, Drawn, Json, Quantity, Word, by_fields
@@ -146,7 +147,7 @@ def compare(
     if not others:
         raise AccordError("compare takes two runs or more, or none for the last two under runs/")
     bags = [(each.path, each.run) for each in read]
-    found = compare_read(
+    found = by_signal.compare(
         bags[0], bags[1:], signals=signals, start=start, stop=stop, tolerance=tolerance
     )
     changes = changes_of(read)

@@ -24,7 +24,6 @@ from roboaccord.report.curves import EMPTY, INK, PAGE, RULE, SOFT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.text import Annotation
 
 SIZE = (7.5, 4.4)  # inches: 720 x 422 pixels of a page
 SQUARE = (7.5, 5.6)
@@ -117,11 +116,13 @@ def heat_map(
     """
     from matplotlib import colormaps
 
+    half_x, half_y = (0.5 * (middles[1] - middles[0]) for middles in (x, y))
+    extent = (x[0] - half_x, x[-1] + half_x, y[0] - half_y, y[-1] + half_y)  # that cells fill
     axes.grid(visible=False)
     # At the values' own resolution: each is a cell with sharp edges.
     image = axes.imshow(
         np.asarray(values).T, cmap=colormaps["viridis"].with_extremes(bad=EMPTY),
-        extent=(*_ends(x), *_ends(y)), origin="lower", aspect="auto", interpolation="none",
+        extent=extent, origin="lower", aspect="auto", interpolation="none",
         vmin=None if cut is None else 0.0, vmax=cut,
     )  # fmt: skip
     more = cut is not None and bool(np.nanmax(values) > cut)
@@ -146,6 +147,8 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
 
     Where there is room they keep off lines, but pale ones. A word that fits nowhere is left out.
     """
+    from matplotlib.patheffects import withStroke
+
     _figure(axes).draw_without_rendering()
     taken = [text.get_window_extent() for text in axes.texts]
     dark = [line for line in axes.lines if line.get_color() != RULE]
@@ -153,7 +156,13 @@ def label_dots(axes: Axes, dots: Sequence[tuple[float, float]], words: Sequence[
     lines += [patch.get_transform().transform_path(patch.get_path()) for patch in axes.patches]
     for dot, word in zip(dots, words, strict=True):
         for place, apart in [(place, lines) for place in PLACES] + [(p, []) for p in PLACES]:
-            note = _note(axes, dot, word, place)
+            x, y = place
+            note = axes.annotate(
+                word, dot, place, textcoords="offset points",
+                ha="left" if x > 0 else "right" if x < 0 else "center",
+                va="bottom" if y > 0 else "top",
+                path_effects=[withStroke(linewidth=2.5, foreground=PAGE)],
+            )  # fmt: skip
             box = note.get_window_extent()
             inside = all(axes.bbox.contains(*corner) for corner in box.corners())
             hides = any(box.overlaps(other) for other in taken) or any(
@@ -169,23 +178,6 @@ def _figure(axes: Axes) -> Figure:
     figure = axes.get_figure(root=True)
     assert figure is not None
     return figure
-
-
-def _note(axes: Axes, dot: tuple[float, float], word: str, place: tuple[int, int]) -> Annotation:
-    from matplotlib.patheffects import withStroke
-
-    x, y = place
-    return axes.annotate(
-        word, dot, place, textcoords="offset points",
-        ha="left" if x > 0 else "right" if x < 0 else "center", va="bottom" if y > 0 else "top",
-        path_effects=[withStroke(linewidth=2.5, foreground=PAGE)],
-    )  # fmt: skip
-
-
-def _ends(middles: Array) -> tuple[float, float]:
-    """Return the range that the cells of a grid fill."""
-    half = 0.5 * (middles[1] - middles[0])
-    return float(middles[0] - half), float(middles[-1] + half)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from roboaccord.bag.reader import BagRun
-from roboaccord.contract.errors import AccordError
+from roboaccord.contract.errors import AccordError, did_you_mean
 from roboaccord.contract.state import Array
 from roboaccord.report.curves import BLUE, DASHES, GREEN, JOINTS, RED, SOFT, axis, plain, stride
 from roboaccord.report.curves import Figure as Page
 from roboaccord.report.drawing import save, styled
 from roboaccord.report.plots import Plot, render_plots
-from roboaccord.report.signals import RunSignals, Signal, labels_of, no_signal, read_runs
+from roboaccord.report.signals import RunSignals, Signal, labels_of, read_runs
 from roboaccord.run.output import write_text
 from roboaccord.run.versions import made_with
 
@@ -191,7 +191,8 @@ def plot(
     for pattern in signals:
         found = [n for n in known if any(n in each.choose(pattern) for each in read)]
         if not found:
-            raise no_signal(pattern, [*known])
+            hint = did_you_mean(pattern, [*known])
+            raise AccordError(f"no run and no signal {pattern}{hint}; see --list")
         chosen += [name for name in found if name not in chosen]
     if xy:
         if len(chosen) != 2:
@@ -225,15 +226,14 @@ def over_time(runs: Sequence[RunSignals], names: Sequence[str]) -> list[Panel]:
             if name in run:
                 signal = run[name]
                 kinds.setdefault((signal.kind, signal.unit), []).append((i, signal))
-    return [_panel(*key, found) for key, found in kinds.items()]
-
-
-def _panel(kind: str, unit: str, found: Sequence[tuple[int, Signal]]) -> Panel:
-    axes, names = ({getattr(s, name) for _, s in found} for name in ("axis", "name"))
-    label = axes.pop() if len(axes) == 1 else f"{kind} [{unit}]"
-    title = names.pop() if len(names) == 1 else label.partition(" [")[0]
-    traces = [Trace(each.name, i, each.time, each.values) for i, each in found]
-    return Panel(title, TIME, label, traces)
+    panels = []
+    for (kind, unit), found in kinds.items():
+        axes, titles = ({getattr(s, name) for _, s in found} for name in ("axis", "name"))
+        label = axes.pop() if len(axes) == 1 else f"{kind} [{unit}]"
+        title = titles.pop() if len(titles) == 1 else label.partition(" [")[0]
+        traces = [Trace(each.name, i, each.time, each.values) for i, each in found]
+        panels.append(Panel(title, TIME, label, traces))
+    return panels
 
 
 def overview(runs: Sequence[RunSignals]) -> list[Panel]:

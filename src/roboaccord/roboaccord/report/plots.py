@@ -64,14 +64,14 @@ def _with_heads(table: str) -> str:
 
     def row(match: re.Match[str]) -> str:
         names = iter(heads)
-        return CELL.sub(lambda cell: _labelled(cell[1] or "", cell[2], next(names, "")), match[0])
+
+        def labelled(cell: re.Match[str]) -> str:
+            brief = " data-short" if len(TAG.sub("", cell[2]).strip()) <= SHORT else ""
+            return f'<td data-head="{next(names, "")}"{brief}{cell[1] or ""}>{cell[2]}</td>'
+
+        return CELL.sub(labelled, match[0])
 
     return ROW.sub(row, table)
-
-
-def _labelled(attributes: str, content: str, head: str) -> str:
-    brief = " data-short" if len(TAG.sub("", content).strip()) <= SHORT else ""
-    return f'<td data-head="{head}"{brief}{attributes}>{content}</td>'
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from roboaccord.bag.export import columns, table
 from roboaccord.bag.folder import is_storage
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.bag.transforms import read_arrows
-from roboaccord.contract.errors import AccordError, did_you_mean
+from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import LEFT_OUT, Json, Quantity, Word
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.energy import Stored, net_work
@@ -69,12 +69,8 @@ class Signal:
         return f"{self.meaning} [{self.unit}]"
 
 
-@dataclass(frozen=True)
-class _Source:
-    unit: str
-    meaning: str
-    values: Callable[[], Array]
-    time: Array
+Source = tuple[str, str, Callable[[], Array], Array]
+"""Unit, meaning, what computes the values, and times."""
 
 
 class RunSignals(Mapping[str, Signal]):
@@ -96,7 +92,7 @@ class RunSignals(Mapping[str, Signal]):
         self.path = Path() if isinstance(run, BagRun) else find_bag(Path(run))
         self.run = run if isinstance(run, BagRun) else read_run(self.path)
         self.motion = self.run.trajectory
-        self._sources = dict[str, _Source]()
+        self._sources = dict[str, Source]()
         self._add_recorded()
         if self.tree:
             self._add_links(self.tree)
@@ -104,11 +100,11 @@ class RunSignals(Mapping[str, Signal]):
             times, arrows = read_arrows(self.run.contacts)
             counts = np.array([len(each) for each in arrows], dtype=float)
             meaning = "number of contact points"
-            self._sources["contact.count"] = _Source("1", meaning, lambda: counts, times)
+            self._sources["contact.count"] = ("1", meaning, lambda: counts, times)
 
     def __getitem__(self, name: str) -> Signal:
-        found = self._sources[name]
-        return Signal(name, found.unit, found.meaning, found.time, found.values())
+        unit, meaning, values, time = self._sources[name]
+        return Signal(name, unit, meaning, time, values())
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._sources)
@@ -132,10 +128,9 @@ class RunSignals(Mapping[str, Signal]):
             key = f"*.{last}" if joint else f"link:*.{last}" if kind.startswith("link:") else name
             found.setdefault(key, []).append(name)
         return [
-            SignalGroup(key, len(names), self._sources[names[0]].unit,
-                        self._sources[names[0]].meaning)
+            SignalGroup(key, len(names), *self._sources[names[0]][:2])
             for key, names in found.items()
-        ]  # fmt: skip
+        ]
 
     @cached_property
     def setup(self) -> Setup | None:
@@ -261,7 +256,7 @@ class RunSignals(Mapping[str, Signal]):
 
     def _add(self, name: str, unit: str, meaning: str, values: Array | Callable[[], Array]) -> None:
         get = values if callable(values) else lambda: values
-        self._sources[name] = _Source(unit, meaning, get, self.motion.time)
+        self._sources[name] = (unit, meaning, get, self.motion.time)
 
 
 @dataclass(frozen=True)
@@ -306,11 +301,6 @@ def _written(bag: Path) -> tuple[int, str]:
 def read_runs(runs: Sequence[Path | str | BagRun | RunSignals]) -> list[RunSignals]:
     """Return the signals of several runs."""
     return [each if isinstance(each, RunSignals) else RunSignals(each) for each in runs]
-
-
-def no_signal(pattern: str, known: Sequence[str]) -> AccordError:
-    """Return the error for what names neither a run nor a signal."""
-    return AccordError(f"no run and no signal {pattern}{did_you_mean(pattern, known)}; see --list")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from roboaccord.bag.content import Content
-from roboaccord.bag.reader import run_of
+from roboaccord.bag.reader import checked_run
 from roboaccord.bag.targets import add_change, decode_change, read_targets
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, fault_of
@@ -176,9 +176,7 @@ class RecordedInputs(Inputs):
 
     def __init__(self, bag: Path) -> None:
         content = Content.of(bag)
-        content.check()
-        run = run_of(content)
-        content.check_motion(run.trajectory)
+        run = checked_run(content)
         if not run.scenario:
             raise AccordError(f"{bag} does not name its scenario")
         self.bag, self._scenario = bag, make_scenario(run.scenario).data()

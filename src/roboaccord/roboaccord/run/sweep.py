@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from pathlib import Path
 
 from roboaccord.contract.errors import AccordError, DivergedError, check_known
@@ -89,11 +90,8 @@ class Study(Shown):
         )
 
 
-@dataclass(frozen=True)
-class _Job:
-    engine: str
-    physics_step: float
-    seed: int
+Job = tuple[str, float, int]
+"""Engine, physics step and seed of a run."""
 
 
 def sweep(
@@ -131,23 +129,16 @@ def sweep(
         make_simulator(setup, engine)
     data = setup.scenario.data()
     by_name = {name_of(engine): engine for engine in engines}
-    jobs = [_Job(e, dt, seed) for e in by_name for dt in steps for seed in range(seeds)]
-    calls = ((data, job, figure, by_name[job.engine]) for job in jobs)
-    runs = run_pieces(
-        _run,
-        calls,
-        workers=workers,
-        done=lambda run: done(run[0].engine, run[0].physics_step, run[0].seed),
-    )
+    jobs = product(by_name, steps, range(seeds))
+    calls = ((data, job, figure, by_name[job[0]]) for job in jobs)
+    runs = run_pieces(_run, calls, workers=workers, done=lambda run: done(*run[0]))
     return [_cell(runs[i : i + seeds]) for i in range(0, len(runs), seeds)]
 
 
-def _run(
-    data: Mapping[str, Json], job: _Job, figure: str, engine: Engine
-) -> tuple[_Job, float, str]:
+def _run(data: Mapping[str, Json], job: Job, figure: str, engine: Engine) -> tuple[Job, float, str]:
     """Return a figure and why there is none; infinite where the motion diverged."""
-    changes = {"physics_step": job.physics_step, "seed": job.seed}
-    setup = Setup.of(make_scenario({**data, **changes}))
+    _, step, seed = job
+    setup = Setup.of(make_scenario({**data, "physics_step": step, "seed": seed}))
     try:
         trajectory = run_setup(setup, make_simulator(setup, engine))
     except DivergedError as error:
@@ -160,9 +151,9 @@ def _run(
     return job, math.nan, f"{figure} is {value}"
 
 
-def _cell(runs: Sequence[tuple[_Job, float, str]]) -> Cell:
+def _cell(runs: Sequence[tuple[Job, float, str]]) -> Cell:
     """Return the cell of the runs of an engine at a physics step."""
-    values = {job.seed: value for job, value, reason in runs if not reason}
-    failures = {job.seed: reason for job, _, reason in runs if reason}
+    values = {seed: value for (*_, seed), value, reason in runs if not reason}
+    failures = {seed: reason for (*_, seed), _, reason in runs if reason}
     diverged = any(value == math.inf for _, value, reason in runs)
-    return Cell(runs[0][0].engine, runs[0][0].physics_step, values, failures, diverged)
+    return Cell(*runs[0][0][:2], values, failures, diverged)

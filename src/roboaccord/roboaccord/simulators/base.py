@@ -382,5 +382,4 @@ class Proxy(Simulator):
     def _read(self) -> RobotState:
         return self._inner.state()
 
-    def _accelerate(self, state: RobotState, effort: Array) -> Acceleration | None:
-        return self._inner.acceleration(state, effort)
+    _accelerate = acceleration

@@ -17,7 +17,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import Fault, check_joint, fault_of
@@ -136,7 +135,7 @@ class StopWatch:
 
     def reset(self, q: Array) -> None:
         """Begin at positions (n,); joints that are at their stops have not come to them."""
-        self._stopped = self._within(q, STOP_MARGIN)
+        self._stopped = (q > self._upper - STOP_MARGIN) | (q < self._lower + STOP_MARGIN)
         self.any = bool(self._stopped.any())
 
     def see(self, q: Array) -> Sequence[int]:
@@ -158,9 +157,6 @@ class StopWatch:
     def event(self, joint: int, time: float, impulse: float = 0.0) -> Event:
         """Return the event of a joint, by its number, that comes to its stop at a time [s]."""
         return Event(time, "joint_stop", self._joints[joint], impulse)
-
-    def _within(self, q: Array, distance: float) -> NDArray[np.bool_]:
-        return np.asarray((q > self._upper - distance) | (q < self._lower + distance))
 
 
 class JointFaults:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from roboaccord.contract.interfaces import ForceLaw, LinkMotion
+from roboaccord.contract.interfaces import ForceLaw
 from roboaccord.contract.state import RobotState
 from roboaccord.description.kinematics import TreeKinematics, motion_of
 
@@ -62,8 +62,7 @@ class LawPower:
 
     def of(self, state: RobotState) -> float:
         """Return the power taken in a state [W]."""
-        m, at = motion_of(self._tree, self._kinematics, state), self._links
-        motion = LinkMotion(m.rotation[at], m.position[at], m.linear[at], m.angular[at])
+        motion = motion_of(self._tree, self._kinematics, state).at(self._links)
         forces, torques = self._law.wrenches(motion)
         return -float((forces * motion.linear).sum() + (torques * motion.angular).sum())
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
+from importlib.resources import files
 from typing import Literal
 
 import numpy as np
@@ -48,35 +49,12 @@ SAME = 1e-8  # relative, of accelerations
 SAME_SCHEME = 1e-10  # of coordinates and rates, at the end of the motion
 ROUND_OFF = 1e-13  # of coordinates
 WITHIN = 0.15  # of the order
-END, BEYOND = 1.0, 2e-3  # m: the stop of the cart, and how far it may go past it
+END, BEYOND = 1.0, 2e-3  # m: the stop of the cart, as described, and how far it may go past it
 PUSH = 40.0  # N
 
-_INERTIAL = (
-    '<inertial><origin xyz="0.02 -0.1 -0.3" rpy="0.1 0.2 0.3"/><mass value="{}"/>'
-    '<inertia ixx="0.05" iyy="0.06" izz="0.03" ixy="0" ixz="0" iyz="0"/></inertial>'
-)
-_TIED = (
-    '<link name="world"/><joint name="tie" type="fixed"><parent link="world"/>'
-    '<child link="base_link"/></joint>'
-)
-_ARM = f"""<link name="upper_link">{_INERTIAL.format(1.5)}</link>
-  <link name="lower_link">{_INERTIAL.format(0.8)}</link>
-  <joint name="shoulder" type="continuous"><parent link="base_link"/><child link="upper_link"/>
-    <origin xyz="0.1 0 0.2" rpy="0.4 0 0"/><axis xyz="1 0 0"/>
-    <dynamics damping="0.5" friction="0.3"/></joint>
-  <joint name="elbow" type="continuous"><parent link="upper_link"/><child link="lower_link"/>
-    <origin xyz="0 0 -0.6"/><axis xyz="0.6 0.8 0"/></joint>"""
-_CART = f"""<link name="upper_link">{_INERTIAL.format(1.5)}</link>
-  <link name="lower_link">{_INERTIAL.format(0.8)}</link>
-  <joint name="shoulder" type="prismatic"><parent link="base_link"/><child link="upper_link"/>
-    <axis xyz="0 1 0"/><limit lower="{-END}" upper="{END}" effort="50" velocity="9"/></joint>
-  <joint name="elbow" type="revolute"><parent link="upper_link"/><child link="lower_link"/>
-    <axis xyz="1 0 0"/><limit lower="-1.5" upper="1.5" effort="50" velocity="9"/></joint>"""
 DESCRIPTIONS = {
-    "pendulums": f'<robot name="p">{_TIED}<link name="base_link"/>{_ARM}</robot>',
-    "floating arm": f'<robot name="f"><link name="base_link">{_INERTIAL.format(3.0)}</link>'
-    f"{_ARM}</robot>",
-    "cart": f'<robot name="c">{_TIED}<link name="base_link"/>{_CART}</robot>',
+    name: files(__package__).joinpath("descriptions", f"{name.replace(' ', '_')}.urdf").read_text()
+    for name in ("pendulums", "floating arm", "cart")
 }
 """By name: two skew pendulums, an arm that floats, and a cart with stops and a pendulum on it."""
 JOINTS = ("shoulder", "elbow")

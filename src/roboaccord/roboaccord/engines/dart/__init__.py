@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from roboaccord.engines.dart.settings import DartSettings
-from roboaccord.engines.spec import EngineSpec, Scheme
-
-if TYPE_CHECKING:
-    from roboaccord.engines.dart.reader import DartReading
-    from roboaccord.engines.dart.simulator import DartSimulator
-
-
-def _version() -> str:
-    import dartpy
-
-    return str(dartpy.__version__)
-
-
-def _simulator() -> type[DartSimulator]:
-    from roboaccord.engines.dart.simulator import DartSimulator
-
-    return DartSimulator
-
-
-def _reader() -> type[DartReading]:
-    from roboaccord.engines.dart.reader import DartReading
-
-    return DartReading
-
+from roboaccord.engines.spec import EngineSpec, Scheme, imported
 
 SPEC = EngineSpec(
     name="dart",
     package="dartpy",
-    version=_version,
-    simulator=_simulator,
-    reader=_reader,
+    version=imported("dartpy:__version__"),
+    simulator=imported("roboaccord.engines.dart.simulator:DartSimulator"),
+    reader=imported("roboaccord.engines.dart.reader:DartReading"),
     settings=DartSettings,
     lacks={
         "armature_impacts": "no reflected inertia where contacts or stops can act: "

@@ -28,15 +28,17 @@ class DartFixedBase:
         body: DART's of `base_link`.
         turn: from the world's axes to DART's (3, 3).
         scale: of DART's lengths and times.
+
+    Attributes:
+        degrees: number of coordinates.
     """
+
+    degrees = 0
 
     def __init__(self, body: dartpy.dynamics.BodyNode, turn: Array, scale: float) -> None:
         self._body, self._turn, self._scale = body, turn, scale
         joint = body.getParentJoint()
-        self.rows = [joint.getIndexInSkeleton(i) for i in range(self._count(joint))]
-
-    def _count(self, joint: dartpy.dynamics.Joint) -> int:
-        return 0
+        self.rows = [joint.getIndexInSkeleton(i) for i in range(self.degrees)]
 
     def positions(self, state: RobotState) -> Array:
         """Return the coordinates of a state."""
@@ -69,10 +71,8 @@ class DartFixedBase:
 class DartPlanarBase(DartFixedBase):
     """Move in the plane: x, y and yaw."""
 
+    degrees = 3
     _height = 0.0
-
-    def _count(self, joint: dartpy.dynamics.Joint) -> int:
-        return 3
 
     def positions(self, state: RobotState) -> Array:
         """Return x, y and yaw."""
@@ -100,8 +100,7 @@ class DartPlanarBase(DartFixedBase):
 class DartFreeBase(DartFixedBase):
     """Move freely. The axes of the rates of DART's free joint have changed between versions."""
 
-    def _count(self, joint: dartpy.dynamics.Joint) -> int:
-        return 6
+    degrees = 6
 
     def _jacobian(self) -> Array:
         """Return angular and linear velocity in DART's axes by the rates (6, 6)."""
@@ -154,8 +153,7 @@ class DartFreeBase(DartFixedBase):
 class DartBallBase(DartFreeBase):
     """Turn about the centre, which stays where it was put."""
 
-    def _count(self, joint: dartpy.dynamics.Joint) -> int:
-        return 3
+    degrees = 3
 
     def _jacobian(self) -> Array:
         """Return the angular velocity in DART's axes by the rates (3, 3)."""

@@ -91,12 +91,23 @@ class DartContact:
         )
         if scale != 1.0:
             self._detector = dartpy.collision.BulletCollisionDetector
-            _need_hulls(contact)
         for fixture in contact.fixtures:
+            if scale != 1.0 and isinstance(fixture, MeshFixture) and not fixture.convex:
+                raise AccordError(
+                    f"beside hulls DART takes only convex meshes: {fixture.name} is not convex"
+                )
             world.addSkeleton(stand_still(fixture, turn, scale, contact.yaw))
-        bodies = _bodies(world)
+        skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
+        bodies = [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
         self._pairs.check([body.getName() for body in bodies if body.getNumShapeNodes()])
-        self._touching = self._filter(bodies)
+        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
+        never, self._touching = self._solver.getCollisionOption().collisionFilter, list[BodyPair]()
+        for i, one in enumerate(bodies):
+            for other in bodies[:i]:
+                if self._pairs.has(one.getName(), other.getName()):
+                    self._touching.append((one, other))
+                else:
+                    never.addBodyNodePairToBlackList(one, other)
         for body in bodies:
             _cover(body, contact)
         skeleton.enableSelfCollisionCheck()
@@ -126,8 +137,9 @@ class DartContact:
 
     def _push(self, touch: dartpy.collision.Contact) -> Push:
         # DART's normal points into its first body, and its force is what acts on that.
+        one, other = (_body(o) for o in (touch.collisionObject1, touch.collisionObject2))
         return Push(
-            (_body_name(touch.collisionObject1), _body_name(touch.collisionObject2)),
+            (str(one.getName()), str(other.getName())),
             self._turn.T @ touch.point / self._scale,
             self._turn.T @ touch.normal,
             self._turn.T @ touch.force * self._scale,
@@ -178,18 +190,6 @@ class DartContact:
             touch.normal @ self._skeleton.getLinearJacobian(body, local)[:, self._free]
         )
 
-    def _filter(self, bodies: list[dartpy.dynamics.BodyNode]) -> list[BodyPair]:
-        """Let no pairs touch but those that can, and return these."""
-        # The solver's own filter: dartpy gives its options as a copy, which takes no other.
-        never, touching = self._solver.getCollisionOption().collisionFilter, list[BodyPair]()
-        for i, one in enumerate(bodies):
-            for other in bodies[:i]:
-                if self._pairs.has(one.getName(), other.getName()):
-                    touching.append((one, other))
-                else:
-                    never.addBodyNodePairToBlackList(one, other)
-        return touching
-
 
 def _carrier(body: dartpy.dynamics.BodyNode) -> str:
     """Return the body nearest the root that carries a body rigidly, by name; "" for the world."""
@@ -200,19 +200,6 @@ def _carrier(body: dartpy.dynamics.BodyNode) -> str:
         body = joint.getParentBodyNode()
         if body is None:
             return ""
-
-
-def _need_hulls(contact: Contact) -> None:
-    for fixture in contact.fixtures:
-        if isinstance(fixture, MeshFixture) and not fixture.convex:
-            raise AccordError(
-                f"beside hulls DART takes only convex meshes: {fixture.name} is not convex"
-            )
-
-
-def _bodies(world: dartpy.simulation.World) -> list[dartpy.dynamics.BodyNode]:
-    skeletons = [world.getSkeleton(i) for i in range(world.getNumSkeletons())]
-    return [s.getBodyNode(j) for s in skeletons for j in range(s.getNumBodyNodes())]
 
 
 def _cover(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
@@ -228,10 +215,6 @@ def _cover(body: dartpy.dynamics.BodyNode, contact: Contact) -> None:
 
 def _body(collided: dartpy.collision.CollisionObject) -> dartpy.dynamics.BodyNode:
     return collided.getShapeFrame().asShapeNode().getBodyNodePtr()
-
-
-def _body_name(collided: dartpy.collision.CollisionObject) -> str:
-    return str(_body(collided).getName())
 
 
 def stand_still(

@@ -25,6 +25,7 @@ from roboaccord.description.base_kinds import Base
 from roboaccord.description.degrees import DEGREES
 from roboaccord.description.meshes import local_files
 from roboaccord.description.tree import Tree
+from roboaccord.description.xml_numbers import numbers, write_numbers
 from roboaccord.engines.dart.base import BASES
 from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.model import (
@@ -74,7 +75,9 @@ def load_skeleton(model: EngineModel, tree: Tree, scale: float) -> dartpy.dynami
         skeleton = loader.parseSkeletonString(scale_description(local_files(urdf), scale), "")
     if skeleton is None:
         raise AccordError(f"DART cannot read the description{reason(messages)}")
-    pass_on(messages)
+    for line in messages:
+        if not any(word in line for word in MASSLESS):
+            _log.info(line)
     if ball:
         _add_ball(skeleton, ball, model.base, scale)
     return skeleton
@@ -106,22 +109,6 @@ def let_joints_be(skeleton: dartpy.dynamics.Skeleton) -> None:
             # Friction of joints is the model's, by the same law in every engine.
             joint.setDampingCoefficient(i, 0.0)
             joint.setCoulombFriction(i, 0.0)
-
-
-def remove_shapes(skeleton: dartpy.dynamics.Skeleton) -> None:
-    """Take the shapes of a skeleton that touches nothing from DART's search for contacts."""
-    for body in skeleton.getBodyNodes():
-        for i in range(body.getNumShapeNodes()):
-            body.getShapeNode(i).removeCollisionAspect()
-
-
-def turn_joint(joint: dartpy.dynamics.Joint, turn: Array) -> None:
-    """Turn a joint that hangs on the world into DART's axes."""
-    pose = joint.getTransformFromParentBodyNode()
-    turned = dartpy.math.Isometry3()
-    turned.set_rotation(turn @ pose.rotation())
-    turned.set_translation(turn @ pose.translation())
-    joint.setTransformFromParentBodyNode(turned)
 
 
 def make_world(
@@ -206,8 +193,7 @@ def degrees(skeleton: dartpy.dynamics.Skeleton) -> dict[str, int]:
 
 def _multiply(element: ET.Element, key: str, factor: float) -> None:
     if key in element.attrib:
-        numbers = [float(word) * factor for word in element.attrib[key].split()]
-        element.set(key, " ".join(repr(number) for number in numbers))
+        write_numbers(element, key, numbers(element, key) * factor)
 
 
 @contextmanager
@@ -225,13 +211,6 @@ def listen() -> Iterator[list[str]]:
             os.close(kept)
             file.seek(0)
             lines += file.read().splitlines()
-
-
-def pass_on(lines: list[str]) -> None:
-    """Log lines, but for those about links without mass."""
-    for line in lines:
-        if not any(word in line for word in MASSLESS):
-            _log.info(line)
 
 
 def reason(lines: list[str]) -> str:

@@ -17,8 +17,6 @@ from roboaccord.engines.dart.model import (
     let_joints_be,
     load_skeleton,
     make_world,
-    remove_shapes,
-    turn_joint,
 )
 from roboaccord.engines.dart.settings import DartSettings
 from roboaccord.engines.model import BASE_LINK, EngineModel
@@ -46,8 +44,10 @@ class DartSimulator(EngineSimulator):
         self._scale = contact_scale(model.urdf, model.contact)
         self._skeleton = load_skeleton(model, self.tree, self._scale)
         let_joints_be(self._skeleton)
-        if model.contact is None:
-            remove_shapes(self._skeleton)
+        if model.contact is None:  # DART need not look for contacts
+            for body in self._skeleton.getBodyNodes():
+                for i in range(body.getNumShapeNodes()):
+                    body.getShapeNode(i).removeCollisionAspect()
         gravity = self._turn @ np.array([0.0, 0.0, -model.gravity])
         step = self.physics_step * self._scale
         self._world = make_world(self._skeleton, step, gravity / self._scale)
@@ -56,7 +56,10 @@ class DartSimulator(EngineSimulator):
         for joint in self._skeleton.getJoints():
             moves = self.base.tilts and joint.getChildBodyNode() is self._body
             if joint.getParentBodyNode() is None and not moves:
-                turn_joint(joint, self._turn)
+                pose, turned = joint.getTransformFromParentBodyNode(), dartpy.math.Isometry3()
+                turned.set_rotation(self._turn @ pose.rotation())
+                turned.set_translation(self._turn @ pose.translation())
+                joint.setTransformFromParentBodyNode(turned)
         self.mechanism = mechanism = DartMechanism(
             self._skeleton, self._body, model.base, self.joints, self._turn, self._scale
         )

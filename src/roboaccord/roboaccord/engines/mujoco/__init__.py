@@ -5,37 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from roboaccord.engines.mujoco.settings import MujocoSettings
-from roboaccord.engines.spec import EngineSpec, Scheme, read_settings
+from roboaccord.engines.spec import EngineSpec, Scheme, imported, read_settings
 
 if TYPE_CHECKING:
     from roboaccord.engines.model import EngineModel
-    from roboaccord.engines.mujoco.reader import MujocoReading
-    from roboaccord.engines.mujoco.simulator import MujocoSimulator
-    from roboaccord.engines.spec import Convert
-
-
-def _version() -> str:
-    import mujoco
-
-    return str(mujoco.__version__)
-
-
-def _simulator() -> type[MujocoSimulator]:
-    from roboaccord.engines.mujoco.simulator import MujocoSimulator
-
-    return MujocoSimulator
-
-
-def _reader() -> type[MujocoReading]:
-    from roboaccord.engines.mujoco.reader import MujocoReading
-
-    return MujocoReading
-
-
-def _mjcf() -> Convert:
-    from roboaccord.engines.mujoco.convert import convert
-
-    return convert
 
 
 def _scheme(model: EngineModel) -> Scheme:
@@ -50,10 +23,10 @@ def _scheme(model: EngineModel) -> Scheme:
 SPEC = EngineSpec(
     name="mujoco",
     package="mujoco",
-    version=_version,
-    simulator=_simulator,
-    reader=_reader,
-    formats={"mujoco": _mjcf},
+    version=imported("mujoco:__version__"),
+    simulator=imported("roboaccord.engines.mujoco.simulator:MujocoSimulator"),
+    reader=imported("roboaccord.engines.mujoco.reader:MujocoReading"),
+    formats={"mujoco": imported("roboaccord.engines.mujoco.convert:convert")},
     settings=MujocoSettings,
     lacks={"terrain_mesh": "MuJoCo takes terrain as a height field"},
     default=True,

@@ -110,31 +110,19 @@ def stand_still(
             name=fixture.name, uservert=fixture.vertices.ravel(), userface=fixture.faces.ravel()
         )
         body.add_geom(type=GEOMETRY.mjGEOM_MESH, meshname=fixture.name, **apart)
-    else:
-        _add_heights(spec, body, fixture, yaw_matrix(yaw), apart)
-
-
-def _add_heights(
-    spec: mujoco.MjSpec,
-    body: mujoco.MjsBody,
-    fixture: HeightField,
-    turn: Array,
-    apart: dict[str, int],
-) -> None:
-    """Add a height field, whose frame is in its middle, at its lowest height; rows are along y."""
-    low = float(fixture.heights.min())
-    span = max(float(np.ptp(fixture.heights)), 1e-6)
-    half = 0.5 * fixture.spacing * (np.array(fixture.heights.shape) - 1)
-    rows = fixture.heights.T
-    spec.add_hfield(
-        name=fixture.name,
-        size=[*half, span, BOTTOM],
-        nrow=rows.shape[0],
-        ncol=rows.shape[1],
-        userdata=((rows - low) / span).ravel(),
-    )
-    body.pos = fixture.position + turn @ np.array([*half, low])
-    body.add_geom(type=GEOMETRY.mjGEOM_HFIELD, hfieldname=fixture.name, **apart)
+    else:  # whose frame is in its middle, at its lowest height; rows are along y
+        low, rows = float(fixture.heights.min()), fixture.heights.T
+        span = max(float(np.ptp(rows)), 1e-6)
+        half = 0.5 * fixture.spacing * (np.array(fixture.heights.shape) - 1)
+        spec.add_hfield(
+            name=fixture.name,
+            size=[*half, span, BOTTOM],
+            nrow=rows.shape[0],
+            ncol=rows.shape[1],
+            userdata=((rows - low) / span).ravel(),
+        )
+        body.pos = fixture.position + yaw_matrix(yaw) @ np.array([*half, low])
+        body.add_geom(type=GEOMETRY.mjGEOM_HFIELD, hfieldname=fixture.name, **apart)
 
 
 class ConstraintMeter:

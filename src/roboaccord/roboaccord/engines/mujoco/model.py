@@ -31,17 +31,6 @@ NO_CONSTRAINT = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
 PLAIN = '<mujoco><compiler strippath="false"/></mujoco>'  # else names of files lose their folders
 
 
-def base_slices(model: mujoco.MjModel, base: FixedBase, body: str) -> tuple[slice, slice]:
-    """Return the slices of the coordinates and the rates of the body that moves as the base."""
-    if not base.moves:
-        return slice(0), slice(0)
-    counts = base.size, len(base.axes)
-    joint = model.body(body).jntadr[0]
-    starts = (int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint]))
-    positions, rates = (slice(i, i + n) for i, n in zip(starts, counts, strict=True))
-    return positions, rates
-
-
 def compile_model(model: EngineModel, tree: Tree, settings: MujocoSettings) -> mujoco.MjModel:
     """Return MuJoCo's model, every link kept and nothing colliding but the pairs of a contact.
 
@@ -126,7 +115,12 @@ class MujocoMechanism(Mechanism):
         found = [model.joint(name) for name in joints]
         self.q = np.array([j.qposadr[0] for j in found], dtype=int)
         self.v = np.array([j.dofadr[0] for j in found], dtype=int)
-        self.base_q, self.base_v = base_slices(model, base, body)
+        self.base_q = self.base_v = slice(0)
+        if base.moves:
+            joint = model.body(body).jntadr[0]
+            first, rate = int(model.jnt_qposadr[joint]), int(model.jnt_dofadr[joint])
+            self.base_q = slice(first, first + base.size)
+            self.base_v = slice(rate, rate + len(base.axes))
         self.axes = np.array(base.axes, dtype=int)
 
     def place(self, state: RobotState) -> None:

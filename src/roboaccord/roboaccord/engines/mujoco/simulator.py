@@ -22,13 +22,6 @@ from roboaccord.simulators.losses import Losses
 
 _log = logging.getLogger(__name__)
 
-INTEGRATORS = {
-    "euler": mujoco.mjtIntegrator.mjINT_EULER,
-    "rk4": mujoco.mjtIntegrator.mjINT_RK4,
-    "implicitfast": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
-    "implicit": mujoco.mjtIntegrator.mjINT_IMPLICIT,
-    "discrete": mujoco.mjtIntegrator.mjINT_DISCRETE,
-}
 TOLERANCE = 1e-8  # of the solver of constraints, MuJoCo's own
 STOP_STEPS = 2.0  # time constant of a joint stop in physics steps: the shortest MuJoCo allows
 STOP_IMPEDANCE = (0.9999, 0.9999, 0.001, 0.5, 2.0)  # 1 is rigid, and MuJoCo's largest is 0.9999
@@ -50,7 +43,7 @@ class MujocoSimulator(EngineSimulator):
         settings = replace(settings, contact_time=contact_time)
         self._model = compile_model(model, self.tree, settings)
         self._model.opt.timestep = self.physics_step
-        self._model.opt.integrator = INTEGRATORS[integrator]
+        self._model.opt.integrator = getattr(mujoco.mjtIntegrator, f"mjINT_{integrator.upper()}")
         self._model.opt.gravity = (0.0, 0.0, -model.gravity)
         # MuJoCo would reset to zeros where numbers diverge: that must not pass unnoticed.
         self._model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
