@@ -98,11 +98,14 @@ def python_without(away: Collection[str], root: Path, folder: Path) -> Path:
     site = next(folder.glob("lib/python3*/site-packages"))
     others = [Path(path) for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     for path in (path for other in others for path in other.iterdir()):
-        name, _, kind = path.name.partition("-")
-        own = name.removeprefix("roboaccord_") if kind.endswith("dist-info") else name
-        ours = own in PACKAGES or name in PACKAGES or name.startswith("__editable__")
-        if (not ours or (kind and not {own, name} & {*away})) and not (site / path.name).exists():
+        name = path.name.partition("-")[0]
+        package = name if name in PACKAGES else name.removeprefix("roboaccord_")
+        ours = name.startswith("__editable__") or path.name in PACKAGES or package in away
+        if not ours and not (site / path.name).exists():
             (site / path.name).symlink_to(path)
+    for path in Path(sys.prefix, "lib").iterdir():  # of wheels of ROS
+        if not (folder / "lib" / path.name).exists():
+            (folder / "lib" / path.name).symlink_to(path)
     for name in {*PACKAGES} - {*away}:
         (site / name).symlink_to(root / "src" / name / name)
     return folder / "bin" / "python"
