@@ -15,8 +15,11 @@ import yaml
 from roboaccord.contract import plugins
 
 ABSENT = [name for name in yaml.safe_load(plugins.SHELF.read_text("utf-8")) if not find_spec(name)]
-# By Python, by `plugins.lacking`, by `share`, and by a file of the package's folder.
-SAID = r"No module named '{0}['.]|src/{0} of the repository|package {0} is not installed|src/{0}/"
+# By Python, of modules and of entry points; by `lacking`, `share`, and a file of its folder.
+SAID = (
+    r"No module named '{0}['.]|No package metadata was found for (roboaccord_)?{0}\b"
+    r"|src/{0} of the repository|package {0} is not installed|src/{0}/"
+)
 
 
 def errors(error: BaseException | None) -> Iterator[BaseException]:
@@ -28,15 +31,19 @@ def errors(error: BaseException | None) -> Iterator[BaseException]:
         yield from errors(error.__cause__ or error.__context__)
 
 
-def package_of(error: BaseException) -> str:
+def package_of(error: BaseException, printed: str) -> str:
     """Return the package that an error lacks; "" if it is another error."""
-    text = "\n".join(map(str, errors(error)))
+    text = "\n".join([printed, *map(str, errors(error))])
     return next((name for name in ABSENT if re.search(SAID.format(name), text)), "")
 
 
 def skip(report: Any, call: pytest.CallInfo[Any], place: str) -> Any:
     """Let a failure for want of a package be a skip."""
-    if report.failed and call.excinfo and (package := package_of(call.excinfo.value)):
+    if (
+        report.failed
+        and call.excinfo
+        and (package := package_of(call.excinfo.value, report.capstderr))
+    ):
         report.outcome = "skipped"
         report.longrepr = (place, None, f"Skipped: {package} is not installed")
     return report

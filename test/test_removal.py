@@ -6,7 +6,6 @@ Nothing but its folder goes. What it would add is named in one line, with its pa
 from __future__ import annotations
 
 import json
-import shlex
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
