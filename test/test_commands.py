@@ -130,13 +130,15 @@ def commands() -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def made(commands: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a bag and a terrain, for the commands that take some."""
+    pytest.importorskip("snake", reason="the snake, which commands are shown by, is not installed")
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         words = CASES["run"].format(out="made/run")
         assert run(shlex.split(f"run {words}")) == 0
-        words = CASES["voxel-sphere make"].format(out=TERRAIN)
-        assert run(shlex.split(f"voxel-sphere {words}".replace("bowl", "make bowl"))) == 0
+        if is_installed("voxel-sphere make"):
+            words = CASES["voxel-sphere make"].format(out=TERRAIN)
+            assert run(shlex.split(f"voxel-sphere make {words}")) == 0
     return folder / "made"
 
 
