@@ -252,7 +252,6 @@ def test_engines_pass_the_cross_check(arm, capfd):
     assert found["trajectory"]["dart"]["order"] == pytest.approx(1.0, abs=0.05)
 
 
-LIGHT = body("tip", 0, "")
 FAULTS = [
     ("none", None, r"cannot read .*arm\.urdf: No such file or directory"),
     ("text", "hello", r"arm\.urdf is not XML: "),

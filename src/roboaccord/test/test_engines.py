@@ -10,14 +10,12 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
 from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
-    quaternion_matrix,
     rpy_matrix,
 )
 from roboaccord.simulators.joints import JointFriction
@@ -101,12 +99,6 @@ def random_state(rng: np.random.Generator) -> RobotState:
         0.0, rng.uniform(-3, 3, 2), rng.normal(size=2), np.zeros(2),
         rng.normal(size=3), orientation, rng.normal(size=6),
     )  # fmt: skip
-
-
-def moved(kinematics: TreeKinematics, state: RobotState, rates: Array) -> LinkMotion:
-    """Return the motion of the links at rates of base and joints (8,), in the world."""
-    rotation = quaternion_matrix(state.orientation)
-    return kinematics.move(state.q, rates[6:], state.position, rotation, rates[:6])
 
 
 class Drag:

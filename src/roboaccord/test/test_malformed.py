@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
 from pathlib import Path
 
 import pytest
 import yaml
-import zstandard
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
@@ -102,17 +100,6 @@ def test_xacro_of_anybody_ends(expression: str, tmp_path: Path, monkeypatch) -> 
     )
     with pytest.raises(AccordError, match="broken description"):
         read_urdf(path)
-
-
-def zeros(size: int) -> bytes:
-    return zstandard.ZstdCompressor(level=1).compress(bytes(size))
-
-
-def chunk(size: int) -> bytes:
-    """Return an MCAP file whose only chunk unpacks to a size."""
-    packed = zeros(size)
-    head = struct.pack("<QQQII", 0, 0, size, 0, 4) + b"zstd" + struct.pack("<Q", len(packed))
-    return b"\x89MCAP0\r\n" + struct.pack("<BQ", 6, len(head + packed)) + head + packed
 
 
 def test_a_database_has_tables_and_no_views(tmp_path: Path) -> None:
