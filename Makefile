@@ -114,23 +114,23 @@ planted: $(VENV)/.dev ## detection rate of the cross-check by level, for errors 
 
 .PHONY: kills
 kills: $(VENV)/.dev ## kill long commands at random times, and check the files left: SEED=0 COUNT=100 ONLY
-	$(VENV)/bin/python test/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100) \
+	$(VENV)/bin/python benchmarks/faults/kills.py --seed $(or $(SEED),0) --count $(or $(COUNT),100) \
 	    $(if $(ONLY),--only $(ONLY))
 
 .PHONY: limits
 limits: $(VENV)/.dev ## run commands with too little memory, open files or disk: ONLY
-	$(VENV)/bin/python test/faults/limits.py $(if $(ONLY),--only $(ONLY))
+	$(VENV)/bin/python benchmarks/faults/limits.py $(if $(ONLY),--only $(ONLY))
 
 .PHONY: fuzz
 fuzz: $(VENV)/.dev ## fuzz all commands and the servers of views, unprivileged: SEED, SECONDS, PROCESSES, ATTACKS, ONLY
-	$(VENV)/bin/python test/fuzz $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
+	$(VENV)/bin/python benchmarks/fuzz $(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	    $(if $(PROCESSES),--processes $(PROCESSES)) $(if $(ATTACKS),--attacks $(ATTACKS)) \
 	    $(if $(ONLY),--only $(ONLY))
 
 .PHONY: mutation
 mutation: SECONDS := 3600
 mutation: $(VENV)/.dev ## mutation testing: PACKAGE, CHANGE, COUNT, SEED, SECONDS
-	nice $(VENV)/bin/python test/mutation --seed $(SEED) --seconds $(SECONDS) \
+	nice $(VENV)/bin/python benchmarks/mutation --seed $(SEED) --seconds $(SECONDS) \
 	    --count $(or $(COUNT),50) $(if $(PACKAGE),--package $(PACKAGE)) \
 	    $(if $(CHANGE),--change $(CHANGE))
 

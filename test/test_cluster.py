@@ -98,28 +98,6 @@ def test_a_study_on_a_cluster_has_the_figures_of_one_core(
     assert [cell["n"] for cell in one["cells"]] == [8, 8]
 
 
-def test_a_worker_without_mujoco_is_named(dask: Start, start: Start, tmp_path: Path) -> None:
-    """It has links to all libraries here but MuJoCo."""
-    mujoco = pytest.importorskip("mujoco", reason="MuJoCo is not installed")
-    (tmp_path / "bare").mkdir()
-    for path in Path(mujoco.__file__).parents[1].iterdir():
-        if not path.name.startswith("mujoco"):
-            (tmp_path / "bare" / path.name).symlink_to(path)
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
-    (own,) = tmp_path.glob("venv/lib/python3*/site-packages")
-    (own / "bare.pth").write_text(f"import site; site.addsitedir({str(tmp_path / 'bare')!r})\n")
-    address = f"tcp://127.0.0.1:{free_port()}"
-    dask("scheduler", "--host", address)
-    python, words = str(tmp_path / "venv/bin/python"), ("--nthreads", "1", "--no-nanny")
-    start(python, "-m", "dask", "worker", address, *words, "--no-dashboard")
-    sweep = "sweep snake serpenoid --set duration=0.1 --json --cluster".split()
-    done = subprocess.run(
-        [*ACCORD, *sweep, address], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 2
-    assert re.search(r"^accord: worker .* has no mujoco: [\d.]+ is needed$", done.stderr, re.M)
-
-
 def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
     pytest.importorskip("distributed")
     address = f"tcp://127.0.0.1:{free_port()}"

@@ -25,7 +25,7 @@ def tree(tmp_path: Path) -> Path:
         (package / name / "growth.py").write_text(CODE)
         (package / "test" / f"test_{name}.py").write_text(TEST.format(name))
     (tmp_path / "src/apple/test/test_longer.py").write_text(TEST.format("apple") * 2)
-    shutil.copytree(ROOT / "test/mutation", tmp_path / "test/mutation")
+    shutil.copytree(ROOT / "benchmarks/mutation", tmp_path / "benchmarks/mutation")
     shutil.copy(ROOT / "pyproject.toml", tmp_path)
     call(["git", "init", "--quiet"], tmp_path)
     return tmp_path
@@ -33,7 +33,7 @@ def tree(tmp_path: Path) -> Path:
 
 def mutation(tree: Path, seed: int) -> list[str]:
     """Return in their order the places whose tests were run, and results with their packages."""
-    words = ["test/mutation", "--workers", "1", "--seed", str(seed)]
+    words = ["benchmarks/mutation", "--workers", "1", "--seed", str(seed)]
     done = call(["bash", "-c", 'exec "$@" 2>&1', "bash", sys.executable, *words], tree)
     if "nobody may not run" in done.stdout:
         pytest.skip(done.stdout)

@@ -17,6 +17,7 @@ import yaml
 from roboaccord.bag.topics import input_topics
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.meshes import read_mesh
+from roboaccord.description.solids import box
 from roboaccord.gazebo.tool import sdformat_tool
 from roboaccord.gazebo.window import CAMERA, camera_pose
 from roboaccord.numerics.rotations import rpy_matrix
@@ -94,15 +95,7 @@ def solids(name: str) -> list[np.ndarray]:
             for visual in link.findall("visual"):
                 place = numbers(link.findtext("pose"))[:3] + numbers(visual.findtext("pose"))[:3]
                 size, mesh = visual.find("geometry/box/size"), visual.find("geometry/mesh/uri")
-                corners = np.stack(np.meshgrid(*[[-0.5, 0.5]] * 3, indexing="ij"), -1).reshape(8, 3)
-                squares = [
-                    (0, 1, 3, 2),
-                    (4, 5, 7, 6),
-                    (0, 1, 5, 4),
-                    (2, 3, 7, 6),
-                    (0, 2, 6, 4),
-                    (1, 3, 7, 5),
-                ]
+                corners, squares = box(np.ones(3))
                 faces = np.array([t for a, b, c, d in squares for t in ((a, b, c), (a, c, d))])
                 if mesh is not None:
                     shared = str(mesh.text).startswith("model://")

@@ -71,7 +71,7 @@ def test_a_scenario_has_a_twin_or_a_reason(robot: str, name: str, engine: str) -
         _, run = run_job(setup.scenario.data(), Job(engine, scenario.physics_step), found)
     except AccordError as refused:
         pytest.skip(str(refused))
-    check = check_scheme(setup, found, run)
+    check = check_scheme(setup, found, run, named=False)
     if isinstance(check, NoTwin):
         assert WITHOUT[f"{robot} {name}"] in check.reason
     else:

@@ -187,11 +187,6 @@ def allowed() -> None:
         thread.join()
 
 
-def no_fence() -> bool:
-    """Stand for a kernel without seccomp."""
-    return False
-
-
 def escapes(top: Path, mode: str, user: int) -> list[str]:
     """Return the robots in xacro that reached beyond them."""
     markers, reached = dict[str, Path](), list[str]()

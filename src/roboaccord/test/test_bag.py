@@ -453,23 +453,12 @@ def test_the_damaged_file_stays_where_recovery_fails(
     assert {path.name: path.read_bytes() for path in bag.iterdir()} == before
 
 
-def test_what_is_no_bag_is_refused_in_one_line(tmp_path: Path) -> None:
-    text = tmp_path / "text.mcap"
-    text.write_text("hello")
-    empty = tmp_path / "empty"
-    empty.mkdir()
+def test_a_bag_without_messages_is_refused(tmp_path: Path) -> None:
     bare = tmp_path / "bare.mcap"
     bare.write_bytes(b"\x89MCAP0\r\n")
-    cases = {text: "an MCAP file", empty: "holds no MCAP file", tmp_path / "x": "does not exist"}
-    for path, reason in cases.items():
-        for use in (read_run, recover):
-            with pytest.raises(AccordError, match=rf"is not a bag: .*{reason}") as caught:
-                use(path)
-            assert "\n" not in str(caught.value)
-    with pytest.raises(AccordError, match="holds no joint states"):
-        read_run(bare)
-    with pytest.raises(AccordError, match="holds no message"):
-        recover(bare)
+    for use, line in ((read_run, "holds no joint states"), (recover, "holds no message")):
+        with pytest.raises(AccordError, match=line):
+            use(bare)
 
 
 def foreign_bag(path: Path, rates: tuple[int, int], *, velocity: bool = True) -> Path:

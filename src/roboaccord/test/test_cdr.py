@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from typing import Any
 
@@ -189,29 +188,6 @@ def test_surfaces_are_lists_of_triangles() -> None:
     surface = Surface("ground", square, ((0, 1, 2, 3),), np.array([0.5, 0.25, 1.0]))
     array = message("visualization_msgs/msg/MarkerArray", [made])
     assert cdr.encode_surfaces([surface]) == raw(array)
-
-
-@pytest.mark.parametrize("count", COUNTS)
-def test_rclpy_reads_what_we_write_and_we_read_what_rclpy_writes(count: int) -> None:
-    """Compare by value: rclpy leaves padding uninitialised, so that its bytes vary."""
-    serialization = pytest.importorskip("rclpy.serialization")
-    sensor = importlib.import_module("sensor_msgs.msg")
-    trajectory = importlib.import_module("trajectory_msgs.msg")
-    state, joints = random_state(count), names(count)
-    codec, efforts = cdr.JointStateCodec(joints), cdr.EffortCodec(joints)
-    ours = serialization.deserialize_message(codec.encode(state), sensor.JointState)
-    assert (list(ours.name), list(ours.position)) == (joints, list(state.q))
-    assert (list(ours.velocity), list(ours.effort)) == (list(state.qd), list(state.effort))
-    time, q, qd, effort = codec.decode(serialization.serialize_message(ours))
-    assert time == state.time
-    for got, sent in ((q, state.q), (qd, state.qd), (effort, state.effort)):
-        np.testing.assert_array_equal(got, sent)
-    sent = efforts.encode(1.5, state.effort)
-    command = serialization.deserialize_message(sent, trajectory.JointTrajectory)
-    assert list(command.points[0].effort) == list(state.effort)
-    time, effort = efforts.decode(serialization.serialize_message(command))
-    assert time == 1.5
-    np.testing.assert_array_equal(effort, state.effort)
 
 
 @given(time=times, values=st.lists(st.tuples(finite, finite, finite), max_size=9))

@@ -2,35 +2,26 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import toy_robot
-import typer
 from compared_bags import compare
 from roboaccord.bag.export import export
 from roboaccord.bag.writer import write_trajectory
-from roboaccord.cli.bags import compare_command, export_command, recover_command
-from roboaccord.cli.command import add_command
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.results import to_json
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.numerics.rotations import rpy_quaternion
 from scipy.io import loadmat
-from typer.testing import CliRunner
 
 SIGNALS = {
     *(f"{kind}/{joint}" for kind in ("q", "qd", "effort") for joint in toy_robot.JOINTS),
     *(f"base/{axis}" for axis in ("x", "y", "z", "roll", "pitch", "yaw")),
 }
-app = typer.Typer()
-add_command(app, "compare", compare_command)
-add_command(app, "export", export_command)
-add_command(app, "recover", recover_command)
 
 
 @pytest.fixture
@@ -158,21 +149,6 @@ def test_export_refuses_in_one_line(bags: Path) -> None:
         export(bags / "a")
     with pytest.raises(AccordError, match=r"cannot write .*No such file or directory"):
         export(bags / "a", csv=bags / "nowhere" / "a.csv")
-
-
-def test_the_command_line(bags: Path) -> None:
-    runner = CliRunner()
-    a, larger = str(bags / "a"), str(bags / "larger")
-    done = runner.invoke(app, ["compare", a, a, "--json"])
-    assert done.exit_code == 0 and json.loads(done.stdout)["verdict"] == "pass"
-    done = runner.invoke(app, ["compare", a, larger, "--signals", "q/*", "--json"])
-    assert done.exit_code == 1 and json.loads(done.stdout)["verdict"] == "fail"
-    done = runner.invoke(app, ["compare", a, larger, "--tolerance", "1", "--from", "1"])
-    assert done.exit_code == 0 and "pass at tolerance 1" in done.stdout
-    done = runner.invoke(app, ["export", a, "--csv", str(bags / "a.csv")])
-    assert done.exit_code == 0 and (bags / "a.csv").is_file()
-    done = runner.invoke(app, ["recover", a])
-    assert done.exit_code == 0 and "is complete" in done.stdout
 
 
 def test_a_number_whose_square_is_none_is_refused(bags: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +10,13 @@ import pytest
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import LinkMotion
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.description.kinematics import TreeKinematics
 from roboaccord.description.tree import Tree
 from roboaccord.engines import names_for_models, simulate_model
 from roboaccord.engines.base import EngineSimulator
 from roboaccord.engines.model import EngineModel
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
-    quaternion_matrix,
     rpy_matrix,
-    yaw_quaternion,
 )
 from roboaccord.simulators.joints import JointFriction
 
@@ -53,13 +49,6 @@ CHAIN = f"""<robot name="chain">
     <origin xyz="0.5 0 0" rpy="0.1 0 0"/><axis xyz="1 0 0"/>
   </joint>
 </robot>"""
-IN_PLANE = CHAIN.replace(
-    "</robot>",
-    """<link name="world"/>
-  <joint name="base_joint" type="planar">
-    <parent link="world"/><child link="base_link"/><axis xyz="0 0 1"/>
-  </joint></robot>""",
-)
 PENDULUM = f"""<robot name="pendulum">
   <link name="world"/>
   {link("base_link", 2.0, "0 0 -0.3", 0.05, 0.05, 0.01)}
@@ -112,60 +101,6 @@ def random_state(rng: np.random.Generator) -> RobotState:
     )  # fmt: skip
 
 
-def moved(kinematics: TreeKinematics, state: RobotState, rates: Array) -> LinkMotion:
-    """Return the motion of the links at rates of base and joints (8,), in the world."""
-    rotation = quaternion_matrix(state.orientation)
-    return kinematics.move(state.q, rates[6:], state.position, rotation, rates[:6])
-
-
-@pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize(
-    ("base", "urdf", "rates"), [("free", CHAIN, range(8)), ("planar", IN_PLANE, [0, 1, 5, 6, 7])]
-)
-def test_mass_matrix_and_gravity_forces_of_a_chain(
-    name: str, base: str, urdf: str, rates: Sequence[int]
-) -> None:
-    """The sums of m J'J + J'IJ and of -m J'g over the links; J is linear, so unit rates give it."""
-    simulator, tree = engine(free(base=base, urdf=urdf), name), Tree.parse(CHAIN)
-    kinematics = TreeKinematics(tree, ("turn", "twist"))
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        state = random_state(rng)
-        if base == "planar":
-            x, y, _ = state.position
-            flat = yaw_quaternion(rng.uniform(-3.0, 3.0))
-            state = replace(state, position=np.array([x, y, 0.0]), orientation=flat)
-        linear, angular = np.zeros((2, 3, 3, 8))  # link, axis, rate
-        for i, unit in enumerate(np.eye(8)):
-            motion = moved(kinematics, state, unit)
-            linear[:, :, i], angular[:, :, i] = motion.linear, motion.angular
-        mass, weight = np.zeros((8, 8)), np.zeros(8)
-        for i, body in enumerate(tree.links):
-            J, W = linear[i], motion.rotation[i].T @ angular[i]
-            mass += body.mass * J.T @ J + W.T @ body.inertia @ W
-            weight += body.mass * 3.7 * J[2]
-        mass, weight = mass[np.ix_(rates, rates)], weight[list(rates)]
-        np.testing.assert_allclose(simulator.mass_matrix(state), mass, atol=1e-10)
-        np.testing.assert_allclose(simulator.gravity_forces(state), weight, atol=1e-10)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_the_twist_of_a_tilted_base_moves_it_that_way(name: str) -> None:
-    """Within a microsecond the base goes by its own velocity, turned into the world."""
-    simulator = engine(free(), name)
-    rng = np.random.default_rng(6)
-    for _ in range(10):
-        state = random_state(rng)
-        before = simulator.reset(state)
-        np.testing.assert_allclose(before.twist, state.twist, atol=1e-13)
-        after = simulator.step(Command(np.zeros(2)), 1e-6)
-        velocity = quaternion_matrix(state.orientation) @ state.twist[:3]
-        np.testing.assert_allclose((after.position - before.position) / 1e-6, velocity, atol=1e-3)
-        turn = quaternion_matrix(state.orientation).T @ quaternion_matrix(after.orientation)
-        spin = np.array([turn[2, 1], turn[0, 2], turn[1, 0]]) / 1e-6
-        np.testing.assert_allclose(spin, state.twist[3:], atol=1e-3)
-
-
 class Drag:
     """Brake the tip's centre in proportion to its velocity, and twist it."""
 
@@ -209,15 +144,6 @@ def about_the_hinge() -> float:
 @pytest.mark.parametrize("name", ENGINES)
 def test_friction_that_only_the_description_has_is_left_out(name: str) -> None:
     assert coast(name, None) == pytest.approx(2.0, abs=1e-12)
-
-
-def test_viscous_friction_decays_exponentially() -> None:
-    """I w' = -b w in every stage of Runge-Kutta: exact to 1e-12 at 1 ms."""
-    friction = JointFriction(np.array([0.4]), np.zeros(1), 1.0)
-    expected = 2.0 * np.exp(-0.4 * 0.5 / about_the_hinge())
-    assert coast("mujoco", friction) == pytest.approx(expected, abs=1e-11)
-    errors = [abs(coast("dart", friction, step) - expected) for step in (1e-3, 5e-4)]
-    assert errors[0] / errors[1] == pytest.approx(2.0, rel=0.02)
 
 
 def test_dry_friction_follows_its_smoothed_law() -> None:
@@ -265,19 +191,6 @@ def test_stiction_breaks_away_above_its_torque(name: str) -> None:
     braked = (0.5 + 0.3 * np.exp(-((w / 0.01) ** 2))) * w / np.hypot(w, 1e-3)
     assert braked == pytest.approx(0.7, rel=1e-9)
     assert rates[1] == pytest.approx((0.9 - 0.5) * 0.5 / about_the_hinge(), rel=0.03)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_reflected_inertia_adds_to_a_joint(name: str) -> None:
-    """The rotor turns with the joint alone: I + J, of the hinge; what holds the joint is as was."""
-    simulator = engine(pendulum(armature=np.array([0.3])), name)
-    state = RobotState(0.0, np.array([0.4]), np.array([1.0]), np.zeros(1))
-    total = about_the_hinge() + 0.3
-    assert simulator.mass_matrix(state) == pytest.approx(np.array([[total]]))
-    found = simulator.acceleration(state, np.array([0.6])).joints
-    assert found == pytest.approx([0.6 / total])
-    simulator.reset(replace(state, qd=np.zeros(1)))
-    assert simulator.step(Command(np.array([0.6])), 0.5).qd == pytest.approx([0.3 / total])
 
 
 @pytest.mark.parametrize(("effort", "stop"), [(100.0, 0.3), (-100.0, -0.4)])

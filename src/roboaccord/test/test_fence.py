@@ -26,7 +26,6 @@ pytest.importorskip("xacro")
 SOURCES = Path(__file__).resolve().parents[2]
 FRAMES = {name for name in EXPRESSIONS if name.startswith("frame")}
 REFUSED = {"object"}  # by xacro's reader of YAML, whoever asks
-UNUSUAL = {"io_uring", "write by the x32 numbers"}  # of which kernels are made without
 
 
 @pytest.fixture(scope="module")

@@ -112,13 +112,6 @@ def test_periods_that_do_not_divide_are_refused(changes: dict[str, float], messa
         run(Push(0, 0, 0), **changes)
 
 
-def test_missing_and_nan_efforts_are_named() -> None:
-    with pytest.raises(AccordError, match=r"2 efforts .* 3 joints: c is missing"):
-        run(Push(0, 0))
-    with pytest.raises(AccordError, match=r"effort nan for b at t = 0\.0"):
-        run(Push(0, np.nan, 0))
-
-
 def test_a_switch_that_is_not_there_is_named() -> None:
     class Grip(Push):
         def update(self, state: RobotState, target: object) -> Command:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import struct
 from pathlib import Path
 
 import pytest
 import yaml
-import zstandard
 from roboaccord.bag.reader import read_run
 from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import check_folder, read_bytes, writing
+from roboaccord.contract.files import check_folder, writing
 from roboaccord.description import xacro_file
-from roboaccord.description.meshes import read_mesh
 from roboaccord.description.urdf_file import read_urdf
-from roboaccord.description.yaml_files import parse_yaml, read_yaml
+from roboaccord.description.yaml_files import parse_yaml
 
 RUN = "run snake serpenoid --transport direct --json --set duration=0.01"
 
@@ -32,29 +29,6 @@ def spoil(path: Path, what: str) -> None:
         path.mkdir()
     else:
         path.symlink_to(path)
-
-
-@pytest.mark.parametrize("what", ["device", "fifo", "folder", "loop"])
-def test_only_regular_files_are_read(what: str, tmp_path: Path) -> None:
-    """A device has no end, and a FIFO waits for a writer."""
-    for read, name in (
-        (read_bytes, "any"),
-        (read_yaml, "s.yaml"),
-        (read_urdf, "a.urdf"),
-        (read_mesh, "m.stl"),
-        (read_run, "b.mcap"),
-    ):
-        spoil(tmp_path / name, what)
-        with pytest.raises(AccordError, match=name):
-            read(tmp_path / name)
-
-
-def test_a_file_is_read_up_to_a_size(tmp_path: Path) -> None:
-    (tmp_path / "x").write_bytes(bytes(2_000_001))
-    with pytest.raises(AccordError, match="larger than 2 MB"):
-        read_bytes(tmp_path / "x", 2_000_000)
-    with pytest.raises(AccordError, match="File name too long"):
-        read_bytes(tmp_path / ("x" * 300))
 
 
 ALIASES = "a0: &a0 [1,1,1,1,1,1,1,1,1]\n" + "".join(
@@ -126,27 +100,6 @@ def test_xacro_of_anybody_ends(expression: str, tmp_path: Path, monkeypatch) -> 
     )
     with pytest.raises(AccordError, match="broken description"):
         read_urdf(path)
-
-
-def zeros(size: int) -> bytes:
-    return zstandard.ZstdCompressor(level=1).compress(bytes(size))
-
-
-def chunk(size: int) -> bytes:
-    """Return an MCAP file whose only chunk unpacks to a size."""
-    packed = zeros(size)
-    head = struct.pack("<QQQII", 0, 0, size, 0, 4) + b"zstd" + struct.pack("<Q", len(packed))
-    return b"\x89MCAP0\r\n" + struct.pack("<BQ", 6, len(head + packed)) + head + packed
-
-
-def test_what_is_compressed_unpacks_to_a_bounded_size(tmp_path: Path) -> None:
-    size = (1 << 26) + 1
-    (tmp_path / "a.mcap").write_bytes(chunk(size))
-    (tmp_path / "a.mcap.zstd").write_bytes(zeros(size))
-    for name in ("a.mcap", "a.mcap.zstd"):
-        assert (tmp_path / name).stat().st_size < 10_000
-        with pytest.raises(AccordError, match="unpacks to far more"):
-            read_run(tmp_path / name)
 
 
 def test_a_database_has_tables_and_no_views(tmp_path: Path) -> None:

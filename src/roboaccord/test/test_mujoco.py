@@ -12,7 +12,6 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import simulate_model
 from roboaccord.engines.model import EngineModel
 from roboaccord.engines.twin import twin_of
-from scipy.integrate import solve_ivp
 
 pytest.importorskip("mujoco")
 
@@ -61,25 +60,6 @@ def rebound(damping_ratio: float) -> float:
 def test_a_ball_parts_with_what_the_spring_and_damper_say(damping_ratio: float) -> None:
     """Impedances of 0.99 to 0.999 and the step make 1 %."""
     assert bounced(damping_ratio) == pytest.approx(rebound(damping_ratio), rel=0.03)
-
-
-@pytest.mark.parametrize("damping_ratio", [1.0, 1.001, 2.0, 5.0])
-def test_the_closed_form_is_that_of_the_equation(damping_ratio: float) -> None:
-    """Solve r'' + 2 zeta r' + r = 0 from r = 0, r' = -1, until r'' is 0: SciPy's DOP853."""
-
-    def slope(_: float, x: np.ndarray) -> list[float]:
-        return [x[1], -2.0 * damping_ratio * x[1] - x[0]]
-
-    def force(_: float, x: np.ndarray) -> float:
-        return 2.0 * damping_ratio * float(x[1]) + float(x[0])
-
-    force.terminal, force.direction = True, 1.0  # type: ignore[attr-defined]
-    found = solve_ivp(
-        slope, (0.0, 1e3), [0.0, -1.0], method="DOP853", rtol=1e-12, atol=1e-12, events=force
-    )
-    assert rebound(damping_ratio) == pytest.approx(found.y_events[0][0, 1], rel=1e-6)
-    if damping_ratio == 1.0:
-        assert rebound(1.0) == math.exp(-2.0)
 
 
 def test_what_is_not_damped_enough_is_refused() -> None:

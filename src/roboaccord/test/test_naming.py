@@ -170,8 +170,6 @@ def setup_of(robot: str) -> Setup:
     """Return a robot that moves without contact."""
     if robot == "snake":
         return Setup.of(load_scenario(robot, robot, "serpenoid", ["physics_step=0.0005"]))
-    if robot == "packbot":
-        return Setup.of(make_scenario({"robot": robot, "base": "fixed", "control_period": 0.002}))
     return Setup.of(make_scenario({"robot": robot, "base": "fixed", "control_period": 0.002}))
 
 
@@ -262,12 +260,10 @@ def test_a_joint_that_is_elsewhere_in_the_engines_file_is_named(
 
 ROBOTS = ("snake", "packbot", PANDA)
 ENGINES = ("dart", "mujoco")
-# Two robots and engines each, in turn: every robot and engine has errors of all kinds.
+# A robot and an engine each, in turn; those in the world need a base that moves.
 CASES = [
-    (ROBOTS[(i + j) % 3], ENGINES[(i // 3 + j) % 2], error)
-    for i, error in enumerate([*SINGLE, *PAIRS])
-    for j in range(2)
-] + [("snake", engine, "velocities in the world") for engine in ENGINES]  # its base moves
+    (ROBOTS[i % 3], ENGINES[i // 3 % 2], error) for i, error in enumerate([*SINGLE, *PAIRS])
+] + [("snake", "mujoco", "velocities in the world")]
 
 
 @pytest.mark.slow

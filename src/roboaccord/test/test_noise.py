@@ -148,7 +148,7 @@ def noise_of(q: tuple[float, float], engine: str) -> Noise:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("engine", RUNGE_KUTTA)
-@pytest.mark.parametrize("q", [(2.0, 0.5), (1.6, 1.6), (2.5, -1.0)])
+@pytest.mark.parametrize("q", [(2.0, 0.5), (2.5, -1.0)])
 def test_the_rate_is_the_lyapunov_rate_along_the_run(q: tuple[float, float], engine: str) -> None:
     """Within 1e-4: the error of the step in the motion itself, and squares of the distance."""
     grown = growth(q)

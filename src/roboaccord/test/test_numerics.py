@@ -1,7 +1,6 @@
 """Numerical methods against what theory predicts of them."""
 
 import math
-import operator
 from itertools import pairwise
 
 import numpy as np
@@ -12,7 +11,6 @@ from roboaccord.numerics.cholesky import factor, solve
 from roboaccord.numerics.complementarity import SOLVED, solve_by_lemke, solve_by_pivoting
 from roboaccord.numerics.newton import bounded_step, newton_steps
 from roboaccord.numerics.runge_kutta import NODES, dense_rows, dense_state, rk4_stage, take_step
-from roboaccord.run.pieces import run_pieces
 
 
 def definite(n: int, seed: int) -> np.ndarray:
@@ -123,14 +121,3 @@ def test_newton_ends_where_nothing_is_finite() -> None:
         lambda x: x + math.inf, lambda x: np.eye(1), np.zeros(1), longest=1.0, steps=9
     )
     assert len(list(found)) == 1
-
-
-def test_work_side_by_side_keeps_its_order() -> None:
-    """In processes and in threads."""
-    squares = run_pieces(operator.mul, [(i, i) for i in range(5)], workers=2)
-    assert squares == [0, 1, 4, 9, 16]
-    seen: list[int] = []
-    calls = ((i,) for i in range(5))
-    found = run_pieces(operator.neg, calls, threads=True, workers=2, done=seen.append)
-    assert found == [0, -1, -2, -3, -4]
-    assert sorted(seen) == [-4, -3, -2, -1, 0]

@@ -51,21 +51,6 @@ def test_a_parameter_is_declared_in_the_file_alone(declare):
     assert [type(value) for value in p.as_dict().values()] == [int, float]
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
-        ({"mas": 1.0}, "unknown key parameters.mas; did you mean mass?"),
-        ({"count": 2.5}, "parameters.count: 2.5 is not a whole number"),
-        ({"mass": float("nan")}, "parameters: mass is nan, and must be finite"),
-        ({"mass": 0.0}, "parameters: mass must be positive"),
-    ],
-)
-def test_what_makes_no_robot_is_refused(declare, changes, complaint):
-    declare(FILE)
-    with pytest.raises(AccordError, match="^" + complaint.replace("?", r"\?")):
-        load_parameters(Chain, "chain", changes)
-
-
 @pytest.mark.parametrize("entry", ["2.0", "{unit: kg}", "{value: heavy}", "{value: true}"])
 def test_an_entry_without_a_number_is_refused(declare, entry):
     declare(f"mass: {entry}")

@@ -105,7 +105,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory):
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(impacts, decimation, decimation, st.integers(0, 99))
 def test_one_motion_is_equal_to_itself_at_any_rate(
     hits: list[int], one: tuple[int, int], other: tuple[int, int], seed: int
@@ -124,7 +124,7 @@ def test_one_motion_is_equal_to_itself_at_any_rate(
 
 
 @pytest.mark.slow
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(impacts, decimation, decimation, st.integers(0, 99))
 def test_the_order_of_two_bags_does_not_matter(
     hits: list[int], one: tuple[int, int], other: tuple[int, int], seed: int

@@ -333,17 +333,6 @@ def test_what_is_kept_apart(engine: str) -> None:
     assert load_shipped(bench(capsule), engine, "default").geometry == lost
 
 
-def test_mesh_in_millimetres_is_named(tmp_path: Path) -> None:
-    """A mesh of 200 m on an arm of 1 m is one in millimetres."""
-    (tmp_path / "fore.obj").write_text("v 0 0 0\nv 200 0 0\nv 0 200 100\nf 1 2 3\n", "utf-8")
-    mesh = '<visual><geometry><mesh filename="fore.obj"/></geometry></visual>'
-    text = arm().replace('<link name="fore">', f'<link name="fore">{mesh}')
-    scaled = text.replace('"fore.obj"', '"fore.obj" scale="0.001 0.001 0.001"')
-    alone = f'<robot name="a"><link name="fore">{mesh}</link></robot>'  # which may be a ship
-    for urdf, large in ((text, ("fore",)), (scaled, ()), (alone, ())):
-        assert Bench(UrdfFile(tmp_path / "arm.urdf", "arm", urdf, {})).large == large
-
-
 DATA = Path(__file__).parents[2] / "roboaccord" / "test" / "data" / "urdf"
 TEN = {
     "bolt": {"mujoco": "0 kg link with an inertia", "drake": "0 kg link with an inertia"},

@@ -16,7 +16,6 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("viser", reason="viser is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.description.materials import OPACITY
 from roboaccord.run.runner import run_direct
 from roboaccord_ros.nodes.crosscheck import CrosscheckShell
@@ -81,12 +80,6 @@ def test_ctrl_c_ends_the_view(graph):
         process.send_signal(signal.SIGINT)
         output = process.communicate(timeout=PATIENCE)
     assert (process.returncode, output) == (0, ("", ""))
-
-
-def test_without_viser_it_is_refused_in_one_line(graph, setup_for, monkeypatch):
-    monkeypatch.setitem(sys.modules, "viser", None)
-    with pytest.raises(AccordError, match="run: pip install viser"):
-        node.BrowserShell(graph.node("browser"), setup_for(), graph.run)
 
 
 def test_the_desktops_browser_gets_the_address(tmp_path, monkeypatch):

@@ -1,7 +1,7 @@
 """Mutation: small errors are put into the code, one at a time, and the tests are to fail.
 
-    python test/mutation --package snake --count 50
-    python test/mutation --change main~5 --seconds 600
+    python benchmarks/mutation --package snake --count 50
+    python benchmarks/mutation --change main~5 --seconds 600
 
 It works on copies in a temporary folder, as nobody where it is started by root. What is done is
 kept in --out, and the same command goes on from there.

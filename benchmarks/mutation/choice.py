@@ -17,7 +17,7 @@ from roboaccord.cli.console import log
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.versions import SHARED
 from sites import Mutant
-from trees import HERE, ROOT, Server
+from trees import ROOT, Server
 
 MOST = 60.0  # s of CPU time of the tests that are tried on a mutant
 FILES = 3  # nearest to a module that tests run in processes of their own, where nothing is seen
@@ -40,7 +40,7 @@ class Maps:
 
     def __init__(self, folder: Path, until: float) -> None:
         self._folder, self._until = folder, until
-        places = [str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), HERE.parent)]
+        places = [str(p.relative_to(ROOT)) for p in (*ROOT.glob("src/*/test"), ROOT / "test")]
         kept = {place: self._kept(place) for place in places}
         self._found = {place: found for place, (found, stale) in kept.items() if not stale}
         self.places = sorted(places, key=lambda place: (place not in self._found, size(place)))

@@ -73,7 +73,8 @@ def main() -> int:
     )  # fmt: skip
     os.environ.setdefault("NUMBA_CACHE_DIR", str(folder / "home" / "numba"))
     tempfile.tempdir = str(folder / "home")
-    shared = [HERE.parent, *(HERE.parents[1] / "src").glob("*_ros/test")]
+    root = HERE.parents[1]
+    shared = [root / "test", *(root / "src").glob("*_ros/test")]
     sys.path[:0] = [str(HERE), *map(str, shared)]
     import network
     from arena import Arena

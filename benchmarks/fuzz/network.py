@@ -1,4 +1,4 @@
-"""Attack running views over the network: `python test/fuzz/network.py --seed 0 --count 200`.
+"""Attack running views over the network: `python benchmarks/fuzz/network.py --seed 0 --count 200`.
 
 An attack is made of the seed and its number. It got through if the view does what only its own page
 may ask for, leaves a limit, prints more than a line, takes memory, or serves its page no more.

@@ -1,4 +1,4 @@
-"""Run commands under limits, and look at how they end: python test/faults/limits.py --only sweep.
+"""Run commands under limits, and look at how they end: `make limits ONLY=sweep`.
 
 Address space, open files and the size of files, which stands for a full disk, are limited in steps.
 A command then does its work, or ends with status 2 and one line that is no traceback; it never
