@@ -23,19 +23,14 @@ from roboaccord.report import (
     RULE,
     SOFT,
     SQUARE,
-    Curve,
-    Solid,
     Still,
-    arrow,
     bare,
-    draw_solids,
     label_dots,
-    line,
     picture,
-    see,
-    write_curves,
 )
 from roboaccord.scenario import Setup
+
+from roboaccord_studies.drawing import Curve, Solid, arrow, draw_solids, line, see, write_curves
 
 TIME = "time [s]"
 COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))
