@@ -53,7 +53,7 @@ def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line:
 
 
 @dataclass(frozen=True, eq=False)
-class Solid:
+class DrawnSolid:
     """Hold a convex solid: vertices (v, 3), faces or triangles (f, 3) from outside, #rrggbb."""
 
     vertices: Array
@@ -77,7 +77,7 @@ def arrow(axes: Axes, start: Array, along: Array, colour: str, name: str = "") -
     pointer(axes, see(start)[:2], see(start + along)[:2], colour, name)
 
 
-def draw_solids(axes: Axes, solids: Sequence[Solid]) -> None:
+def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
     """Draw the faces that are turned to the eye, the nearest last."""
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgb

@@ -33,6 +33,6 @@ def test_a_scene_shows_the_faces_turned_to_the_eye(
     assert drawing.EYE[0] > 0.0 > drawing.EYE[1] and drawing.EYE[2] > 0.0
     shown = keep_figures(monkeypatch)
     with picture(tmp_path / "cube.svg") as axes:
-        drawing.draw_solids(axes, [drawing.Solid(*box(np.ones(3)), "#808080")])
+        drawing.draw_solids(axes, [drawing.DrawnSolid(*box(np.ones(3)), "#808080")])
     ((faces,),) = [figure.axes[0].collections for figure in shown.values()]
     assert len(faces.get_paths()) == 3
