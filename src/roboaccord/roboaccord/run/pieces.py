@@ -15,7 +15,7 @@ from contextvars import Context, ContextVar
 from functools import partial
 from itertools import chain
 from multiprocessing import current_process
-from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, TypeVarTuple, cast
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.numerics.isolation import Crash, isolated
@@ -25,15 +25,24 @@ from roboaccord.scenario.user_code import users_code
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from roboaccord.run.results_file import ResultsFile
-
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
+
+
+class Store(Protocol):
+    """What keeps the results of pieces, by the key of each."""
+
+    def key(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> str: ...
+    def __contains__(self, key: str) -> bool: ...
+    def __getitem__(self, key: str) -> object: ...
+    def add(self, key: str, result: object) -> None: ...
+    def close(self) -> None: ...
+
 
 CONNECTING = 10.0  # s, to a scheduler
 
 _client: ContextVar[Client | None] = ContextVar("client", default=None)
-_file: ContextVar[ResultsFile | None] = ContextVar("file", default=None)
+_file: ContextVar[Store | None] = ContextVar("file", default=None)
 _one = threading.Lock()  # engines are not made for threads, of which a worker may have several
 
 
@@ -119,7 +128,7 @@ def _isolate(
 
 
 @contextmanager
-def kept_in(file: ResultsFile) -> Iterator[None]:
+def kept_in(file: Store) -> Iterator[None]:
     """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
     token = _file.set(file)
     try:

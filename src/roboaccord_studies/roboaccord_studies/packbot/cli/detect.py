@@ -17,7 +17,6 @@ from roboaccord.cli import (
     counted,
     file_line,
     in_pieces,
-    kept,
     results,
     tables_of,
 )
@@ -42,6 +41,7 @@ from roboaccord_studies.packbot.detection.study import (
     draw_delays,
 )
 from roboaccord_studies.packbot.detection.uncertainty import LARGEST
+from roboaccord_studies.results_file import kept
 
 
 @by_option("study", "minutes model-error engine seed out force cluster", "bag payload", "")
