@@ -23,7 +23,7 @@ from roboaccord.cli import (
 from roboaccord.contract import (
     AccordError,
     Kilograms,
-    Minutes,
+    Quantity,
     Ratio,
     by_option,
     to_json,
@@ -58,7 +58,9 @@ def detect_command(
         ),
     ] = 0,
     minutes: Annotated[
-        Minutes, typer.Option(min=0.0, help="Duration of the motion without failure in the study.")
+        float,
+        Quantity("min"),
+        typer.Option(min=0.0, help="Duration of the motion without failure in the study."),
     ] = 10.0,
     model_error: Annotated[
         Ratio,
