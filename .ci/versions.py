@@ -8,7 +8,13 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = {"roboaccord": "all,test", "packbot": "mesh,reference,test", "voxel_sphere": "mesh,test"}
+EXTRAS = {
+    "packbot": "mesh,reference,test",
+    "roboaccord": "all,test",
+    "roboaccord_files": "logs,page,parity,test",
+    "roboaccord_view": "ros,test",
+    "voxel_sphere": "mesh,test",
+}
 PACKAGES = [
     f"{path.parent}[{EXTRAS.get(path.parent.name, 'test')}]"
     for path in sorted(ROOT.glob("src/*/setup.py"))

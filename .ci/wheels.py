@@ -71,7 +71,7 @@ def main() -> None:
         assert found["verdict"] == "pass"
 
         snake = bare(top / "snake", str(wheels["roboaccord"]), str(wheels["roboaccord_snake"]))
-        done = json.loads(run("accord run snake serpenoid --json", snake))
+        done = json.loads(run("accord run snake serpenoid --json --out ran", snake))
         print("trajectory", done["trajectory_sha256"])
         cells = json.loads((ROOT / "examples/first_steps.ipynb").read_text())["cells"]
         code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
@@ -81,6 +81,12 @@ def main() -> None:
         run("accord new-robot machine --dir .", snake)
         run("pip install --quiet --no-deps ./machine", snake)
         run("accord run machine swing", snake)
+        run(
+            f"pip install --quiet {wheels['roboaccord_view']} {wheels['roboaccord_studies']}", snake
+        )
+        run("accord view ran/bag --gif snake.gif --fps 2", snake)
+        assert (snake / "snake.gif").stat().st_size
+        assert json.loads(run("accord snake gait --duration 2 --json", snake))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.engines.push import PushedSimulator
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
@@ -183,9 +182,10 @@ def test_a_proxy_delegates_every_public_member() -> None:
 def test_the_proxies_of_the_workspace_keep_it() -> None:
     """A perturbed and a pushed simulator hand over the faults, losses and parts of an engine."""
     pytest.importorskip("mujoco")
+    pushes = pytest.importorskip("roboaccord_view.push", reason="roboaccord_view is not installed")
     setup = Setup.of(load_scenario("snake", "snake", "serpenoid", []))
     late = wrap("mujoco", perturbations=[Perturbation("mujoco", "delay", 1.0)])
-    simulator = PushedSimulator(make_simulator(setup, late))
+    simulator = pushes.PushedSimulator(make_simulator(setup, late))
     assert len(simulator.parts()) == 1
     assert set(simulator.links) == {link.name for link in setup.tree.links} - {"world"}
     simulator.meter()

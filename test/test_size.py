@@ -58,7 +58,8 @@ def sizes() -> Counter[str]:
 
 def test_the_table_has_every_package_beside_the_ordered_workspace() -> None:
     beside = {name for name in PACKAGES if name.startswith("roboaccord_")} - {"roboaccord_ros"}
-    assert {*LIMITS} == {*beside, ORDERED, "all packages", "tests"}
+    """One that is listed may be away."""
+    assert {*LIMITS} >= {*beside, ORDERED, "all packages", "tests"}
 
 
 @pytest.mark.parametrize("name", LIMITS)

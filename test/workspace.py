@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +86,28 @@ def make_python(folder: Path) -> Path:
     found = next(folder.glob("lib/python3*/site-packages"))
     others = [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
     (found / "libraries.pth").write_text("\n".join(others) + "\n", encoding="utf-8")
+    return folder / "bin" / "python"
+
+
+def python_without(away: Collection[str], root: Path, folder: Path) -> Path:
+    """Make a virtual environment with the packages of `root` but some; return its Python.
+
+    It has links to this environment's libraries, and what these packages add by entry points.
+    """
+    succeed(call([sys.executable, "-m", "venv", "--without-pip", folder], folder.parent))
+    site = next(folder.glob("lib/python3*/site-packages"))
+    others = [Path(path) for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    for path in (path for other in others for path in other.iterdir()):
+        name = path.name.partition("-")[0]
+        package = name if name in PACKAGES else name.removeprefix("roboaccord_")
+        ours = name.startswith("__editable__") or path.name in PACKAGES or package in away
+        if not ours and not (site / path.name).exists():
+            (site / path.name).symlink_to(path)
+    for path in Path(sys.prefix, "lib").iterdir():  # of wheels of ROS
+        if not (folder / "lib" / path.name).exists():
+            (folder / "lib" / path.name).symlink_to(path)
+    for name in {*PACKAGES} - {*away}:
+        (site / name).symlink_to(root / "src" / name / name)
     return folder / "bin" / "python"
 
 

@@ -114,7 +114,8 @@ class Group(TyperGroup):
             return name, found, others
         hint = did_you_mean(name, self.list_commands(ctx))
         full = ".".join(filter(None, [self.owner, name]))
-        raise AccordError(lacking("commands", full, name) or f"No such command '{name}'{hint}")
+        line = lacking("commands", full, name) or lacking("robots", full.replace("-", "_"), name)
+        raise AccordError(line or f"No such command '{name}'{hint}")
 
 
 def _is_robot(name: str) -> bool:
