@@ -19,6 +19,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -37,7 +38,6 @@ from roboaccord.description.yaml_files import read_yaml
 from roboaccord.engines.formats import read_robot
 from roboaccord.gazebo.check import check_file
 from roboaccord.robots.controllers import read_trajectory_file
-from roboaccord.run.results_file import ResultsFile
 from voxel_sphere.terrain.slices import read_volume
 
 MEMORY = 8 << 30  # bytes of address space
@@ -81,8 +81,10 @@ def spoilt(named: str, whole: str, text: str, read: Callable[[Path], Any], **mor
 
 
 def results(path: Path) -> None:
-    """Open a study's results, which were another study's."""
-    ResultsFile(path, {}).close()
+    """Open a study's results, which were another study's; refused where no package has studies."""
+    if not find_spec("roboaccord_studies"):
+        raise AccordError("there are no studies")
+    import_module("roboaccord_studies.results_file").ResultsFile(path, {}).close()
 
 
 def in_folder(read: Callable[[Path], Any]) -> Callable[[Path], Any]:

@@ -147,7 +147,7 @@ def test_a_signal_ends_a_study_with_its_processes(words, number, tmp_path):
     "work",
     [
         "from roboaccord.run.pieces import run_pieces as run; run(time.sleep, [(600,)] * 2)",
-        "from roboaccord.run.pieces import run_isolated as run;"
+        "from roboaccord.numerics.isolation import isolated as run;"
         "[*run(time.sleep, [(600,)] * 2, timeout=999)]",
     ],
 )

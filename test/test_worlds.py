@@ -24,7 +24,6 @@ from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.shipped import setups_in_gazebo
 from roboaccord.gazebo.tool import schema_folder, sdformat_problems, sdformat_tool
 from roboaccord.scenario.setup import find_robot, robot_names
-from roboaccord_ros.shared.files import Show
 from workspace import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -109,7 +108,7 @@ def test_a_robot_in_its_world_has_its_joints_and_moves_by_the_command_at_the_top
     server = gazebo(path)
     try:
         names = {joint["name"] for joint in reported("joint_state").get("joint", [])}
-        assert names - {*LEVEL} == set(Show.of(robot).setup.joints)
+        assert names - {*LEVEL} == set(setups_in_gazebo(robot)[0].joints)
         first, end = place(), time.monotonic() + 60
         subprocess.run(["bash", "-c", command], timeout=60, check=True)
         while max(abs(a - b) for a, b in zip(place(), first, strict=True)) < 0.01:

@@ -34,8 +34,8 @@ from rich.table import Table
 from roboaccord.cli.console import log, make_table, out, progress
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.pieces import kept_in, run_pieces
-from roboaccord.run.results_file import ResultsFile
 from roboaccord.run.versions import software
+from roboaccord_studies.results_file import ResultsFile
 from sites import Mutant, find_mutants, modules, parses
 from trees import HERE, ROOT, Server, copies, serving
 

@@ -1,124 +1,17 @@
-"""Studies in pieces: a file that goes on where one was ended, whoever does the work."""
+"""Studies in pieces: who does the work, and with which software."""
 
 from __future__ import annotations
 
 import math
 import os
 import sys
-import time
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from io import BytesIO
-from pathlib import Path
 from pickle import dumps
 
-import numpy as np
 import pytest
-from roboaccord.cli.pieces import Pieces, kept
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault
-from roboaccord.run import results_file, versions
-from roboaccord.run.output import write_text
-from roboaccord.run.pieces import _remote, kept_in, run_pieces
-from roboaccord.run.results_file import DataUnpickler, ResultsFile
+from roboaccord.run import versions
+from roboaccord.run.pieces import _remote, run_pieces
 from roboaccord.run.versions import code_digest, software
-
-CALLS = [(i,) for i in range(6)]
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """A class of no package of the workspace."""
-
-    x: float
-
-
-def work(i: int, path: Path | None = None) -> tuple[int, float]:
-    """Take longer for the first pieces, so that they are finished in another order."""
-    if path:
-        path.joinpath(str(i)).touch()
-    time.sleep(0.01 * (6 - i) if i % 2 == 0 else 0.0)
-    return i, math.sqrt(i) if i else math.nan
-
-
-def nested() -> float:
-    return sum(root for _, root in run_pieces(work, [(1,), (4,)], threads=True, workers=1))
-
-
-def keep(path: Path, **parameters: object) -> AbstractContextManager[None]:
-    return kept_in(ResultsFile(path, {"study": "accord study", "parameters": parameters}))
-
-
-@pytest.mark.parametrize(
-    "value",
-    [
-        None, -0.0, "name", [1, [2.5]], (1, (2, "x")), {"a": 1, (0, 1): 2.0}, 1 - 2j,
-        frozenset({(1, 2), (0, 3)}), np.arange(6.0).reshape(2, 3), np.float32(0.1),
-        Fault("pan", "frozen", 0.25),
-    ],
-)  # fmt: skip
-def test_a_file_loses_nothing(value, tmp_path):
-    """Value and type come back; pieces of a process of another version of NumPy, too."""
-    for _ in range(2):
-        with keep(tmp_path / "study.jsonl"):
-            (again,) = run_pieces(given_back, [(value,)], threads=True)
-    assert type(again) is type(value)
-    assert np.array_equal(again, value) if isinstance(value, np.ndarray) else again == value
-    assert len((tmp_path / "study.jsonl").read_text().splitlines()) == 2
-
-
-def given_back(value: object) -> object:
-    return value
-
-
-def test_a_file_makes_no_objects_but_data():
-    """Neither functions, nor classes that are not data, nor those of other packages."""
-    for value in (os.system, write_text, ResultsFile, Elsewhere(1.0), Path("x")):
-        with pytest.raises(ValueError, match="is no data"):
-            DataUnpickler(BytesIO(dumps(value))).load()
-
-
-def test_a_study_goes_on_where_it_was_killed(tmp_path):
-    """Of four lines the last is cut; only what is missing is done again."""
-    path, done = tmp_path / "study.jsonl", tmp_path / "done"
-    calls = [(i, done) for i in range(6)]
-    done.mkdir()
-    with keep(path):
-        found = run_pieces(work, calls, threads=True)
-    path.write_bytes(b"\n".join(path.read_bytes().splitlines()[:5])[:-20])
-    for file in done.iterdir():
-        file.unlink()
-    seen: list[tuple[int, float]] = []
-    with keep(path):
-        again = run_pieces(work, calls, threads=True, done=seen.append)
-    assert repr(again) == repr(found) and sorted(i for i, _ in seen) == [*range(6)]
-    assert len([*done.iterdir()]) == 3
-    assert len(path.read_text().splitlines()) == 1 + len(calls)
-
-
-def test_a_file_of_another_study_is_refused_and_kept(tmp_path, monkeypatch):
-    path = tmp_path / "study.jsonl"
-    with keep(path, seed=0):
-        run_pieces(work, CALLS, threads=True)
-    before = path.read_bytes()
-    with pytest.raises(AccordError, match="of another study, or of other software"):
-        keep(path, seed=1)
-    with monkeypatch.context() as patched:
-        patched.setattr(results_file, "software", lambda: {"code": "0"})
-        with pytest.raises(AccordError, match="of another study, or of other software"):
-            keep(path, seed=0)
-    with keep(path, seed=0), pytest.raises(AccordError, match="in use by another"):
-        keep(path, seed=0)
-    assert path.read_bytes() == before
-    other = tmp_path / "letter"
-    for letter in ("Dear Sir,\n", "Dear Sir,"):
-        other.write_text(letter)
-        with pytest.raises(AccordError, match="of another study"):
-            keep(other)
-        assert other.read_text() == letter
-    for place in (Path("/dev/zero"), tmp_path):
-        with pytest.raises(AccordError, match=r"not a regular file|Is a directory"):
-            keep(place)
 
 
 @pytest.mark.parametrize("folder", ["config", "meshes", "scenarios", "urdf"])
@@ -132,24 +25,6 @@ def test_the_digest_tells_changed_files_from_the_same(tmp_path, monkeypatch, fol
         file.write_text(text)
         found.append(code_digest())
     assert found[0] == found[2] != found[1]
-
-
-def test_a_command_keeps_its_pieces_in_its_folder(tmp_path):
-    """With more of what grows it goes on; with other parameters it does not."""
-    for seed, targets in ((0, 1), (0, 2), (1, 2)):
-        given = {"cluster": "", "seed": seed, "targets": targets, "folder": tmp_path}
-        with Pieces(grows=("targets",)).running("recover", given):
-            refuses = pytest.raises(AccordError, match="another study") if seed else nullcontext()
-            with refuses, kept(tmp_path):
-                run_pieces(work, CALLS[:targets], threads=True)
-    assert len((tmp_path / "study.jsonl").read_text().splitlines()) == 3
-
-
-def test_pieces_of_pieces_are_not_kept(tmp_path):
-    """Else the file would depend on whether a piece ran in this process."""
-    with keep(tmp_path / "study"):
-        assert run_pieces(nested, [()], workers=1) == [3.0]
-    assert len((tmp_path / "study").read_text().splitlines()) == 2
 
 
 def test_pieces_are_run_in_processes_unless_threads_will_do():

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 from rich.table import Table
 from roboaccord.cli.rendering import lines_of, tables_of, text_of
 from roboaccord.contract.results import IF_ANY, INLINE, Json, Quantity, quantities, to_json
-from roboaccord.run.output import write_table
 
 
 @dataclass(frozen=True)
@@ -66,9 +64,3 @@ def test_a_value_is_shown_by_its_quantity() -> None:
     assert text_of(np.array([1.0, 2.0]), metre) == "1.00, 2.00"
     assert text_of(1.5 - 0.5j, metre) == "1.50-0.50i"
     assert text_of(math.pi, Quantity("rad", form=".1f", shown="deg")) == "180.0"
-
-
-def test_csv_has_units_in_its_head_and_every_digit(tmp_path: Path) -> None:
-    write_table(tmp_path / "found.csv", [Found(0.1 + 0.2, Place(0.0))], "mass", "heavy")
-    lines = (tmp_path / "found.csv").read_text().splitlines()
-    assert lines == ["mass [kg],heavy", "0.30000000000000004,False"]

@@ -21,8 +21,6 @@ from roboaccord.contract.files import drafting, writing
 from roboaccord.gazebo.form import write_squared
 from roboaccord.run import output
 from roboaccord.run.output import make_folder, write_text
-from roboaccord.run.pieces import kept_in
-from roboaccord.run.results_file import ResultsFile
 from rosbags.rosbag2 import StoragePlugin
 
 Made = list[Path]
@@ -41,26 +39,6 @@ def precious(tmp_path: Path) -> Path:
     path.parent.mkdir()
     path.write_text("{}")
     return path
-
-
-def finish(path: Path) -> None:
-    """Keep a piece."""
-    with kept_in(file := ResultsFile(path, {})):
-        file.add(file.key(abs, (1,)), 1)
-
-
-@pytest.mark.parametrize("kind", ["symbolic", "dangling", "hard"])
-def test_a_growing_file_is_no_link(kind: str, precious: Path, tmp_path: Path) -> None:
-    """Pieces are appended to a file of one name; an empty one would be taken for a new one."""
-    study = tmp_path / "study.jsonl"
-    precious.write_text("")
-    if kind == "hard":
-        study.hardlink_to(precious)
-    else:
-        study.symlink_to(precious if kind == "symbolic" else tmp_path / "outside" / "new")
-    with pytest.raises(AccordError, match=r"cannot (use|write) .* link"):
-        finish(study)
-    assert precious.read_text() == "" and [*precious.parent.iterdir()] == [precious]
 
 
 def test_a_draft_is_there_before_its_name_is_known(tmp_path: Path) -> None:

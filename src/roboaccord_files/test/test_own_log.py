@@ -17,10 +17,10 @@ from roboaccord.cli.main import run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Array
 from roboaccord.description.dynamics import TreeDynamics
-from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Tree
 from roboaccord_files.logs.check import check_log
 from roboaccord_files.logs.columns import assigned
+from roboaccord_files.logs.inverse import inverse_dynamics
 from roboaccord_files.logs.log import in_stretches, read_log
 from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.parameters import body_of

@@ -19,11 +19,10 @@ from roboaccord.scenario import Camera
 from roboaccord_view import annotations as notes
 from roboaccord_view.annotations import INK, MUTED, Ink
 from roboaccord_view.ground import Relief, draw_ground, draw_path, shade_ground
-from roboaccord_view.layers import Layers
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.options import FPS, SIZE, check
 from roboaccord_view.raster import OVERSAMPLING, Canvas, Mesh, Picture, Solid, finer, hidden
-from roboaccord_view.second import SecondRun
+from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
 
 MOST_BAND = 0.3  # of a picture's height that is kept for writing, above or below

@@ -18,7 +18,6 @@ HEAD = """\
 # Volume [m^3], centre [m] and second moments (mean of x x^T about the frame's origin) [m^2]
 # of meshes/*.obj, each in its own frame. Made of config/shapes.yaml by `accord packbot look
 # --shapes`; the xacro reads it."""
-MADE = "made of config/shapes.yaml by `accord packbot look --shapes`"
 SIDES = 12  # of a prism; its flats face along the axes
 
 

@@ -31,8 +31,6 @@ from roboaccord.numerics import axis_angle_matrix
 from packbot.model.parameters import JOINTS, PackbotParameters
 
 RIGHT = 0.5 * math.pi
-CAMERA = ("turret", "shoulder", "elbow1", "elbow2", "tilt", "pan")
-HAND = ("turret", "shoulder", "elbow1", "elbow2", "wrist")
 
 
 @dataclass(frozen=True)

@@ -46,14 +46,6 @@ if TYPE_CHECKING:
     from roboaccord.crosscheck.report import Report
 
 SHOWN = 10  # findings of the rules
-FINEST = 4  # physics steps of the table; --json has all
-WORDS = {
-    "within": ("within", "green"),
-    "outside": ("outside", "red"),
-    "not_judged": ("not judged", "yellow"),
-    "does_not_apply": ("does not apply", "default"),
-}
-COLOURS = {"pass": "green", "fail": "red", "undecided": "yellow"}
 
 
 class Profile(StrEnum):

@@ -172,15 +172,12 @@ def robot_commands(name: str) -> Command:
                 return added_command(f"{robot.name}.{name}")
             try:
                 place = robot.cli.get(name)
-                command = command_at(name, place, robot.name) if place else None
+                return command_at(name, place, robot.name) if place else None
             except ImportError as error:
                 raise AccordError(
                     f"the commands of {robot_name} need {error.name}{place_of(error)}: "
                     "accord doctor reports what to do"
                 ) from error
-            if command:
-                command.hidden = name in robot.hidden
-            return command
 
         def list_commands(self, ctx: Context) -> list[str]:
             return [*robot.cli, *sorted(others)]
@@ -188,10 +185,7 @@ def robot_commands(name: str) -> Command:
         def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
             return self.load(cmd_name)
 
-    words = f"Commands of the robot {name}: {robot.summary}."
-    if robot.hidden:
-        words += f"\n\nMore, for single questions: {', '.join(robot.hidden)}."
-    return _group(RobotGroup, name, words)
+    return _group(RobotGroup, name, f"Commands of the robot {name}: {robot.summary}.")
 
 
 app = typer.Typer(

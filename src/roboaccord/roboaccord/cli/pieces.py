@@ -1,10 +1,10 @@
-"""Commands whose work is done in pieces: the option `--cluster`, and studies that resume."""
+"""Commands whose work is done in pieces: the option `--cluster`, and what names a study."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
 from enum import Enum
@@ -15,7 +15,7 @@ import typer
 
 from roboaccord.cli.options import marked
 from roboaccord.contract.results import Json, to_json
-from roboaccord.run.pieces import kept_in, on_cluster
+from roboaccord.run.pieces import on_cluster
 
 R = TypeVar("R")
 P = ParamSpec("P")
@@ -30,10 +30,10 @@ Cluster = Annotated[
         "of this machine.",
     ),
 ]
-FILE = "study.jsonl"
 NO_FIGURE = {"cluster", "out", "folder", "force", "plot", "torques"}
 
-_study: ContextVar[Mapping[str, Json]] = ContextVar("study")
+study_in_force: ContextVar[Mapping[str, Json]] = ContextVar("study")
+"""The command that runs and its parameters, by which a file of its pieces is known."""
 
 
 @dataclass(frozen=True)
@@ -57,21 +57,14 @@ class Pieces:
         """Do the work of a command that was given these values by its options."""
         apart = {*NO_FIGURE, *self.grows}
         study = {name: value for name, value in given.items() if name not in apart}
-        token = _study.set({"study": f"accord {command}", "parameters": to_json(study)})
+        token = study_in_force.set({"study": f"accord {command}", "parameters": to_json(study)})
         try:
             with on_cluster(str(cluster)) if (cluster := given["cluster"]) else nullcontext():
                 yield
         finally:
-            _study.reset(token)
+            study_in_force.reset(token)
 
 
 def in_pieces(*, grows: tuple[str, ...] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose work is done by `run_pieces`."""
     return marked("pieces", Pieces(grows))
-
-
-def kept(folder: Path) -> AbstractContextManager[None]:
-    """Keep the pieces of the command that runs in its folder, and go on from those there."""
-    from roboaccord.run.results_file import ResultsFile
-
-    return kept_in(ResultsFile(folder / FILE, _study.get()))

@@ -1,4 +1,4 @@
-"""Results whose fields carry unit and meaning, as lines and tables; `write_table` makes CSV."""
+"""Results whose fields carry unit and meaning, as lines and tables."""
 
 from __future__ import annotations
 

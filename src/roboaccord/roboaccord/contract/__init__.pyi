@@ -65,7 +65,6 @@ from .results import Json as Json
 from .results import Kilograms as Kilograms
 from .results import Metres as Metres
 from .results import MetresPerSecond as MetresPerSecond
-from .results import Minutes as Minutes
 from .results import NewtonMetres as NewtonMetres
 from .results import Quantity as Quantity
 from .results import Radians as Radians

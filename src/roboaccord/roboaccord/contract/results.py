@@ -55,7 +55,6 @@ SCALES = {
 Word = Annotated[str, Quantity("", form="s")]
 Ratio = Annotated[float, Quantity("1")]
 Seconds = Annotated[float, Quantity("s")]
-Minutes = Annotated[float, Quantity("min")]
 Hertz = Annotated[float, Quantity("Hz")]
 Metres = Annotated[float, Quantity("m")]
 MetresPerSecond = Annotated[float, Quantity("m/s")]

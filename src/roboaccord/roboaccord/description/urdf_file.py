@@ -7,7 +7,7 @@ import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
@@ -53,23 +53,6 @@ class UrdfFile:
     packages: Mapping[str, Path] = field(default_factory=lambda: NO_PACKAGES)
     notes: tuple[str, ...] = ()
     made: frozenset[str] = frozenset()
-
-    @property
-    def expanded(self) -> bool:
-        """Whether the text is not that of the file, but was made from it."""
-        return self.path.suffix == ".xacro" or bool(self.notes)
-
-    def shipped(self) -> bytes:
-        """Return the file byte for byte; of a xacro file, or standard input, its text."""
-        if is_file(self.path):
-            data = read_bytes(self.path, LARGEST)
-            if _plain(_decode(data)) == self.text:
-                return data.lstrip()
-        return self.text.encode()
-
-    def changed(self, data: bytes) -> UrdfFile:
-        """Return the robot with another text."""
-        return replace(self, text=_plain(_decode(data)))
 
     def resolved(self) -> str:
         """Return the URDF with absolute paths for the meshes that are found."""
@@ -171,7 +154,7 @@ def read_text(path: Path, packages: Mapping[str, Path], arguments: Mapping[str, 
         sys.stdin.buffer.read(LARGEST + 1) if path == STANDARD_INPUT else read_bytes(path, LARGEST)
     )
     path = path.absolute()
-    text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else _decode(data)
+    text = expand_apart(path, packages, arguments) if path.suffix == ".xacro" else decode_xml(data)
     if len(text) > LARGEST:
         raise AccordError(f"{path.name} is larger than {LARGEST // 1_000_000} MB")
     return text
@@ -193,7 +176,7 @@ def check_urdf(
     Raises:
         AccordError: if it is not XML or holds no robot.
     """
-    path, text = path.absolute(), _plain(text)
+    path, text = path.absolute(), plain_xml(text)
     try:
         top = ET.fromstring(text)
         ET.tostring(top)  # elements too deep in each other end in a recursion
@@ -235,7 +218,7 @@ def robot_name(path: Path) -> str:
     Raises:
         AccordError: if the file cannot be read.
     """
-    found = TITLE.search(_decode(read_bytes(path, LARGEST)))
+    found = TITLE.search(decode_xml(read_bytes(path, LARGEST)))
     name = found[1] if found else path.name.partition(".")[0]
     word = re.sub(r"[^A-Za-z0-9]+", "_", name[:LONGEST_NAME]).strip("_") or "robot"
     return word if word[0].isalpha() else f"robot_{word}"
@@ -276,12 +259,12 @@ def _link_names(top: ET.Element) -> Iterator[tuple[ET.Element, str]]:
         yield link, "name"
 
 
-def _plain(text: str) -> str:
+def plain_xml(text: str) -> str:
     """Return XML without a default namespace, and without blanks before its declaration."""
     return NAMESPACE.sub(r"\1", LEADING.sub(r"\2\1", text, count=1), count=1)
 
 
-def _decode(data: bytes) -> str:
+def decode_xml(data: bytes) -> str:
     """Return the text of XML in the encoding that it declares, UTF-8 mostly."""
     try:
         return data.decode("utf-8-sig")

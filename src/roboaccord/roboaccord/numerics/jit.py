@@ -10,8 +10,7 @@ import functools
 import importlib.util
 import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
@@ -60,20 +59,6 @@ def for_kernels(array: NDArray[Any]) -> NDArray[Any]:
     are Python's: they raise ZeroDivisionError.
     """
     return array if COMPILES else memoryview(array)  # type: ignore[return-value,arg-type]
-
-
-@contextmanager
-def interpreting() -> Iterator[None]:
-    """Let processes that are started interpret kernels: a short job is done before numba loads."""
-    before = os.environ.get(DISABLED)
-    os.environ[DISABLED] = "1"
-    try:
-        yield
-    finally:
-        if before is None:  # any other value would have numba read its settings anew
-            del os.environ[DISABLED]
-        else:
-            os.environ[DISABLED] = before
 
 
 class Kernel(Generic[P, R]):

@@ -5,18 +5,13 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from roboaccord.contract.results import Json, to_json
-from roboaccord.contract.state import Array
 from roboaccord.report.curves import axis, colour_of
-from roboaccord.report.drawing import legend, picture
-from roboaccord.run.output import write_columns
 
 if TYPE_CHECKING:
     from roboaccord.run.sweep import Study
@@ -116,43 +111,6 @@ class Still:
     def files(self) -> list[Path]:
         """Picture and numbers."""
         return [self.path, *([self.data] if self.data else [])]
-
-
-@dataclass(frozen=True)
-class Curve:
-    """Hold a curve: its name in the legend and in the table, its points, colour and line."""
-
-    label: str
-    column: str
-    x: Array
-    y: Array
-    colour: str
-    line: str = "-"
-
-
-def write_curves(
-    still: Still, first: str, curves: Sequence[Curve], xlabel: str, ylabel: str, columns: int = 4
-) -> Still:
-    """Write a figure of curves as SVG and CSV.
-
-    Args:
-        still: with the picture's path.
-        first: heading of the table's first column, the first curve's abscissae.
-        curves: those that are longer are cut in the table, and shorter ones filled with NaN.
-        xlabel, ylabel: of the axes.
-        columns: of the legend.
-    """
-    table = {first: curves[0].x}
-    with picture(still.path) as axes:
-        for each in curves:
-            axes.plot(each.x, each.y, color=each.colour, ls=each.line, label=each.label)
-            missing = np.full(max(0, len(table[first]) - len(each.y)), np.nan)
-            table[each.column] = np.concatenate([each.y[: len(table[first])], missing])
-        axes.set(xlabel=xlabel, ylabel=ylabel)
-        legend(axes, columns)
-    data = still.path.with_suffix(".csv")
-    write_columns(data, table)
-    return replace(still, data=data)
 
 
 def render_plots(

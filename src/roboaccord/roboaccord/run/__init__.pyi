@@ -24,7 +24,6 @@ from .metrics import work_of as work_of
 from .output import make_folder as make_folder
 from .output import write_columns as write_columns
 from .output import write_rows as write_rows
-from .output import write_table as write_table
 from .output import write_text as write_text
 from .pieces import run_pieces as run_pieces
 from .runner import Run as Run

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import check_inside, writing
-from roboaccord.contract.results import Json, quantities
+from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+    pass
 
 
 def make_folder(top: Path, inside: Path | str = "") -> Path:
@@ -76,23 +76,6 @@ def write_rows(path: Path, head: Sequence[str], rows: Iterable[Sequence[Json]]) 
         writer = csv.writer(file)
         writer.writerow(head)
         writer.writerows(rows)
-
-
-def write_table(path: Path, rows: Sequence[DataclassInstance], *names: str) -> None:
-    """Write quantities of results as CSV with every digit, and with units in the head.
-
-    Args:
-        path: of the file.
-        rows: results of one class.
-        names: of the fields and properties to write; all quantities by default.
-
-    Raises:
-        AccordError: as `write_text`.
-    """
-    known = quantities(type(rows[0]))
-    units = {name: known[name].unit for name in names or known}
-    head = [f"{name} [{unit}]" if unit else name for name, unit in units.items()]
-    write_rows(path, head, ([getattr(row, name) for name in units] for row in rows))
 
 
 def write_columns(path: Path, table: Mapping[str, Array | NDArray[np.int64]]) -> None:

@@ -12,28 +12,35 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from contextvars import Context, ContextVar
-from functools import partial
 from itertools import chain
-from multiprocessing import current_process
-from typing import TYPE_CHECKING, TypeVar, TypeVarTuple, cast
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, TypeVarTuple, cast
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.machine import cores, end_with, safe_path
 from roboaccord.scenario.user_code import users_code
 
 if TYPE_CHECKING:
     from distributed import Client, Future
 
-    from roboaccord.run.results_file import ResultsFile
-
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
+
+class Store(Protocol):
+    """What keeps the results of pieces, by the key of each."""
+
+    def key(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> str: ...
+    def __contains__(self, key: str) -> bool: ...
+    def __getitem__(self, key: str) -> object: ...
+    def add(self, key: str, result: object) -> None: ...
+    def close(self) -> None: ...
+
+
 CONNECTING = 10.0  # s, to a scheduler
 
-_client: ContextVar[Client | None] = ContextVar("client", default=None)
-_file: ContextVar[ResultsFile | None] = ContextVar("file", default=None)
+cluster: ContextVar[Client | None] = ContextVar("client", default=None)
+"""The Dask cluster in force, by `on_cluster`."""
+_file: ContextVar[Store | None] = ContextVar("file", default=None)
 _one = threading.Lock()  # engines are not made for threads, of which a worker may have several
 
 
@@ -80,46 +87,13 @@ def _run(
     threads: bool,
     workers: int | None,
 ) -> Iterator[tuple[int, T]]:
-    if client := _client.get():
-        return _on_dask(client, function, calls, threads)
+    if client := cluster.get():
+        return on_workers(client, function, calls, threads)
     return _here(function, calls, threads, min(workers or cores(), len(calls)))
 
 
-def run_isolated(
-    function: Callable[[*Ts], T],
-    arguments: Iterable[tuple[*Ts]],
-    *,
-    timeout: float,
-    cpu: float = 0.0,
-) -> Iterator[tuple[int, T | Crash]]:
-    """Yield number and result of pieces as they are done, each in a process that may crash.
-
-    No file keeps them.
-
-    Args:
-        function, arguments: as of `run_pieces`.
-        timeout, cpu: as of `isolated`.
-    """
-    calls = dict(enumerate(arguments))
-    if client := _client.get():
-        alone: Callable[..., T | Crash] = partial(_isolate, function, timeout, cpu)
-        yield from _on_dask(client, alone, calls, False)  # type: ignore[arg-type]
-    else:
-        yield from isolated(function, [*calls.values()], timeout=timeout, cpu=cpu)
-
-
-def _isolate(
-    function: Callable[[*Ts], T], timeout: float, cpu: float, *arguments: *Ts
-) -> T | Crash:
-    """Do a piece in a process of its own, which Dask's workers by default must not have."""
-    current_process().daemon = False
-    found: T | Crash
-    ((_, found),) = isolated(function, [arguments], timeout=timeout, cpu=cpu, workers=1)
-    return found
-
-
 @contextmanager
-def kept_in(file: ResultsFile) -> Iterator[None]:
+def kept_in(file: Store) -> Iterator[None]:
     """Keep what `run_pieces` finishes in a file, and go on from what it holds."""
     token = _file.set(file)
     try:
@@ -148,11 +122,11 @@ def on_cluster(address: str) -> Iterator[None]:
     except (OSError, ValueError, TypeError, RuntimeError) as error:
         reason = str(error).partition("\n")[0]
         raise AccordError(f"no Dask scheduler at {address}: {reason}") from None
-    token = _client.set(client)
+    token = cluster.set(client)
     try:
         yield
     finally:
-        _client.reset(token)
+        cluster.reset(token)
         client.close()
 
 
@@ -185,9 +159,10 @@ def _numbered(i: int, function: Callable[[*Ts], T], call: tuple[*Ts]) -> tuple[i
         return i, Context().run(function, *call)
 
 
-def _on_dask(
+def on_workers(
     client: Client, function: Callable[[*Ts], T], calls: Mapping[int, tuple[*Ts]], threads: bool
 ) -> Iterator[tuple[int, T]]:
+    """Yield number and result of pieces as the workers of a cluster do them."""
     from cloudpickle import dumps
     from distributed import as_completed
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -91,7 +91,6 @@ class Robot(ABC):
             cross-check compares; none where its own law is kept.
         cli: commands that `accord ROBOT` has, by name: `module:function`, returning a
             `roboaccord.cli.command.Result`.
-        hidden: those of them that the help only names, for single questions.
     """
 
     name: str
@@ -107,7 +106,6 @@ class Robot(ABC):
     switches: Mapping[str, bool] = NOTHING
     contact_shapes: Mapping[str, Mapping[str, Any]] = NOTHING
     cli: Mapping[str, str] = NOTHING
-    hidden: Collection[str] = ()
 
     def __init__(self) -> None:
         self.package = self.package or self.name

@@ -6,7 +6,6 @@ from .joints import JointFriction as JointFriction
 from .joints import StopWatch as StopWatch
 from .joints import frozen as frozen
 from .joints import hold as hold
-from .joints import measured as measured
 from .losses import CHANNELS as CHANNELS
 from .losses import DAMPING as DAMPING
 from .losses import FRICTION as FRICTION

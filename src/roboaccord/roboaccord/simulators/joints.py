@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from roboaccord.contract.errors import AccordError
-from roboaccord.contract.fault import Fault, check_joint, fault_of
+from roboaccord.contract.fault import Fault, check_joint
 from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.contract.trajectory import Event
 from roboaccord.description.tree import Tree
 from roboaccord.numerics.complementarity import solve_in_box
 from roboaccord.numerics.jit import kernel
@@ -266,18 +266,6 @@ class JointFaults:
     def is_news(self, fault: Fault) -> bool:
         """Return whether a joint fails in the motion, and had not failed before its start."""
         return fault.time > self._since - _ROUND_OFF
-
-
-def measured(motion: Trajectory) -> tuple[Array, Array]:
-    """Return angles and rates (k, n) as the encoders had them, by the faults among the events."""
-    faults = [fault for fault in map(fault_of, motion.events) if fault]
-    kept = JointFaults(faults, motion.joints, motion.joints)
-    states = list[RobotState]()
-    for i in range(len(motion)):
-        states.append(kept.seen(motion.state(i)).measured)
-        for _ in kept.due(motion.state(i)):
-            pass
-    return np.array([state.q for state in states]), np.array([state.qd for state in states])
 
 
 class _Gap:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.hypotheses import Hypothesis
-from roboaccord.description.inverse import inverse_dynamics
 from roboaccord.description.tree import Joint, Link, Tree
 from roboaccord.numerics.rotations import axis_angle_matrix
+
+from roboaccord_files.logs.inverse import inverse_dynamics
 
 PROBE = 1e-5
 SPEEDS = (0.003, 0.01, 0.03, 0.1)  # rad/s or m/s: below which dry friction falls to 0

@@ -23,8 +23,8 @@ from functools import cached_property
 
 import numpy as np
 from roboaccord.contract.state import Array
-from roboaccord.description.inverse import add_efforts, inverse_dynamics, link_motions
 
+from roboaccord_files.logs.inverse import add_efforts, inverse_dynamics, link_motions
 from roboaccord_files.logs.log import Log
 from roboaccord_files.logs.noise import noise_of
 from roboaccord_files.logs.parameters import PROBE, DynamicParameters

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing import current_process
 from pathlib import Path
+from typing import TypeVar, TypeVarTuple
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.numerics.isolation import Crash, hearing
+from roboaccord.numerics.isolation import Crash, hearing, isolated
 from roboaccord.numerics.jit import is_disabled
-from roboaccord.run.pieces import run_isolated
+from roboaccord.run.pieces import cluster, on_workers
 
 from roboaccord_files.parity.answers import Answer, engine_parity, unread
 from roboaccord_files.parity.apart import load_shipped
@@ -26,6 +29,9 @@ from roboaccord_files.parity.result import (
 from roboaccord_files.repair.find import find_traps
 from roboaccord_files.repair.trap import Flaw
 from roboaccord_files.rules.find import findings
+
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 TIMEOUT = 60.0  # s of processor time, of one robot in one engine
 WAITING = 20.0  # times that by the clock, for that time on a busy machine
@@ -127,6 +133,39 @@ def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOpti
         words = (*bare.words, *whole.words)
         found[name] = engine_parity(name, bare.answer, whole.answer, words, options)
     return replace(robot, engines=found)
+
+
+def run_isolated(
+    function: Callable[[*Ts], T],
+    arguments: Iterable[tuple[*Ts]],
+    *,
+    timeout: float,
+    cpu: float = 0.0,
+) -> Iterator[tuple[int, T | Crash]]:
+    """Yield number and result of pieces as they are done, each in a process that may crash.
+
+    No file keeps them.
+
+    Args:
+        function, arguments: as of `run_pieces`.
+        timeout, cpu: as of `isolated`.
+    """
+    calls = dict(enumerate(arguments))
+    if client := cluster.get():
+        alone: Callable[..., T | Crash] = partial(_isolate, function, timeout, cpu)
+        yield from on_workers(client, alone, calls, False)  # type: ignore[arg-type]
+    else:
+        yield from isolated(function, [*calls.values()], timeout=timeout, cpu=cpu)
+
+
+def _isolate(
+    function: Callable[[*Ts], T], timeout: float, cpu: float, *arguments: *Ts
+) -> T | Crash:
+    """Do a piece in a process of its own, which Dask's workers by default must not have."""
+    current_process().daemon = False
+    found: T | Crash
+    ((_, found),) = isolated(function, [arguments], timeout=timeout, cpu=cpu, workers=1)
+    return found
 
 
 def _compile() -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from roboaccord.door import arguments as common
 from roboaccord.engines import default_names, spec
 from roboaccord.engines.formats import read_robot
 from roboaccord.engines.reading import Base
-from roboaccord.numerics.jit import interpreting
+from roboaccord.numerics.jit import DISABLED
 from roboaccord.scenario.files import NO_PACKAGES, load_scenario, scenario_names
 from roboaccord.scenario.setup import Setup, find_robot, robot_names
 
@@ -84,6 +85,20 @@ def parity(
         if repair:
             robots = write_repaired(files, robots, repair, chosen, options, done)
     return Parity(tuple(robots), chosen, datetime.now(UTC).date().isoformat(), command)
+
+
+@contextmanager
+def interpreting() -> Iterator[None]:
+    """Let processes that are started interpret kernels: a short job is done before numba loads."""
+    before = os.environ.get(DISABLED)
+    os.environ[DISABLED] = "1"
+    try:
+        yield
+    finally:
+        if before is None:  # any other value would have numba read its settings anew
+            del os.environ[DISABLED]
+        else:
+            os.environ[DISABLED] = before
 
 
 def choose_readers(names: Sequence[str], tell: Callable[[str], None]) -> dict[str, str]:

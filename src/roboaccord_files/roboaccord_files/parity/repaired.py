@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from roboaccord.contract.files import writing
+from roboaccord.contract.files import is_file, read_bytes, writing
 from roboaccord.description.tree import Tree
-from roboaccord.description.urdf_file import UrdfFile
+from roboaccord.description.urdf_file import LARGEST, UrdfFile, decode_xml, plain_xml
 from roboaccord.run.output import make_folder
 
 from roboaccord_files.parity.bench import Bench, ReadingOptions
@@ -48,10 +48,24 @@ def repair(file: UrdfFile, causes: Collection[str]) -> Repaired:
     needs = (
         f"needs your number: {t.needs} of {name}" for t in traps if t.needs for name in t.where
     )
-    data = file.shipped()
+    data = shipped(file)
     found = written(data, done)
     diff = unified(data, found, file.path.name)
     return Repaired(applied(data, found), diff, done, tuple(dict.fromkeys(needs)))
+
+
+def shipped(file: UrdfFile) -> bytes:
+    """Return a file byte for byte; of a xacro file, or standard input, its text."""
+    if is_file(file.path):
+        data = read_bytes(file.path, LARGEST)
+        if plain_xml(decode_xml(data)) == file.text:
+            return data.lstrip()
+    return file.text.encode()
+
+
+def changed(file: UrdfFile, data: bytes) -> UrdfFile:
+    """Return a robot with another text."""
+    return replace(file, text=plain_xml(decode_xml(data)))
 
 
 def body_of(tree: Tree) -> Body:
@@ -94,7 +108,7 @@ def write_repaired(
     }
     while left:
         texts = [repair(files[i], wanted[i]) for i in left]
-        again = [files[i].changed(text.data) for i, text in zip(left, texts, strict=True)]
+        again = [changed(files[i], text.data) for i, text in zip(left, texts, strict=True)]
         found, more = examine_all(again, engines, options, done), list[int]()
         for i, robot, text, file in zip(left, found, texts, again, strict=True):
             make_folder(targets[i].parent)

@@ -25,7 +25,7 @@ class Source:
     def __init__(self, file: UrdfFile) -> None:
         self.file = file
         self.top, self._lines = parse_lines(file.text)
-        self._expanded = file.expanded
+        self._expanded = file.path.suffix == ".xacro" or bool(file.notes)
 
     def line(self, element: ET.Element) -> int:
         """Return the line of an element; in a xacro file that of its name."""

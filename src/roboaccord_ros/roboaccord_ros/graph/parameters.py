@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
@@ -143,7 +142,6 @@ def setup_of(values: Values) -> Setup:
 
 
 NONE = "none"
-_log = logging.getLogger(__name__)
 
 
 def declare_faults(node: Node, setup: Setup) -> Setup:

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from roboaccord.report import (
-    AMBER,
-    BLUE,
-    INK,
-    PAGE,
-    RED,
-    SQUARE,
-    contour,
-    heat_map,
-    legend,
-    picture,
-)
+from roboaccord.report import AMBER, BLUE, INK, PAGE, RED, SQUARE, heat_map, legend, picture
 
+from roboaccord_studies.drawing import contour
 from roboaccord_studies.monkeybot.design import DesignMap, Robot
 from roboaccord_studies.monkeybot.level import Level
 from roboaccord_studies.monkeybot.stability import StabilityMap

@@ -23,19 +23,22 @@ from roboaccord.report import (
     RULE,
     SOFT,
     SQUARE,
-    Curve,
-    Solid,
     Still,
-    arrow,
     bare,
-    draw_solids,
     label_dots,
-    line,
     picture,
+)
+from roboaccord.scenario import Setup
+
+from roboaccord_studies.drawing import (
+    Curve,
+    DrawnSolid,
+    arrow,
+    draw_solids,
+    line,
     see,
     write_curves,
 )
-from roboaccord.scenario import Setup
 
 TIME = "time [s]"
 COLOURS = dict(zip(PITCHES, (BLUE, RED, GREEN), strict=True))
@@ -80,20 +83,20 @@ def write_figures(setup: Setup, runs: Mapping[str, Collapse], folder: Path) -> l
     ]
 
 
-def solids_of(setup: Setup, q: Array) -> list[Solid]:
+def solids_of(setup: Setup, q: Array) -> list[DrawnSolid]:
     """Return the hulls at the angles q (7,) [rad], and what stands around but the ground."""
     scene = Scene.parse(setup.urdf())
     origins, turns = scene.tree.forward(setup.joints, q, ORIGIN, IDENTITY)
     solids = [
-        Solid(s.vertices @ turns[s.link].T + origins[s.link], s.faces, _hex(s.colour))
+        DrawnSolid(s.vertices @ turns[s.link].T + origins[s.link], s.faces, _hex(s.colour))
         for s in scene.shapes
     ]
-    solids += [Solid(*solid, AROUND) for solid in stand_around(setup)]
+    solids += [DrawnSolid(*solid, AROUND) for solid in stand_around(setup)]
     return solids
 
 
 def _write_solids(
-    solids: list[Solid], folder: Path, number: str, title: str, caption: str
+    solids: list[DrawnSolid], folder: Path, number: str, title: str, caption: str
 ) -> Still:
     path = folder / f"figure_{number}.svg"
     with picture(path, SQUARE) as axes:
@@ -137,7 +140,9 @@ def write_hulls(setup: Setup, q: Array, folder: Path) -> Still:
     for number, shape in enumerate(read_collisions(setup.urdf())):
         hull, link = shape.hull, names.index(shape.link)
         place = hull.vertices @ turns[link].T + origins[link]
-        solids.append(Solid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)]))
+        solids.append(
+            DrawnSolid(place, facets(hull.vertices, hull.faces), HUES[number % len(HUES)])
+        )
     caption = f"{len(solids)} convex hulls, {sum(len(s.vertices) for s in solids)} vertices."
     return _write_solids(solids, folder, "3", "Packbot approximated by polyhedra", caption)
 

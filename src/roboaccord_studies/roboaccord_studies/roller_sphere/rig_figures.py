@@ -14,18 +14,16 @@ from roboaccord.report import (
     SOFT,
     SQUARE,
     Still,
-    arrow,
     bare,
-    draw_ball,
     label_dots,
     legend,
-    line,
     picture,
     pointer,
-    see,
 )
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
+
+from roboaccord_studies.drawing import arrow, draw_ball, line, see
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -17,14 +17,13 @@ from roboaccord.cli import (
     counted,
     file_line,
     in_pieces,
-    kept,
     results,
     tables_of,
 )
 from roboaccord.contract import (
     AccordError,
     Kilograms,
-    Minutes,
+    Quantity,
     Ratio,
     by_option,
     to_json,
@@ -42,6 +41,7 @@ from roboaccord_studies.packbot.detection.study import (
     draw_delays,
 )
 from roboaccord_studies.packbot.detection.uncertainty import LARGEST
+from roboaccord_studies.results_file import kept
 
 
 @by_option("study", "minutes model-error engine seed out force cluster", "bag payload", "")
@@ -58,7 +58,9 @@ def detect_command(
         ),
     ] = 0,
     minutes: Annotated[
-        Minutes, typer.Option(min=0.0, help="Duration of the motion without failure in the study.")
+        float,
+        Quantity("min"),
+        typer.Option(min=0.0, help="Duration of the motion without failure in the study."),
     ] = 10.0,
     model_error: Annotated[
         Ratio,

@@ -18,7 +18,6 @@ from roboaccord.cli import (
     Seed,
     counted,
     in_pieces,
-    kept,
     load_setup,
     results,
     tables_of,
@@ -27,6 +26,7 @@ from roboaccord.contract import Ratio, check_target, to_json
 
 from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.detection.uncertainty import LARGEST
+from roboaccord_studies.results_file import kept
 
 COUNTS = ("targets", "reachable", "recovered", "baseline", "disputed")
 

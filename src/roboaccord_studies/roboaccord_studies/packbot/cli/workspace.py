@@ -27,6 +27,7 @@ from roboaccord.contract import (
 )
 from roboaccord.scenario import Setup
 
+from roboaccord_studies import results_file
 from roboaccord_studies.packbot.cli.options import draws
 from roboaccord_studies.packbot.recovery.workspace import (
     ANGLES,
@@ -125,7 +126,7 @@ def workspace_command(
     setup = load_setup("packbot", "collapse", changes)
     measure = partial(kept, setup, poses=poses, seed=seed, sight=sight)
     if study:
-        with results(folder, "packbot_workspace", force=force) as place, pieces.kept(place):
+        with results(folder, "packbot_workspace", force=force) as place, results_file.kept(place):
             return Result(_study(measure, _cases(setup, JOINTS, angles), place))
     given = [parse_fault(text) for text in faults or ()]
     setup.failing(given)

@@ -16,9 +16,9 @@ import numpy as np
 from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
 from roboaccord.bag import BagRun
-from roboaccord.contract import AccordError, Array, Quantity, RobotState, fault_of
+from roboaccord.contract import AccordError, Array, Quantity, RobotState, Trajectory, fault_of
 from roboaccord.scenario import Setup
-from roboaccord.simulators import measured
+from roboaccord.simulators import JointFaults
 
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.probing import Doubt, Prober
@@ -143,3 +143,15 @@ def findings(run: BagRun, payload: float) -> Findings:
     faults = [replace(each, delay=each.time - began[each.joint]) for each in last]
     doubts = Prober(setup, payload).doubts(motion.q[-1], detector.open_explanations())
     return Findings(faults, doubts)
+
+
+def measured(motion: Trajectory) -> tuple[Array, Array]:
+    """Return angles and rates (k, n) as the encoders had them, by the faults among the events."""
+    faults = [fault for fault in map(fault_of, motion.events) if fault]
+    kept = JointFaults(faults, motion.joints, motion.joints)
+    states = list[RobotState]()
+    for i in range(len(motion)):
+        states.append(kept.seen(motion.state(i)).measured)
+        for _ in kept.due(motion.state(i)):
+            pass
+    return np.array([state.q for state in states]), np.array([state.qd for state in states])

@@ -30,7 +30,7 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.graph import names
-from roboaccord_ros.shared.files import Show, shared_files
+from roboaccord_view.shared.files import Show, shared_files
 
 pytestmark = pytest.mark.thorough
 

@@ -24,16 +24,16 @@ from roboaccord.contract import AccordError, drafting
 from roboaccord.description import read_yaml, share
 from roboaccord.run import make_folder
 from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
-
 from roboaccord_ros.graph import names
-from roboaccord_ros.shared.gazebo import (
+
+from roboaccord_view.shared.gazebo import (
     EMPTY,
     empty_world,
     robot_model,
     robot_world,
     terrain_models,
 )
-from roboaccord_ros.shared.layouts import foxglove, plotjuggler, rviz
+from roboaccord_view.shared.layouts import foxglove, plotjuggler, rviz
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Show:
         return cls(setups[0], tuple(setups[1:]))
 
 
-HEAD = resources.files("roboaccord_ros.shared").joinpath("robot.recorder.head")
+HEAD = resources.files("roboaccord_view.shared").joinpath("robot.recorder.head")
 LATCHED = {
     "durability": "transient_local",
     "history": "keep_last",

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
-
 from roboaccord.contract.state import Array
 from roboaccord.description.tree import Link, Tree
 from roboaccord.numerics.rotations import axis_angle_matrix

@@ -13,7 +13,6 @@ import numpy as np
 import yaml
 from roboaccord.contract import Json
 from roboaccord.scenario import Setup, View, start_view
-
 from roboaccord_ros.graph import names
 
 HALF = math.radians(22.5)  # half of the vertical field of view of RViz and of Foxglove
@@ -21,7 +20,7 @@ WIDE = math.atan(math.tan(HALF) * 16 / 9)  # half of the horizontal one, in a wi
 BASE = "base_link"  # the frame that both follow
 QUANTITIES = ("position", "velocity", "effort")
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#17becf", "#bcbd22", "#8c564b")
-TEMPLATES = files("roboaccord_ros.shared")
+TEMPLATES = files("roboaccord_view.shared")
 
 
 def _template(name: str, setup: Setup) -> str:

@@ -13,18 +13,20 @@ import io
 import json
 import pickle
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any
 
+from roboaccord.cli.pieces import study_in_force
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.files import open_growing
 from roboaccord.contract.results import Json
+from roboaccord.run.pieces import kept_in
 from roboaccord.run.versions import packages, software
 
-R = TypeVar("R")
-Ts = TypeVarTuple("Ts")
+FILE = "study.jsonl"
 NUMPY = {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"}
 """What pickles of arrays name."""
 
@@ -67,7 +69,7 @@ class ResultsFile:
         """Close the file."""
         self._file.close()
 
-    def key(self, function: Callable[[*Ts], R], arguments: tuple[*Ts]) -> str:
+    def key(self, function: Callable[..., object], arguments: tuple[Any, ...]) -> str:
         """Return the name of a piece."""
         named = getattr(function, "__qualname__", function)  # a partial function has no name
         return hashlib.sha256(pickle.dumps((named, arguments))).hexdigest()[:32]
@@ -81,7 +83,7 @@ class ResultsFile:
         except Exception as error:  # noqa: BLE001 - whatever bytes that were changed lead to
             raise AccordError(f"{self.path}: piece {key} is damaged: {error}") from None
 
-    def add(self, key: str, result: R) -> None:
+    def add(self, key: str, result: object) -> None:
         """Append the result of a piece.
 
         Raises:
@@ -115,3 +117,8 @@ class DataUnpickler(pickle.Unpickler):
         if isinstance(found, type) and (is_dataclass(found) or issubclass(found, Enum | tuple)):
             return found
         raise ValueError(f"{module}.{name} is no data")
+
+
+def kept(folder: Path) -> AbstractContextManager[None]:
+    """Keep the pieces of the command that runs in its folder, and go on from those there."""
+    return kept_in(ResultsFile(folder / FILE, study_in_force.get()))

@@ -26,7 +26,7 @@ from roboaccord.scenario import ABOVE, ASIDE, AZIMUTH, ELEVATION, Setup, View, s
 CONFIG = partial(MODEL_CONFIG.format, author="The roboaccord authors")
 ROBOT = "{summary}, where its scenario {scenario} starts: joint positions are 0 there."
 AROUND = "What stands around the robot {name} in its scenario {scenario}."
-HEAD = files("roboaccord_ros.shared").joinpath("robot.sdf.head").read_text(encoding="utf-8")
+HEAD = files("roboaccord_view.shared").joinpath("robot.sdf.head").read_text(encoding="utf-8")
 # Content of a command for a topic of the robot, by its type: text that protobuf reads.
 CONTENT = {
     "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',

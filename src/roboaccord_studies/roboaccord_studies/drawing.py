@@ -1,0 +1,154 @@
+"""Figures that studies draw: scenes in space, lines of a level, curves with their table.
+
+What every figure has, its style and its file, is in `roboaccord.report`; a robot's own figures are
+in its room.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from roboaccord.contract import Array, Index
+from roboaccord.description import Faces
+from roboaccord.report import (
+    AZIMUTH,
+    ELEVATION,
+    INK,
+    PAGE,
+    RULE,
+    SOFT,
+    Still,
+    legend,
+    picture,
+    pointer,
+)
+from roboaccord.run import write_columns
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_C, _S = math.cos(math.radians(AZIMUTH)), math.sin(math.radians(AZIMUTH))
+_FLAT, _UP = math.cos(math.radians(ELEVATION)), math.sin(math.radians(ELEVATION))
+# Rows: to the right, up, and towards the eye.
+VIEW = np.array([(-_S, _C, 0.0), (-_C * _UP, -_S * _UP, _FLAT), (_C * _FLAT, _S * _FLAT, _UP)])
+EYE = VIEW[2]
+LIGHT = np.array([-0.45, 0.7, 0.56])  # towards the light, in the view
+DARK = 0.55  # brightness without light
+GRID = 30  # degrees between the lines on a ball
+
+
+def contour(axes: Axes, x: Array, y: Array, values: Array, level: float, **line: Any) -> None:
+    """Draw where values (n, m) over a grid pass a level; `label` names the line once."""
+    from matplotlib.patheffects import withStroke
+
+    label, colour = line.pop("label", None), line.pop("color", INK)
+    if np.nanmin(values) < level < np.nanmax(values):
+        axes.contour(x, y, np.asarray(values).T, [level], colors=colour, linestyles="solid", **line)
+    rim = [withStroke(linewidth=2.5, foreground=SOFT)]  # a white line is seen on white
+    axes.plot([], [], color=colour, label=label, path_effects=rim if colour == PAGE else None)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSolid:
+    """Hold a convex solid: vertices (v, 3), faces or triangles (f, 3) from outside, #rrggbb."""
+
+    vertices: Array
+    faces: Faces | Index
+    colour: str
+
+
+def see(points: Array) -> Array:
+    """Return points (..., 3) as the eye has them: to the right, up, and nearer (..., 3)."""
+    return np.asarray(points @ VIEW.T)
+
+
+def line(axes: Axes, points: Array, colour: str, name: str = "", **look: Any) -> None:
+    """Draw a line through points in space (m, 3)."""
+    x, y, _ = see(points).T
+    axes.plot(x, y, color=colour, label=name or None, **look)
+
+
+def arrow(axes: Axes, start: Array, along: Array, colour: str, name: str = "") -> None:
+    """Draw an arrow in space from a point (3,) in the direction of `along` (3,)."""
+    pointer(axes, see(start)[:2], see(start + along)[:2], colour, name)
+
+
+def draw_solids(axes: Axes, solids: Sequence[DrawnSolid]) -> None:
+    """Draw the faces that are turned to the eye, the nearest last."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgb
+
+    shown = []
+    for solid in solids:
+        seen = see(solid.vertices)
+        for face in solid.faces:
+            corners = seen[list(face)]
+            normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
+            if normal[2] > 0.0:
+                lit = max(float(normal @ LIGHT / np.linalg.norm(normal)), 0.0)
+                colour = np.array(to_rgb(solid.colour))
+                shade = np.minimum((DARK + (1.0 - DARK) * lit) * colour, 1.0)
+                shown.append((corners[:, 2].mean(), corners[:, :2], shade, DARK * colour))
+    shown.sort(key=lambda entry: float(entry[0]))
+    _, faces, shades, edges = zip(*shown, strict=True)
+    axes.add_collection(PolyCollection(faces, facecolors=shades, edgecolors=edges, linewidths=0.5))
+    axes.autoscale_view()
+
+
+def draw_ball(axes: Axes, radius: float) -> None:
+    """Draw a ball about the origin with meridians and parallels, those behind it pale."""
+    from matplotlib.patches import Circle
+
+    t = np.radians(np.arange(0.0, 361.0, 5.0))
+    c, s, zero = np.cos(t), np.sin(t), np.zeros(len(t))
+    turns = np.radians(np.arange(0.0, 180.0, GRID))
+    tilts = np.radians(np.arange(-90.0 + GRID, 90.0, GRID))
+    lines = [np.column_stack([c * math.cos(a), c * math.sin(a), s]) for a in turns]
+    lines += [np.column_stack([c, s, zero + math.tan(a)]) * math.cos(a) for a in tilts]
+    axes.add_patch(Circle((0.0, 0.0), radius, facecolor="#dfe6f3", edgecolor=SOFT, lw=0.8))
+    for points in lines:
+        x, y, near = radius * see(points).T
+        for front, colour in ((False, RULE), (True, SOFT)):
+            shown = (near >= 0.0) == front
+            axes.plot(np.where(shown, x, np.nan), np.where(shown, y, np.nan), color=colour, lw=0.5)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Hold a curve: its name in the legend and in the table, its points, colour and line."""
+
+    label: str
+    column: str
+    x: Array
+    y: Array
+    colour: str
+    line: str = "-"
+
+
+def write_curves(
+    still: Still, first: str, curves: Sequence[Curve], xlabel: str, ylabel: str, columns: int = 4
+) -> Still:
+    """Write a figure of curves as SVG and CSV.
+
+    Args:
+        still: with the picture's path.
+        first: heading of the table's first column, the first curve's abscissae.
+        curves: those that are longer are cut in the table, and shorter ones filled with NaN.
+        xlabel, ylabel: of the axes.
+        columns: of the legend.
+    """
+    table = {first: curves[0].x}
+    with picture(still.path) as axes:
+        for each in curves:
+            axes.plot(each.x, each.y, color=each.colour, ls=each.line, label=each.label)
+            missing = np.full(max(0, len(table[first]) - len(each.y)), np.nan)
+            table[each.column] = np.concatenate([each.y[: len(table[first])], missing])
+        axes.set(xlabel=xlabel, ylabel=ylabel)
+        legend(axes, columns)
+    data = still.path.with_suffix(".csv")
+    write_columns(data, table)
+    return replace(still, data=data)
