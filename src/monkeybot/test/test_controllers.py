@@ -40,9 +40,7 @@ def test_the_timed_controller_changes_hands_by_the_clock():
 
 def test_several_motor_intervals():
     found = run(
-        "brachiate",
-        "controller.motor=[[0.0, 0.01, 1.5], [0.02, 0.03, -1.0]]",
-        duration=0.6,
+        "brachiate", "controller.motor=[[0.0, 0.01, 1.5], [0.02, 0.03, -1.0]]", duration=0.6
     )
     assert found.effort[438, 0] == -1.5
     assert found.effort[445, 0] == 0.0

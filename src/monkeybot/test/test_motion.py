@@ -96,15 +96,6 @@ def test_grips_and_the_largest_impulse_are_those_of_the_magnets_that_come_on():
     assert figures["largest_impulse"] == pytest.approx(max(impulses), rel=1e-6)
 
 
-def test_a_held_hand_stays_where_it_grips():
-    motion = Motion(UNLIKE, START)
-    motion.advance(0.3)
-    motion.hold(Mode.SWING_B)
-    place = motion.held[4:6]
-    motion.advance(0.4, torque=1.0)
-    assert np.array_equal(motion.held[4:6], place)
-
-
 @pytest.mark.parametrize(
     ("event", "value"),
     [

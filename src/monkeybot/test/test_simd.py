@@ -8,17 +8,7 @@ from workspace import set_numba
 if not COMPILES:
     pytest.skip("vectors are numba's", allow_module_level=True)
 
-from monkeybot.model.simd import (
-    fma,
-    larger,
-    load,
-    nearest,
-    root,
-    sine_cosine,
-    size,
-    smaller,
-    store,
-)
+from monkeybot.model.simd import fma, larger, load, nearest, root, sine_cosine, size, smaller, store
 
 
 @kernel

@@ -18,7 +18,6 @@ from packbot.source.collapse import (
 )
 from roboaccord.contract.state import Array
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.run.loop import make_simulator
 from scipy.optimize import brentq
 
 pytestmark = pytest.mark.thorough
@@ -123,13 +122,6 @@ def test_links_settle_when_the_last_of_them_stays_slow(last: str) -> None:
     assert settle_time(speeding(**others, **{**speeds, last: moving})) is None
     still = dict.fromkeys(PITCHES, np.full(501, 0.0099))
     assert settle_time(speeding(**others, **still)) == 0.0
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_every_simulator_has_the_public_weight(engine: str) -> None:
-    """68 lb with the arm."""
-    masses = make_simulator(collapse_setup("normal", 1.0), engine).masses()
-    assert sum(masses.values()) == pytest.approx(68.0 * 0.45359237, abs=0.01)
 
 
 def test_the_turret_rocks_on_alike(falls: dict[str, Collapse]) -> None:

@@ -98,19 +98,6 @@ def test_reach_keeps_to_its_plan(reaches):
         assert np.abs(trajectory.q - planned).max() < 2e-3, engine
 
 
-def test_reach_starts_anew_at_a_reset(reaches):
-    """The same run again, of a controller that has run already, is the same to the last bit."""
-    setup, runs = reaches
-    pytest.importorskip("mujoco")
-    controller, simulator = make_controller(setup), make_simulator(setup, "mujoco")
-    for _ in range(2):
-        again = simulate(
-            simulator=simulator, controller=controller, initial=setup.initial,
-            duration=1.0, control_period=setup.scenario.control_period,
-        )  # fmt: skip
-        assert np.array_equal(again.q, runs["mujoco"].q[:101])
-
-
 def test_errors_decay_by_the_bandwidth():
     """A push of the shoulder decays by e'' = -2 w e' - w^2 e, efforts held for a period.
 

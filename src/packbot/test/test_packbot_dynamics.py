@@ -52,13 +52,6 @@ def test_against_independent_algorithms(case):
     assert furthest(found, oracle.articulated(bodies, gravity, q, qd, qdd, armature)) < 1e-10
 
 
-def test_mass_matrix_is_symmetric_and_positive(case):
-    arm, *_, q, _, _ = case
-    matrices = np.array([arm.mass_matrix(angles) for angles in q])
-    assert np.array_equal(matrices, np.swapaxes(matrices, 1, 2))
-    assert np.linalg.eigvalsh(matrices).min() > 0.0
-
-
 def test_energy_rises_by_what_the_joints_give(case):
     """The rate of change of the energy is the power of the efforts; by a central difference."""
     arm, bodies, gravity, _, q, qd, effort = case

@@ -145,11 +145,6 @@ def test_rates_are_the_derivatives_of_the_angles(path):
         assert np.abs((rate_after - rate_before) / (2 * h) - qdd).max() < h * third + 1e-10
 
 
-def test_same_seed_gives_the_same_way(shelf, planner, goal, path):
-    again = Planner(shelf, margin=planner.margin).plan(shelf.initial.q, goal, 0)
-    assert np.array_equal(again, path.corners)
-
-
 def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
     """At the inertial limit times grow; where gravity alone asks for too much, it is reported."""
     path = np.array([pose("ready"), pose("stowed")])
@@ -167,8 +162,7 @@ def test_weak_joints_make_a_way_slower_or_refuse_it(planner):
 
 
 @pytest.mark.parametrize(
-    ("viscous", "coulomb", "slower"),
-    [(10.0, 4.0, 15.0 / 5.0), (0.5, 8.6, 0.75 / 0.4)],
+    ("viscous", "coulomb", "slower"), [(10.0, 4.0, 15.0 / 5.0), (0.5, 8.6, 0.75 / 0.4)]
 )
 def test_friction_of_a_joint_makes_a_way_slower(viscous, coulomb, slower):
     """The wrist has 9 of 10 N m, for b w + c; its inertia is nothing to them.

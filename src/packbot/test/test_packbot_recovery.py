@@ -339,14 +339,6 @@ def test_visible_fraction_is_the_share_of_rays_that_pass():
     assert values[0] > values[-1]
 
 
-@pytest.mark.slow
-def test_a_reach_prints_what_came_of_it(figures):
-    words = f"reach --target 0.9 0 0.6 --fault elbow1=frozen:0.4 --set {TOLD}".split()
-    found = figures(words)
-    assert found["reached"] and found["error"] < 0.01 and found["reason"] is None
-    assert found["detected"] == {"joint": "elbow1", "kind": "frozen", "delay": 0.0}
-
-
 def test_wrong_words_of_failures(complaint):
     words = "reach --target 1 0 0.5 --controller ingore".split()
     assert "unknown controller ingore; did you mean ignore?" in complaint(words)

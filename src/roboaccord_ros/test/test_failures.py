@@ -104,15 +104,6 @@ def test_a_module_that_exits_cannot_be_imported(transport, request_for, setup_fo
         TRANSPORTS[transport](made)
 
 
-@pytest.mark.slow
-def test_a_faulty_controller_in_its_own_process_is_named(request_for, setup_for):
-    request = request_for(setup_for(), controller="faulty_controllers:Raising")
-    with pytest.raises(AccordError, match=r"Raising raised ZeroDivisionError") as caught:
-        run_ros_processes(request)
-    assert "\n" not in str(caught.value)
-    assert read_run(request.bag).sha256 is None
-
-
 def test_a_controller_that_never_answers_is_a_clear_error(graph, setup_for):
     setup = setup_for()
     graph.simulator(setup, timeout=IN_VAIN, peers=())

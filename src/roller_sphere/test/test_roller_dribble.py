@@ -166,10 +166,7 @@ def test_cmd_vel_goes_before_the_program():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (
-            DART + ' --set friction={"law":"coulomb"}',
-            "contact only",
-        ),
+        (DART + ' --set friction={"law":"coulomb"}', "contact only"),
         ('run roller_sphere headings --set controller={"name":"dribble"}', "base must be free"),
         ("run roller_sphere dribble --set controller.acceleration=0", "must be positive"),
         (

@@ -269,8 +269,7 @@ def test_no_false_alarm_on_constant_ground(engine, duration):
 
 
 @pytest.mark.parametrize(
-    "engine",
-    ["reference", *(pytest.param(x, marks=pytest.mark.slow) for x in ("dart", "mujoco"))],
+    "engine", ["reference", *(pytest.param(x, marks=pytest.mark.slow) for x in ("dart", "mujoco"))]
 )
 def test_a_change_of_ground_is_noticed_measured_and_answered(engine):
     """Noticed within 4 periods, measured within 3 %, and twice the speed of the gait kept.

@@ -73,10 +73,7 @@ def test_planar_and_spatial_forms_agree(setup_with, random_state, points, beyond
     rotation[:, 2, 2] = 1
     force, torque = law.wrenches(
         LinkMotion(
-            rotation,
-            places,
-            np.column_stack([vx, vy, zero]),
-            np.column_stack([zero, zero, w]),
+            rotation, places, np.column_stack([vx, vy, zero]), np.column_stack([zero, zero, w])
         )
     )
     np.testing.assert_allclose(force, np.column_stack([fx, fy, zero]), atol=1e-12)

@@ -102,17 +102,6 @@ def test_a_negative_frequency_runs_the_wave_backward():
     np.testing.assert_allclose(later, earlier, atol=1e-9)
 
 
-def test_a_reset_forgets():
-    """The same set-points give the same bits again."""
-    rng = np.random.default_rng(1)
-    gait = VariableSerpenoid(21, 0.4, 1.0, 1.5)
-    asked = [draw(rng) for _ in range(50)]
-    first = [gait.advance(0.01 * k, **a) for k, a in enumerate(asked)]
-    gait.reset()
-    again = [gait.advance(0.01 * k, **a) for k, a in enumerate(asked)]
-    assert np.array_equal(first, again)
-
-
 def test_what_it_refuses():
     """A time that goes back, a negative amplitude, no time constant."""
     gait = VariableSerpenoid(21, 0.4, 1.0, 1.5)

@@ -351,18 +351,6 @@ def test_waypoints_count_in_order_only():
     assert back["waypoints_time"] == pytest.approx(3.0 - 1.3, abs=2e-3)
 
 
-def test_the_same_controller_runs_again_to_the_bit():
-    """A reset forgets window, set-points and corrections."""
-    setup = Setup.of(load_scenario("snake", "snake", "steer", ["controller.turn_time=0.2"]))
-    simulator, controller = make_simulator(setup), make_controller(setup)
-    hashes = {
-        simulate(simulator=simulator, controller=controller, initial=setup.initial, duration=1.5,
-                 control_period=1e-3).sha256()
-        for _ in range(2)
-    }  # fmt: skip
-    assert len(hashes) == 1
-
-
 @pytest.mark.parametrize(
     ("change", "word"),
     [

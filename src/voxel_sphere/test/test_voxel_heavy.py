@@ -164,11 +164,7 @@ def test_an_incline(friction):
     angle = np.radians(30.0)
     normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
     field = Field.plane((50, 50, 30), normal, radius=R, size=N)
-    roller = heavy(
-        field,
-        centre=field.place(80, 50),
-        friction=friction,
-    )
+    roller = heavy(field, centre=field.place(80, 50), friction=friction)
     roller.advance((0, 0, 0), 0.2)
     holds = np.tan(angle) < 3.5 * friction
     rolling = 5 / 7 * G * np.sin(angle)

@@ -41,9 +41,7 @@ def noises(noise: Noise, q: Array, qd: Array) -> Array:
 
 
 @pytest.mark.parametrize("counts", [600, 4096, 2**16])
-def test_rates_of_counts_are_off_by_the_count_over_root_6_periods(
-    counts: int,
-) -> None:
+def test_rates_of_counts_are_off_by_the_count_over_root_6_periods(counts: int) -> None:
     """That is measured here, too, as the deviation from the rates that are meant."""
     angles = moving(3.0)
     q, qd = counted(angles, counts)
