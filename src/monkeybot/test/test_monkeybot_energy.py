@@ -4,8 +4,8 @@ import lagrangian
 import numpy as np
 import pytest
 from monkeybot.model.coordinates import pack
-from roboaccord import make_controller, make_simulator, simulate
 from roboaccord.crosscheck.energy import energy_of
+from running import run_in
 
 ROUGH = (
     "parameters={viscous_hand: 0.1, viscous_elbow: 0.2, constant_hand: 0.3, constant_elbow: 0.4}"
@@ -17,13 +17,7 @@ def book(setup, engine):
     """Return the book of a run of the scenario, and the run."""
     if engine != "reference":
         pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
-    run = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
+    run = run_in(setup, engine)
     found = energy_of(setup, engine, run)
     assert found.reason is None
     return found, run

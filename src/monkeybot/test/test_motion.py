@@ -7,8 +7,9 @@ from monkeybot.model.coordinates import Mode, pack
 from monkeybot.model.events import VERTICAL, energy_restored, level, linear
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, ROUGH, UNLIKE, oracle
-from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import AccordError, Setup, load_scenario, make_simulator
 from roboaccord.run.loop import run_setup
+from running import run_in
 from scipy.integrate import solve_ivp
 
 START = np.array([0.3, -0.8, 1.0, 4.0, 0.1, -0.2, 0.0, 0.0])
@@ -64,10 +65,7 @@ def test_travel_and_rise_are_a_ballistic_centre_of_masss():
         "initial.roll=0.4", "controller={name: none}",
     ]  # fmt: skip
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", changes))
-    found = simulate(
-        simulator=make_simulator(setup), controller=make_controller(setup), initial=setup.initial,
-        duration=0.4, control_period=1e-3,
-    )  # fmt: skip
+    found = run_in(setup, duration=0.4)
     x, v = oracle(pack(setup.initial))
     right, up = (lagrangian.mass_matrix(UNLIKE, x) @ v)[:2] / (UNLIKE.mass_a + UNLIKE.mass_b)
     figures = setup.robot.metrics(setup, found)
@@ -81,10 +79,7 @@ def test_grips_and_the_largest_impulse_are_those_of_the_magnets_that_come_on():
     steps = "[{at: 0.2, hold: b}, {at: 0.5, hold: a}]"
     changes = [f"controller={{name: schedule, steps: {steps}}}"]
     setup = Setup.of(load_scenario("monkeybot", "monkeybot", "flight", changes))
-    found = simulate(
-        simulator=make_simulator(setup), controller=make_controller(setup), initial=setup.initial,
-        duration=0.6, control_period=1e-3,
-    )  # fmt: skip
+    found = run_in(setup, duration=0.6)
     x, v = oracle(pack(setup.initial))
     impulses = []
     for held, other, duration in (("a", "b", 0.2), ("b", "a", 0.3)):

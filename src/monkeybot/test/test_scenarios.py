@@ -9,7 +9,8 @@ import pytest
 from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, oracle
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import Setup, load_scenario
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -24,10 +25,7 @@ def walk(name, steps, *changes, engine="reference"):
     period = setup.scenario.control_period
     orbit = shipped_gait(name.removesuffix("_from_rest"), REPORT)
     ticks = round((orbit.period / orbit.changes * steps + 0.02) / period)
-    return setup, simulate(
-        simulator=make_simulator(setup, engine), controller=make_controller(setup),
-        initial=setup.initial, duration=ticks * period, control_period=period,
-    )  # fmt: skip
+    return setup, run_in(setup, engine, duration=ticks * period)
 
 
 def hands(motion):

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import Setup, load_scenario
 from roboaccord.crosscheck.energy import energy_of
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -14,13 +15,7 @@ def book(engine, *changes, duration=0.6):
         pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
     words = [f"duration={duration}", *changes]
     setup = Setup.of(load_scenario("packbot", "packbot", "collapse", words))
-    run = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=setup.scenario.control_period,
-    )
+    run = run_in(setup, engine, duration=duration)
     found = energy_of(setup, engine, run)
     assert found.reason is None
     assert np.abs(found.net_work).max() == 0.0

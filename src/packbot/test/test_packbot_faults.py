@@ -16,10 +16,11 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.crosscheck.models import draw_states
 from roboaccord.engines import default_names
-from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 N = len(JOINTS)
@@ -34,14 +35,7 @@ def setup_of(scenario="reach", faults=(), changes=()):
 
 
 def run(setup, engine="reference", controller=None):
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=controller or make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-    )
+    return run_in(setup, engine, controller=controller)
 
 
 def kinetic(setup, state):
@@ -206,13 +200,7 @@ def check_faults(faults, law):
     setup = setup_of("collapse", faults, changes)
     assert setup.faults == tuple(sorted(faults, key=lambda fault: fault.time))
     simulator = make_simulator(setup)
-    motion = simulate(
-        simulator=simulator,
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=0.4,
-        control_period=setup.scenario.control_period,
-    )
+    motion = run_in(setup, simulator, duration=0.4)
     arm = Arm.of(setup)
     energy = np.array([arm.energy(*row) for row in zip(motion.q, motion.qd, strict=True)])
     # The integrator's tolerance is 1e-8 in each of some 200 steps.

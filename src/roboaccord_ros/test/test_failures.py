@@ -75,15 +75,19 @@ LATE = ("Asleep", "Endless")
 IN_VAIN, IN_VAIN_APART = 0.3, 3.0  # s
 
 
-def late(name):
-    """Mark what is waited for in vain for seconds, in each transport, as slow."""
-    return pytest.param(name, marks=pytest.mark.slow) if name in LATE else name
+def cases():
+    """Return every controller in one process, and of each kind of end one in three processes.
+
+    What is waited for in vain for seconds, and what starts processes, is slow.
+    """
+    for name in LINES:
+        marks = [pytest.mark.slow] if name in LATE else []
+        yield from (pytest.param(name, way, marks=marks) for way in ("direct", "ros"))
+    for name in ("Asleep", "Exiting", "ExitingWhenMade"):
+        yield pytest.param(name, "ros_processes", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(
-    "transport", ["direct", "ros", pytest.param("ros_processes", marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("controller", [late(name) for name in LINES])
+@pytest.mark.parametrize(("controller", "transport"), cases())
 def test_a_line_is_the_same_in_every_transport(controller, transport, request_for, setup_for):
     made = request_for(setup_for(), controller=f"faulty_controllers:{controller}")
     started = time.monotonic()

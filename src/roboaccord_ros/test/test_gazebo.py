@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from running import run_in
 from scipy.special import ellipj, ellipk
 
 pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
@@ -19,7 +20,6 @@ if shutil.which("gz") is None:
 
 from gazebo_server import ROOT, crawl, gazebo, step
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.metrics import metrics_of
 from roboaccord.scenario.controllers import make_controller
 from roboaccord_ros.gazebo.transport import message
@@ -114,13 +114,7 @@ def test_the_snake_crawls_by_the_law_of_its_contacts(setup_for, tmp_path, contac
 
 
 def reference(setup, driven=None):
-    return simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(driven or setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
+    return run_in(setup, controller=make_controller(driven or setup))
 
 
 def test_in_lockstep_a_run_in_gazebo_repeats_bit_for_bit(setup_for, tmp_path):

@@ -6,6 +6,7 @@ import shutil
 
 import numpy as np
 import pytest
+from running import run_in
 
 pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -16,8 +17,6 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -39,13 +38,7 @@ def test_it_falls_and_rests_as_in_the_reference(tmp_path):
     setup, path = Setup.of(given), crawl(given, tmp_path / "run").trajectory
     assert path.time[-1] == SECONDS
     assert path.q[0] == pytest.approx(setup.initial.q, abs=1e-15)
-    reference = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=SECONDS,
-        control_period=given.control_period,
-    )
+    reference = run_in(setup, duration=SECONDS)
     # The fall of link 3, until it meets link 2 at 0.75 s: contact has a margin of 0.5 mm there and
     # none here, which turns link 1 by 0.07 degrees about its 0.5 m, and link 3 with it.
     falling = path.time < 0.7

@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from running import run_in
 
 pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
 pytest.importorskip("rclpy", reason="rclpy is not installed")
@@ -17,8 +18,6 @@ if shutil.which("gz") is None:
     pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import ROOT, crawl, gazebo, put_in, step
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.transport import message
@@ -79,13 +78,7 @@ def test_viscous_friction_turns_it_as_the_reference_has_it(tmp_path):
     assert np.abs(growth).max() > 100.0  # rad/s^2
     bound = SOFT * np.linalg.norm(rates, 2) * np.linalg.norm(model, axis=1).max()
     assert np.linalg.norm(growth - pull[settled], axis=1).max() < bound
-    reference = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=given.duration,
-        control_period=given.control_period,
-    )
+    reference = run_in(setup)
     # DART's steps are of the first order: it is up to one step late, in rates and in place.
     for ours, exact in ((motion.qd, reference.qd), (motion.position, reference.position)):
         assert np.abs(ours - exact).max() < np.abs(np.diff(exact, axis=0)).max()

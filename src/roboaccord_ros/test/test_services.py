@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
+from running import run_in
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
@@ -15,13 +14,7 @@ from std_srvs.srv import SetBool, Trigger
 
 
 def direct_hash(setup):
-    return simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    ).sha256()
+    return run_in(setup).sha256()
 
 
 def test_a_run_that_was_reset_repeats_from_the_start(graph, setup_for):

@@ -20,8 +20,7 @@ from roboaccord.numerics.rotations import (
     quaternion_product,
     rpy_matrix,
 )
-from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import make_simulator, run_setup, simulate
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -29,6 +28,7 @@ from roller_sphere.controllers.drive import figure_eight, figure_eight_time, hea
 from roller_sphere.model.ball import RollingOdometry, slips
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.simulators.reference import slip_matrix
+from running import run_in
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -187,14 +187,7 @@ def test_engines_have_the_references_masses(base: str) -> None:
 def test_a_target_goes_before_the_program() -> None:
     """`cmd_vel` is approached at the acceleration allowed, and then held."""
     setup = make_setup("headings", "controller.acceleration=2.0")
-    motion = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=0.8,
-        control_period=0.001,
-        inputs=Hold(Target(np.array([0.3, -0.4, 0.0, 0.0, 0.0, 0.0]))),
-    )
+    motion = run_in(setup, duration=0.8, target=Target(np.array([0.3, -0.4, 0.0, 0.0, 0.0, 0.0])))
     velocity = quaternion_matrix(motion.orientation[-1]) @ motion.twist[-1, :3]
     assert velocity == pytest.approx([0.3, -0.4, 0.0], abs=1e-3)
     early = quaternion_matrix(motion.orientation[125]) @ motion.twist[125, :3]

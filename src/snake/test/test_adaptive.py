@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle import lever_matrix
-from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
+from running import run_in
 from scipy.optimize import curve_fit
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.search.estimator import GroundEstimator, normal_equations, sample
@@ -23,11 +24,8 @@ def crawl(setup, engine="reference"):
         simulator = make_simulator(setup, engine)
     except AccordError as error:
         pytest.skip(str(error))
-    controller, s = make_controller(setup), setup.scenario
-    trajectory = simulate(
-        simulator=simulator, controller=controller, initial=setup.initial,
-        duration=s.duration, control_period=s.control_period,
-    )  # fmt: skip
+    controller = make_controller(setup)
+    trajectory = run_in(setup, simulator, controller=controller)
     return trajectory, controller
 
 
@@ -341,10 +339,7 @@ def test_after_a_reset_the_run_is_the_same_to_the_bit():
     simulator, controller = make_simulator(setup), make_controller(setup)
     hashes, counts = set(), set()
     for _ in range(2):
-        run = simulate(
-            simulator=simulator, controller=controller, initial=setup.initial,
-            duration=1.5, control_period=1e-3,
-        )  # fmt: skip
+        run = run_in(setup, simulator, duration=1.5, controller=controller)
         hashes.add(run.sha256())
         counts.add(len(controller.findings))
     assert len(hashes) == 1

@@ -19,8 +19,8 @@ from roboaccord.crosscheck.verdict import EngineChecks, judge, judge_step, judge
 from roboaccord.engines import spec
 from roboaccord.falsify import Perturbation, wrap
 from roboaccord.report import render_report
-from roboaccord.run.loop import make_simulator, run_setup, simulate
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.run.loop import make_simulator, run_setup
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -241,13 +241,7 @@ def test_a_base_that_drifts_is_found_in_one_step(setup):
 
 def short_run(setup, engine, step=None):
     """Return a run under the scenario's controller."""
-    return simulate(
-        simulator=make_simulator(setup, engine, physics_step=step),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=0.05,
-        control_period=setup.scenario.control_period,
-    )
+    return run_in(setup, engine, duration=0.05, step=step)
 
 
 def test_without_engines_there_is_no_verdict(setup, tmp_path):

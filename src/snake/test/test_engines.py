@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from roboaccord import Command, make_controller, make_simulator, simulate
+from roboaccord import Command, make_simulator
 from roboaccord.run.metrics import metrics_of
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -30,13 +31,7 @@ def engine(setup, name):
 def test_serpenoid_speed(setup_with, name, joints, speed):
     """Within 3 % of an independent computation: 1.066 m/s with 21 joints, 1.03 with 20."""
     setup = setup_with(f"parameters.joints={joints}", "duration=4")
-    trajectory = simulate(
-        simulator=engine(setup, name),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=4.0,
-        control_period=1e-3,
-    )
+    trajectory = run_in(setup, engine(setup, name), duration=4.0)
     assert metrics_of(setup, trajectory)["speed"] == pytest.approx(speed, rel=0.03)
 
 

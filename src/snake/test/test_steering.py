@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
 from roboaccord.contract.state import Target
-from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import metrics_of
+from running import run_in
 from snake.controllers.guidance import (
     FollowTwist,
     FollowWaypoints,
@@ -31,15 +31,7 @@ def run(scenario, *changes, engine="reference", twist=None):
     if engine != "reference":
         pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
     target = None if twist is None else Target(np.array([twist[0], 0, 0, 0, 0, twist[1]]))
-    trajectory = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-        inputs=Hold(target),
-    )
+    trajectory = run_in(setup, engine, target=target)
     return setup, trajectory
 
 

@@ -8,12 +8,11 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup
+from running import run_in
 from voxel_sphere.robot import ROBOT
 from voxel_sphere.terrain.generate import place, surface_parts
 from voxel_sphere.terrain.mesh import Mesh
@@ -31,15 +30,7 @@ def setup_of(name, *changes):
 
 
 def motion(setup, engine="reference", target=None):
-    s = setup.scenario
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=s.duration,
-        control_period=s.control_period,
-        inputs=Hold(target),
-    )
+    return run_in(setup, engine, target=target)
 
 
 def test_up_an_incline_it_rolls_straight_at_r_w_x_n():

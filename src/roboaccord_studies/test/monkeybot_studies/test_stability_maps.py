@@ -223,4 +223,4 @@ def test_the_commands_write_and_say_it(tmp_path):
     ],
 )
 def test_a_mistake_is_one_line(words, line, complaint):
-    assert line in complaint(f"monkeybot {words} --out x --json")
+    assert line in complaint(f"{words} --out x --json")
