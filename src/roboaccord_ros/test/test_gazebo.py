@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shutil
 import time
 
 import numpy as np
@@ -11,14 +10,9 @@ import pytest
 from running import run_in
 from scipy.special import ellipj, ellipk
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake is not installed")
 
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
-
-from gazebo_server import ROOT, crawl, gazebo, step
+from gazebo_server import ROOT, crawl, gazebo, nanoseconds, step, wait_for
 from roboaccord.crosscheck.recorded import check_bag
 from roboaccord.run.metrics import metrics_of
 from roboaccord.scenario.controllers import make_controller
@@ -33,17 +27,6 @@ def pendulum(time):
     k = math.sin(0.5 * THETA)
     _, cn, dn, _ = ellipj(RATE * time, k * k)
     return 2.0 * np.arcsin(k * cn / dn)
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "Gazebo is silent"
-        time.sleep(0.01)
-
-
-def nanoseconds(msg):
-    return msg.header.stamp.sec * 1_000_000_000 + msg.header.stamp.nsec
 
 
 @pytest.fixture

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 from running import run_in
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
-
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
 from roboaccord.numerics.rotations import quaternion_matrix

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
-import shutil
 import time
 
 import numpy as np
 import pytest
 from running import run_in
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
 
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
-
-from gazebo_server import ROOT, crawl, gazebo, put_in, step
+from gazebo_server import ROOT, crawl, gazebo, nanoseconds, put_in, step, wait_for
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.transport import message
@@ -123,14 +117,3 @@ def test_the_springs_press_with_press_force():
     growth = np.diff([rates[t] for t in times[2:]], axis=0) / STEP
     load = (effort - p.roller_inertia * np.abs(growth)) / (0.5 * p.roller_radius)
     assert load == pytest.approx(p.press_force, rel=1e-4)
-
-
-def nanoseconds(msg):
-    return msg.header.stamp.sec * 1_000_000_000 + msg.header.stamp.nsec
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "Gazebo is silent"
-        time.sleep(0.01)
