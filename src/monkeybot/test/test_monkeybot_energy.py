@@ -48,12 +48,6 @@ def test_without_friction_the_book_closes(setup_with, engine, closed):
     assert np.abs(found.damping).max() == 0.0
 
 
-def test_darts_rest_falls_by_the_order_of_its_step(setup_with):
-    steps = (1e-3, 5e-4)
-    rests = [book(setup_with(f"physics_step={h}"), "dart")[0].rest[-1] for h in steps]
-    assert rests[0] / rests[1] == pytest.approx(2.0, rel=0.1)
-
-
 @pytest.mark.parametrize("engine", ["reference", "mujoco"])
 def test_friction_of_hands_and_elbow_takes_what_is_missing(setup_with, engine):
     """The rest is the trapezoidal rule's: it falls with the square of the step."""

@@ -155,12 +155,6 @@ def test_feedback_holds_the_reports_gait_with_times_of_whole_milliseconds():
     assert np.abs(np.diff(times) - orbit.period).max() < 0.01
 
 
-def test_without_feedback_the_reports_gait_is_lost():
-    setup, motion = walk("report_lqr", 30, "controller.gain=[0, 0, 0]")
-    times, places = grips(setup, motion)
-    assert len(times) < 30 or np.abs(places[:, 1]).max() > 0.3
-
-
 def test_from_rest_it_comes_onto_the_orbit_and_is_drawn_to_it():
     """After the start an error is left, which fades with the largest multiplier."""
     setup, motion = walk("clocked_from_rest", 14)

@@ -235,16 +235,6 @@ def test_the_last_of_a_joint_counts(engine):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("engine", SIMULATORS)
-def test_frozen_from_the_start_at_an_angle(engine):
-    setup = setup_of("collapse", ["shoulder=frozen:1.5"], ["duration=0.3"])
-    assert setup.initial.q[1] == 1.5
-    motion = run(setup, engine)
-    assert np.abs(motion.q[:, 1] - 1.5).max() < 1e-15
-    assert motion.events[0].kind == "joint_frozen" and motion.events[0].time == 0.0
-    assert motion.events[0].energy == 0.0
-
-
 def test_the_report_contact_takes_faults_too():
     changes = ["duration=0.5", "friction={law: joint_clamp}"]
     motion = run(setup_of("collapse", ["elbow1=frozen@0.2"], changes))

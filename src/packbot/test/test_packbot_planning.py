@@ -68,10 +68,6 @@ def test_way_into_the_shelf_touches_nothing(shelf, planner, path):
             assert not touches(a + part * (b - a), 0.5 * planner.margin)
 
 
-def test_corners_of_a_way_keep_the_whole_margin(planner, path):
-    assert not any(planner.clearance.touches(q, planner.margin) for q in path.corners)
-
-
 def test_edges_are_looked_at_once_each_margin_of_motion(planner, monkeypatch):
     """Distances change by less than the motion, so that none is missed; closer is of no use."""
     looked, touches = [], planner.clearance.touches

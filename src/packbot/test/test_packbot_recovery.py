@@ -306,15 +306,6 @@ def test_a_diagnosis_that_is_not_installed_is_refused_and_told_is_named(monkeypa
     )
 
 
-@pytest.mark.slow
-def test_who_ignores_a_failure_misses():
-    """The loose link hangs where it was to be level."""
-    setup = load_setup("packbot", "loose_elbow2", ["duration=6"])
-    run, _ = simulated(setup, name="reach")
-    tip = Kinematics(setup).tip(run.q[-1])
-    assert np.linalg.norm(tip - setup.scenario.controller["target"]) > 0.1
-
-
 def test_visible_fraction_is_the_share_of_rays_that_pass():
     """By 300 points of the disc, where a board hides part of it."""
     boxes = "terrain.boxes={board: {size: [0.01, 1.0, 1.0], position: [1.0, 0.5, 0.5]}}"

@@ -6,20 +6,14 @@ import functools
 
 import numpy as np
 import pytest
+from failed_arms import arm_of
 from packbot.model.arm import Arm
-from packbot.planning.failed_arm import FailedArm
 from packbot.planning.transition import PLANE, PlanarArm, flow, inverse, step
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
-from roboaccord.contract.fault import Fault
 from running import run_in
 
 ELBOW2 = 3
-
-
-def arm_of(joint="elbow2"):
-    setup = load_setup("packbot", "transition")
-    return FailedArm(setup, [Fault(joint, "loose")], q=setup.initial.q)
 
 
 @functools.cache

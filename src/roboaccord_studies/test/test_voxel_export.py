@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+import terrains
 import trimesh
 from roboaccord.contract.errors import AccordError
 from roboaccord.gazebo.check import check_file
@@ -11,7 +12,7 @@ from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord_studies.voxel_sphere.export import decimate
 from roboaccord_studies.voxel_sphere.mesh_error import deviation, ground_of, middles
 from robot_commands import commands_of
-from voxel_sphere.terrain.generate import surface_parts
+from terrains import as_trimesh, upper
 from voxel_sphere.terrain.mesh import mesh_file, terrain_mesh
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import Terrain
@@ -30,21 +31,9 @@ def exact(surface):
 
 
 def terrain_of(name, n=50, *, binary=False, **parameters):
-    """Return a terrain as a workspace would give it, and the distance to its closed form."""
-    surface = make_surface(name, n, n / 10, **parameters)
-    volumes = [part.volume for part in surface_parts(surface, n, binary=binary)]
-    terrain = Terrain(n, n / 10, 0.01, *volumes, name=name, grey=not binary)
-    return terrain, exact(surface)
-
-
-def as_trimesh(mesh):
-    return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
-
-
-def upper(mesh, n, margin):
-    """Return the vertices on the terrain, some voxels from the faces of the grid."""
-    inner = ((mesh.vertices[:, :2] > margin) & (mesh.vertices[:, :2] < n - margin)).all(axis=1)
-    return mesh.vertices[inner & (mesh.vertices[:, 2] > 1)]
+    """Return a terrain, and the distance to its closed form."""
+    known = exact(make_surface(name, n, n / 10, **parameters))
+    return terrains.terrain_of(name, n, binary=binary, **parameters), known
 
 
 @pytest.mark.parametrize(

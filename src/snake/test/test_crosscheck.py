@@ -81,15 +81,6 @@ def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine,
     assert math.isfinite(result.acceleration[engine].max)
 
 
-@pytest.mark.slow
-def test_masses_apart_the_motion_alone_gives_a_false_mass_away(setup, sound, tmp_path):
-    """With the direct checks of masses and accelerations set aside, convergence still fails."""
-    wrong = wrap("dart", perturbations=[Perturbation("dart", "mass", 1.01)])
-    result = run_crosscheck(setup, [wrong], refine=3, out=tmp_path)
-    for level in (result.levels.one_step, result.levels.trajectory):
-        assert level["dart"].outcome == "outside"
-
-
 def test_a_coarse_engine_is_not_waved_through(tmp_path):
     """At 10 ms DART errs by a third in one step; one physics step cannot tell why."""
     from roboaccord import Setup, load_scenario

@@ -93,17 +93,6 @@ def test_no_torque_is_above_the_limit():
     assert np.linalg.norm(path.wrench[1:, 3:], axis=1) == pytest.approx(np.full(10, 0.5))
 
 
-def test_a_heavy_ball_slips_where_the_torque_is_more_than_friction_holds():
-    changes = ("friction.mu=0.1", "duration=0.2", "controller={name: drive, vx: 9}")
-    path = motion(setup_of("teleop", PLANE, *changes))
-    assert path.events[0].kind == "slip"
-    # Dry friction alone accelerates the centre: mu g.
-    assert path.twist.shape == (201, 6)
-    assert path.position[-1, 0] - path.position[0, 0] == pytest.approx(
-        0.5 * 0.1 * 9.81 * 0.2**2, rel=1e-3
-    )
-
-
 def test_a_bag_gives_motion_and_wrenches_back(tmp_path):
     setup = setup_of("teleop", PLANE, "duration=0.05")
     run = run_direct(RunRequest(setup=setup, engine="reference", bag=tmp_path / "bag"))

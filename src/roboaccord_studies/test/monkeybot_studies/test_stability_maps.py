@@ -1,5 +1,6 @@
 """Maps of stability: their gaits are those of the search of orbits, and obey scaling."""
 
+import functools
 import json
 import math
 
@@ -48,9 +49,20 @@ def near():
     return stability_map(REPORT, *NEAR)
 
 
+@functools.cache
+def best(margin):
+    """Return the better robot of the map."""
+    return better_robot(map_of_shapes(), margin)
+
+
+@functools.cache
+def map_of_shapes():
+    return design_map(REPORT, np.linspace(0.88, 0.90, 3), np.linspace(0.045, 0.049, 3))
+
+
 @pytest.fixture(scope="module")
 def shapes():
-    return design_map(REPORT, np.linspace(0.88, 0.90, 3), np.linspace(0.045, 0.049, 3))
+    return map_of_shapes()
 
 
 def test_gaits_of_the_map_repeat_and_have_the_multipliers_of_the_fine_search(near):
@@ -131,7 +143,7 @@ def test_robots_of_the_map_have_those_gaits_by_the_fine_search(shapes):
 @pytest.mark.slow
 @pytest.mark.parametrize("margin", ["radius", "width"])
 def test_the_better_robot_is_better_than_all_of_the_map(shapes, margin):
-    found = better_robot(shapes, margin)
+    found = best(margin)
     assert shapes.holds(found.shape)
     assert found.shape.possible
     assert all(found.worse(margin) <= robot.worse(margin) for robot in shapes.robots.values())
@@ -180,11 +192,11 @@ def test_the_picture_has_the_radius_and_the_line_of_no_drop(near, tmp_path, monk
 @pytest.mark.slow
 def test_the_picture_of_a_design_marks_both_robots(shapes, tmp_path, monkeypatch):
     shown = keep_figures(monkeypatch)
-    report, best = shipped_robot(REPORT), better_robot(shapes, "radius")
-    write_design(shapes, "radius", report, best, tmp_path / "radius.svg")
+    report, better = shipped_robot(REPORT), best("radius")
+    write_design(shapes, "radius", report, better, tmp_path / "radius.svg")
     axes = shown["radius"].axes[0]
     dots = [line.get_xydata().tolist() for line in axes.lines[-2:]]
-    assert dots == [[[one.shape.centre, one.shape.inertia]] for one in (report, best)]
+    assert dots == [[[one.shape.centre, one.shape.inertia]] for one in (report, better)]
     words = [text.get_text() for legend in shown["radius"].legends for text in legend.get_texts()]
     assert words[-2:] == ["this robot", "the best by this"]
 
