@@ -11,7 +11,6 @@ from monkeybot.gaits.kinds import CLOCKED
 from monkeybot.gaits.orbits import describe, find_orbit
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
-from roboaccord.run import pieces
 from roboaccord_studies.monkeybot.clocked import Setting, follow, shipped_step
 from roboaccord_studies.monkeybot.design import (
     Shape,
@@ -74,25 +73,6 @@ def test_gaits_of_the_map_repeat_and_have_the_multipliers_of_the_fine_search(nea
         assert orbit.drop == pytest.approx(near.drop[i, j], abs=1e-8)
         assert orbit.stride == pytest.approx(near.stride[i, j], abs=1e-8)
         assert orbit.spectral_radius == pytest.approx(near.radius[i, j], abs=1e-4)
-
-
-def test_where_the_drop_changes_sign_there_is_the_horizontal_gait(near):
-    """At 0.935 s the map drops on one side of the torque that is solved for, and rises beyond."""
-    orbit = find_orbit(
-        CLOCKED, REPORT, {"period": 0.935, "torque": 0.7}, np.array([-0.95, -1.25, 0.4, 0.45])
-    )
-    i = int(np.abs(near.period - 0.935).argmin())
-    below = near.torque < orbit.controls["torque"]
-    assert below.any() and (~below).any()
-    assert (near.drop[i, below] > 0.0).all()
-    assert (near.drop[i, ~below] < 0.0).all()
-
-
-def test_threads_change_no_bit(near, monkeypatch):
-    monkeypatch.setattr(pieces, "cores", lambda: 1)
-    again = stability_map(REPORT, *NEAR)
-    assert again.start.tobytes() == near.start.tobytes()
-    assert again.radius.tobytes() == near.radius.tobytes()
 
 
 def test_horizontal_gaits_are_stable_over_the_known_range():
