@@ -72,9 +72,6 @@ def test_repeat(figures, clock):
     [
         ("gait --torque 0", "cannot restore the energy"),
         ("gait --rates 0.1 2", "the free hand never rises to the line"),
-        ("gait --set mass_a=-1", "mass_a is -1, and must be positive"),
-        ("gait --set inertia_b=0", "inertia_b is 0, and must be positive"),
-        ("gait --set length_a=-0.6", "length_a is -0.6, and must be positive"),
         ("gait --set centre_a=0.7", "centre_a is 0.7 m, outside link A of length 0.61 m"),
         ("gait --set mass=3", "unknown key parameters.mass"),
         ("gait --set mass_a=heavy", "'heavy' is not a number"),
@@ -83,7 +80,6 @@ def test_repeat(figures, clock):
         ("gait --find periodic --rates 0.902 10.935 --torque 2", "no gait that repeats was found"),
         ("gait --find collisionless --angle 3", "must be between 0 and pi/2"),
         ("gait --find repetition --steps 0", "'--steps'"),
-        ("gait --find repetition --torque 0", "cannot restore the energy"),
         ("gait --angle 0.6", "--angle belongs to monkeybot gait --find collisionless"),
         (
             "gait --find collisionless --torque 2",

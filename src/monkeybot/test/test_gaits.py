@@ -11,7 +11,6 @@ from monkeybot.model.hybrid import Phase, Then
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
-from scipy.integrate import solve_ivp
 
 pytestmark = pytest.mark.thorough
 
@@ -19,35 +18,12 @@ RATES = np.array([0.902, 10.935])
 SECOND = np.array([0.768, 11.094])
 
 
-def solve(start, torque, condition, limit=2.0, hand="a"):
-    """Swing on a hand until a condition on (x, v) rises through 0, by scipy from the Lagrangian."""
-
-    def rhs(_, s):
-        return [*s[4:], *lagrangian.acceleration(REPORT, s[:4], s[4:], torque, hand)]
-
-    def crossing(_, s):
-        return condition(np.asarray(s[:4]), np.asarray(s[4:]))
-
-    crossing.terminal, crossing.direction = True, 1.0
-    found = solve_ivp(
-        rhs,
-        (0.0, limit),
-        np.asarray(start),
-        method="DOP853",
-        rtol=1e-12,
-        atol=1e-13,
-        events=crossing,
-    )
-    return found.t[-1], found.y[:, -1]
+def solve(start, torque, condition, hand="a"):
+    return lagrangian.move_until(REPORT, start, torque, condition, hand)
 
 
 def energy(x, v):
-    masses = REPORT.mass_a, REPORT.mass_b
-    a, b = x[2], x[2] + x[3]
-    up_a = x[1] - REPORT.centre_a * np.cos(a)
-    up_b = x[1] - REPORT.length_a * np.cos(a) - REPORT.centre_b * np.cos(b)
-    potential = REPORT.gravity * (masses[0] * up_a + masses[1] * up_b)
-    return lagrangian.kinetic_energy(REPORT, x, v) + potential
+    return sum(lagrangian.energy(REPORT, x, v))
 
 
 def test_the_reports_gait_to_the_millisecond():

@@ -215,7 +215,6 @@ def test_no_way_is_said_in_one_line(monkeypatch):
         ("plan --to ready --speed 2", "'--speed'"),
         ("plan --target 3 0 0", "the arm reaches 1.860 m"),
         ("look drive --q 0 0 0 0 0 0 0", "look takes NAME or --q, one of the two"),
-        ("look --q 0 9 0 0 0 0 0", "shoulder: 9 rad is outside its limits, -0.35 to 3.4"),
         ("look --q 0 1.2 -0.8", "--q takes 7 numbers, not 3; elbow2 is missing"),
         ("look --q elbow3=1", "--q: unknown joint elbow3; did you mean elbow"),
         ("look --q 0 0 0 0 0 0 nan", "--q: wrist is 'nan', and must be a finite number"),
