@@ -12,7 +12,7 @@ from monkeybot.gaits.gait import evaluate
 from monkeybot.gaits.kinds import SINKING
 from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.events import VERTICAL, level
-from monkeybot.model.hybrid import Phase, Then
+from monkeybot.model.hybrid import Then
 from monkeybots import REPORT as ROBOT
 
 hy = pytest.importorskip("heyoka", reason="heyoka, a Taylor integrator, has no wheel here")
@@ -188,16 +188,3 @@ def test_multipliers_are_those_of_heyoka(integrators, orbit):
     values = np.linalg.eigvals(slope)
     for value in orbit.multipliers:
         assert np.abs(values - value).min() < 1e-6
-
-
-def test_heyoka_s_equations_are_other_writings_of_the_oracle_s(integrators):
-    """A flight and a swing on each hand against scipy's, to the latter's tolerance."""
-    for hands in ("a", "b", ""):
-        motion = Walk(integrators, np.array([0.3, -0.8, 1.0, 2.0]))
-        motion.hands, motion.first = hands, hands or "a"
-        if hands == "b":
-            motion.v[:2] = -(lagrangian.held(ROBOT, motion.x, "b") @ np.array([0, 0, 1.0, 2.0]))
-        x, v = lagrangian.move(ROBOT, motion.x, motion.v, -0.4 if hands == "b" else 0.4, hands, 0.3)
-        motion.phase(Phase(torque=0.4, duration=0.3))
-        assert motion.x == pytest.approx(x, abs=1e-9)
-        assert motion.v == pytest.approx(v, abs=1e-9)
