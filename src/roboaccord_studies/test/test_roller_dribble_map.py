@@ -103,5 +103,5 @@ def test_map_of_one_turn(figures):
 @pytest.mark.parametrize(
     ("speeds", "line"), [("0", "speeds are above 0"), ("fast", "'fast' is not a number")]
 )
-def test_wrong_speeds(speeds, line):
+def test_wrong_speeds(speeds, line, complaint):
     assert line in complaint(f"dribble --speeds {speeds}")

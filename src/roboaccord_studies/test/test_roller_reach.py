@@ -64,5 +64,5 @@ def test_the_command(figures):
         ("survey --out /proc/none", "cannot write in /proc/none"),
     ],
 )
-def test_a_mistake_is_one_line(words, line):
+def test_a_mistake_is_one_line(words, line, complaint):
     assert line in complaint(words)

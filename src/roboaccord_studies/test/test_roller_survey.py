@@ -94,7 +94,7 @@ def test_the_least_sum_of_squares_is_halfway_between_the_lines(made):
                 assert (c - a) * (y - b) == pytest.approx((d - b) * (x - a))
 
 
-def test_rigs_of_three_rollers_and_antipodal_azimuths_are_drawn(figures, monkeypatch, tmp_path):
+def test_rigs_of_three_rollers_and_antipodal_azimuths_are_drawn(figures):
     """Figure 2a needs two rollers; the survey leaves out the latitude at which N = 0."""
     rollers = "--roller 0 45 40 --roller 180 45 -40 --roller 240 45 90"
     data = figures(f"survey {rollers} --points 3 --out three")
