@@ -1,8 +1,10 @@
 """Setups that the MonkeyBot's tests share."""
 
 import pytest
-from monkeybots import accord_here, complaint, figures
 from roboaccord import Setup, load_scenario
+from robot_commands import accord_here, commands_of
+
+figures, complaint = commands_of("monkeybot")
 
 __all__ = ["accord_here", "complaint", "figures"]
 

@@ -90,3 +90,28 @@ def move(p, x, v, torque, hands, duration):
 def kinetic_energy(p, x, v):
     """Return the kinetic energy [J]."""
     return 0.5 * v @ mass_matrix(p, x) @ v
+
+
+def energy(p, x, v):
+    """Return the kinetic and the potential energy [J]."""
+    a, b = x[2], x[2] + x[3]
+    up_a = x[1] - p.centre_a * np.cos(a)
+    up_b = x[1] - p.length_a * np.cos(a) - p.centre_b * np.cos(b)
+    return kinetic_energy(p, x, v), p.gravity * (p.mass_a * up_a + p.mass_b * up_b)
+
+
+def move_until(p, state, torque, condition, hand="a", limit=3.0):
+    """Swing on a hand until a condition on (x, v) rises through 0; return time and state (8,)."""
+
+    def rate(_, s):
+        return [*s[4:], *acceleration(p, s[:4], s[4:], torque, hand)]
+
+    def crossing(_, s):
+        return condition(s[:4], s[4:])
+
+    crossing.terminal, crossing.direction = True, 1.0
+    found = solve_ivp(
+        rate, (0.0, limit), np.asarray(state), method="DOP853", rtol=1e-12, atol=1e-13,
+        events=crossing,
+    )  # fmt: skip
+    return found.t[-1], found.y[:, -1]

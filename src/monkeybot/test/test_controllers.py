@@ -6,8 +6,9 @@ from monkeybot.controllers import LevelController
 from monkeybot.gaits.gait import evaluate, horizontal
 from monkeybot.model.coordinates import Mode, unpack
 from monkeybots import REPORT
-from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
 from roboaccord.contract.state import Target
+from running import run_in
 
 LQR = (
     "controller={name: lqr, nominal: [0, 0, 0], gain: %s, switch_t: %s, motor_t: 0.006, power: 10}"
@@ -18,10 +19,7 @@ def run(name, *changes, duration=1.0):
     setup = Setup.of(
         load_scenario("monkeybot", "monkeybot", name, [*changes, f"duration={duration}"])
     )
-    return simulate(
-        simulator=make_simulator(setup), controller=make_controller(setup), initial=setup.initial,
-        duration=duration, control_period=setup.scenario.control_period,
-    )  # fmt: skip
+    return run_in(setup, duration=duration)
 
 
 def grips(trajectory):
@@ -40,9 +38,7 @@ def test_the_timed_controller_changes_hands_by_the_clock():
 
 def test_several_motor_intervals():
     found = run(
-        "brachiate",
-        "controller.motor=[[0.0, 0.01, 1.5], [0.02, 0.03, -1.0]]",
-        duration=0.6,
+        "brachiate", "controller.motor=[[0.0, 0.01, 1.5], [0.02, 0.03, -1.0]]", duration=0.6
     )
     assert found.effort[438, 0] == -1.5
     assert found.effort[445, 0] == 0.0

@@ -1,6 +1,5 @@
 """Gaits that repeat for ever: they do, and their figures are as stated."""
 
-import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import evaluate
@@ -17,7 +16,7 @@ from monkeybot.gaits.orbits import find_orbit
 from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybot.model.coordinates import Mode
 from monkeybot.model.motion import Motion
-from monkeybots import REPORT, oracle
+from monkeybots import REPORT
 from roboaccord import AccordError
 
 NEAR = np.array([-0.95, -1.25, 0.4, 0.45])  # a start of a stable clocked gait, roughly
@@ -34,26 +33,6 @@ def test_a_clocked_gait_is_stable_and_horizontal(clocked):
     assert clocked.spectral_radius < 1.0
     assert abs(clocked.drop) < 1e-9
     assert clocked.stride > 0.9
-
-
-def test_it_repeats_by_the_lagrangian_too(clocked):
-    """One step by scipy in coordinates that are never flipped."""
-    torque = clocked.controls["torque"]
-    x, v = oracle(np.array([*clocked.start, 0.0, 0.0, 0.0, 0.0]))
-    x, v = lagrangian.move(REPORT, x, v, torque, "a", clocked.period)
-    v, _ = lagrangian.impact(REPORT, x, v, "b")
-    seen = np.array([x[2] + x[3] - np.pi, -x[3], v[2] + v[3], -v[3]])
-    seen[0] -= 2.0 * np.pi * round((seen[0] - clocked.start[0]) / (2.0 * np.pi))
-    assert np.abs(seen - clocked.start).max() < 1e-8
-    tip = 0.61 * np.array([np.sin(x[2]) + np.sin(x[2] + x[3]), -np.cos(x[2]) - np.cos(x[2] + x[3])])
-    assert tip == pytest.approx([clocked.stride, -clocked.drop], abs=1e-8)
-
-
-def test_a_disturbance_of_a_stable_gait_fades(clocked):
-    state = clocked.start + np.array([0.01, -0.02, 0.05, 0.1])
-    for _ in range(60):
-        state = evaluate(clocked.gait, REPORT, state).final[0]
-    assert np.abs(state - clocked.start).max() < 1e-6
 
 
 def test_the_level_triggered_gait_is_the_same_orbit_and_keeps_its_height(clocked):

@@ -9,7 +9,8 @@ import pytest
 from monkeybot.gaits.orbits import shipped_data, shipped_gait
 from monkeybot.model.motion import Motion
 from monkeybots import REPORT, oracle
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import Setup, load_scenario
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -24,10 +25,7 @@ def walk(name, steps, *changes, engine="reference"):
     period = setup.scenario.control_period
     orbit = shipped_gait(name.removesuffix("_from_rest"), REPORT)
     ticks = round((orbit.period / orbit.changes * steps + 0.02) / period)
-    return setup, simulate(
-        simulator=make_simulator(setup, engine), controller=make_controller(setup),
-        initial=setup.initial, duration=ticks * period, control_period=period,
-    )  # fmt: skip
+    return setup, run_in(setup, engine, duration=ticks * period)
 
 
 def hands(motion):
@@ -155,12 +153,6 @@ def test_feedback_holds_the_reports_gait_with_times_of_whole_milliseconds():
     assert np.abs(moves(places)[1:, 0] / orbit.stride - 1.0).max() < 0.02
     assert np.abs(places[:, 1]).max() < 0.01
     assert np.abs(np.diff(times) - orbit.period).max() < 0.01
-
-
-def test_without_feedback_the_reports_gait_is_lost():
-    setup, motion = walk("report_lqr", 30, "controller.gain=[0, 0, 0]")
-    times, places = grips(setup, motion)
-    assert len(times) < 30 or np.abs(places[:, 1]).max() > 0.3
 
 
 def test_from_rest_it_comes_onto_the_orbit_and_is_drawn_to_it():

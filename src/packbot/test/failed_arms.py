@@ -9,6 +9,7 @@ from packbot.model.arm import Kinematics
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer
 from roboaccord.cli.options import load_setup
+from roboaccord.contract.fault import Fault
 from roboaccord.run.loop import drive, make_simulator, reset_controller
 from roboaccord.run.metrics import KeptMotion
 
@@ -18,6 +19,12 @@ TOLD = "controller.diagnosis=told"
 
 def setup_of(*faults, changes=()):
     return clear_start(load_setup("packbot", "reach", [*changes], [*faults]))
+
+
+def arm_of(joint="elbow2"):
+    """Return the arm of the transition, with a loose joint."""
+    setup = load_setup("packbot", "transition")
+    return FailedArm(setup, [Fault(joint, "loose")], q=setup.initial.q)
 
 
 def recoverer(setup):

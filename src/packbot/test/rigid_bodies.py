@@ -130,64 +130,6 @@ def newton_euler(bodies, gravity, q, qd, qdd):
     return efforts
 
 
-def composite(bodies, q):
-    """Return the mass matrices (..., n, n) by composite rigid bodies (table 6.2)."""
-    n = len(bodies)
-    xs = [transform(body, q[..., i]) for i, body in enumerate(bodies)]
-    whole = [np.broadcast_to(body.inertia, (*q.shape[:-1], 6, 6)) for body in bodies]
-    matrix = np.zeros((*q.shape, n))
-    for i in reversed(range(n)):
-        force = whole[i] @ screw(bodies[i])
-        matrix[..., i, i] = force @ screw(bodies[i])
-        j = i
-        while bodies[j].parent >= 0:
-            force = apply(transpose(xs[j]), force)
-            j = bodies[j].parent
-            matrix[..., i, j] = matrix[..., j, i] = force @ screw(bodies[j])
-        if (parent := bodies[i].parent) >= 0:
-            whole[parent] = whole[parent] + transpose(xs[i]) @ whole[i] @ xs[i]
-    return matrix
-
-
-def articulated(bodies, gravity, q, qd, effort, armature):
-    """Return the accelerations (..., n) by articulated bodies (table 7.1).
-
-    Reflected inertia (n,) is added to what a joint feels, D = s^T I s.
-    """
-    n, batch = len(bodies), q.shape[:-1]
-    xs, vs, cs, inertias, ps = [], [], [], [], []
-    for i, body in enumerate(bodies):
-        x, s = transform(body, q[..., i]), screw(body)
-        before = np.zeros((*batch, 6)) if body.parent < 0 else vs[body.parent]
-        v = apply(x, before) + s * qd[..., i, None]
-        cs.append(apply(motion_cross(v), s * qd[..., i, None]))
-        ps.append(-apply(transpose(motion_cross(v)), apply(body.inertia, v)))
-        inertias.append(np.broadcast_to(body.inertia, (*batch, 6, 6)))
-        xs.append(x), vs.append(v)
-    us, ds, remains = [None] * n, [None] * n, [None] * n
-    for i in reversed(range(n)):
-        s = screw(bodies[i])
-        u = us[i] = inertias[i] @ s
-        d = ds[i] = u @ s + armature[i]
-        remains[i] = effort[..., i] - ps[i] @ s
-        if (parent := bodies[i].parent) < 0:
-            continue
-        left = inertias[i] - u[..., :, None] * u[..., None, :] / d[..., None, None]
-        p = ps[i] + apply(left, cs[i]) + u * (remains[i] / d)[..., None]
-        inertias[parent] = inertias[parent] + transpose(xs[i]) @ left @ xs[i]
-        ps[parent] = ps[parent] + apply(transpose(xs[i]), p)
-    qdd, accelerations = np.empty_like(q), []
-    for i, body in enumerate(bodies):
-        first = body.parent < 0
-        before = (
-            np.broadcast_to(upward(gravity), (*batch, 6)) if first else accelerations[body.parent]
-        )
-        a = apply(xs[i], before) + cs[i]
-        qdd[..., i] = (remains[i] - np.sum(us[i] * a, axis=-1)) / ds[i]
-        accelerations.append(a + screw(body) * qdd[..., i, None])
-    return qdd
-
-
 def placements(bodies, q):
     """Return origins (..., n, 3) and rotations (..., n, 3, 3) of the bodies, from the ground."""
     origins, rotations = [], []

@@ -15,10 +15,9 @@ from roboaccord import (
     load_scenario,
     make_controller,
     make_simulator,
-    simulate,
 )
-from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import metrics_of
+from running import run_in
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -55,15 +54,7 @@ def test_pictures_are_about_the_point_that_has_a_target(name, changes, watch):
 def run(setup, engine, duration, velocity=None, seed=0):
     if engine != "reference":
         pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=setup.scenario.control_period,
-        seed=seed,
-        inputs=Hold(Target(velocity=velocity)),
-    )
+    return run_in(setup, engine, duration=duration, target=Target(velocity=velocity))
 
 
 @pytest.fixture(scope="module")
@@ -96,19 +87,6 @@ def test_reach_keeps_to_its_plan(reaches):
     for engine, trajectory in runs.items():
         planned = np.array([controller.motion.at(time)[0] for time in trajectory.time])
         assert np.abs(trajectory.q - planned).max() < 2e-3, engine
-
-
-def test_reach_starts_anew_at_a_reset(reaches):
-    """The same run again, of a controller that has run already, is the same to the last bit."""
-    setup, runs = reaches
-    pytest.importorskip("mujoco")
-    controller, simulator = make_controller(setup), make_simulator(setup, "mujoco")
-    for _ in range(2):
-        again = simulate(
-            simulator=simulator, controller=controller, initial=setup.initial,
-            duration=1.0, control_period=setup.scenario.control_period,
-        )  # fmt: skip
-        assert np.array_equal(again.q, runs["mujoco"].q[:101])
 
 
 def test_errors_decay_by_the_bandwidth():
@@ -222,14 +200,7 @@ def test_joints_go_to_positions_no_faster_than_allowed_and_stop_there():
     joints, start = list(setup.joints), setup.initial.q
     place = np.full(len(joints), np.nan)
     place[[joints.index("wrist"), joints.index("turret")]] = [1.0, -0.5]
-    motion = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=4.0,
-        control_period=setup.scenario.control_period,
-        inputs=Hold(Target(position=place)),
-    )
+    motion = run_in(setup, duration=4.0, target=Target(position=place))
     asked = ~np.isnan(place)
     assert np.abs(motion.q[-1] - place)[asked].max() < 1e-4
     assert np.abs(motion.q - start)[:, ~asked].max() < 1e-4

@@ -11,11 +11,10 @@ from roboaccord import (
     Command,
     Setup,
     load_scenario,
-    make_controller,
     make_simulator,
-    simulate,
 )
 from roboaccord.description.parameters import load_parameters, parameter_file
+from running import run_in
 from scipy.optimize import brentq
 
 REAL = ("collapse", "frozen_elbow", "reach", "shelf")
@@ -64,10 +63,7 @@ def test_estimates_are_scaled_from_the_limits_and_lie_in_their_ranges():
 
 
 def hash_of(setup, engine):
-    return simulate(
-        simulator=make_simulator(setup, engine), controller=make_controller(setup),
-        initial=setup.initial, duration=0.03, control_period=0.01,
-    ).sha256()  # fmt: skip
+    return run_in(setup, engine, duration=0.03).sha256()
 
 
 @pytest.mark.parametrize("engine", ["mujoco", pytest.param("reference", marks=pytest.mark.slow)])

@@ -9,17 +9,18 @@ import pinocchio as pin
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from packbot.model.arm import Arm, Kinematics
+from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from packbot.model.reduced import MergedLinks, camera_table, hand_table, reduce_table
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.crosscheck.models import draw_states
 from roboaccord.engines import default_names
-from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 N = len(JOINTS)
@@ -34,30 +35,11 @@ def setup_of(scenario="reach", faults=(), changes=()):
 
 
 def run(setup, engine="reference", controller=None):
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=controller or make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-    )
+    return run_in(setup, engine, controller=controller)
 
 
 def kinetic(setup, state):
     return 0.5 * state.qd @ Arm.of(setup).mass_matrix(state.q) @ state.qd
-
-
-def reduced_accelerations(setup, state, effort, frozen):
-    """Accelerations of the arm that pinocchio merges at the frozen joints; 0 at these (7,)."""
-    model = Arm.of(setup).model
-    held = [model.getJointId(JOINTS[j]) for j in frozen]
-    reduced = pin.buildReducedModel(model, held, state.q)
-    free = [j for j in range(N) if j not in frozen]
-    found = np.zeros(N)
-    data = reduced.createData()
-    found[free] = pin.aba(reduced, data, state.q[free], state.qd[free], effort[free])
-    return found
 
 
 def constrained_accelerations(setup, state, effort, frozen):
@@ -78,9 +60,8 @@ def test_a_frozen_joint_is_a_lock_constraint(engine, frozen):
     simulator = make_simulator(setup, engine)
     for state, effort in draw_states(setup, 15, 1):
         found = simulator.acceleration(state, effort).joints
-        for expected in (reduced_accelerations, constrained_accelerations):
-            exact = expected(setup, state, effort, frozen)
-            assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
+        exact = constrained_accelerations(setup, state, effort, frozen)
+        assert np.abs(found - exact).max() < 1e-9 * np.abs(exact).max()
 
 
 @pytest.mark.parametrize("engine", SIMULATORS)
@@ -219,13 +200,7 @@ def check_faults(faults, law):
     setup = setup_of("collapse", faults, changes)
     assert setup.faults == tuple(sorted(faults, key=lambda fault: fault.time))
     simulator = make_simulator(setup)
-    motion = simulate(
-        simulator=simulator,
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=0.4,
-        control_period=setup.scenario.control_period,
-    )
+    motion = run_in(setup, simulator, duration=0.4)
     arm = Arm.of(setup)
     energy = np.array([arm.energy(*row) for row in zip(motion.q, motion.qd, strict=True)])
     # The integrator's tolerance is 1e-8 in each of some 200 steps.
@@ -258,25 +233,6 @@ def test_the_last_of_a_joint_counts(engine):
     assert [e.kind for e in motion.events if e.subject == "elbow1"] == [
         "joint_frozen", "joint_loose", "joint_frozen",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize("engine", SIMULATORS)
-def test_frozen_from_the_start_at_an_angle(engine):
-    setup = setup_of("collapse", ["shoulder=frozen:1.5"], ["duration=0.3"])
-    assert setup.initial.q[1] == 1.5
-    motion = run(setup, engine)
-    assert np.abs(motion.q[:, 1] - 1.5).max() < 1e-15
-    assert motion.events[0].kind == "joint_frozen" and motion.events[0].time == 0.0
-    assert motion.events[0].energy == 0.0
-
-
-def test_a_frozen_joint_bears_contact():
-    """The arm that rests on a frozen shoulder: impacts leave the joint where it is."""
-    setup = setup_of("collapse", ["shoulder=frozen@0.3"], ["duration=1.5"])
-    motion = run(setup)
-    hits = [event for event in motion.events if event.kind == "impact" and event.time > 0.3]
-    assert hits
-    assert np.ptp(motion.q[motion.time > 0.3 + 1e-9, 1]) < DEAD
 
 
 def test_the_report_contact_takes_faults_too():
@@ -354,23 +310,6 @@ def test_a_reduced_table_leads_where_the_whole_one_does(q, frozen):
         ]
         end = (reduced.frames(q)[-1] if reduced.rows else reduced.base) @ reduced.tool
         np.testing.assert_allclose(end, table.frames(q)[-1], atol=1e-12)
-
-
-def test_a_table_without_frozen_joints_is_the_arm_s_own():
-    p = setup_of().parameters
-    for table in (camera_table(p), hand_table(p)):
-        for row, own in zip(reduce_table(table, {}).rows, table.rows, strict=True):
-            expected = (own.theta, own.d, own.a, own.alpha)
-            np.testing.assert_allclose((row.theta, row.d, row.a, row.alpha), expected, atol=1e-14)
-
-
-def test_the_reduced_arm_reaches_where_the_urdf_does():
-    """The finger tips, by pinocchio from the description."""
-    setup = setup_of()
-    q = np.array([0.3, 1.2, -0.9, 0.4, 0.0, 0.0, 0.8])
-    reduced = reduce_table(hand_table(setup.parameters), {"elbow1": -0.9})
-    end = reduced.frames(q)[-1] @ reduced.tool
-    np.testing.assert_allclose(end[:3, 3], Kinematics(setup).tip(q), atol=1e-12)
 
 
 @pytest.mark.parametrize("joint", JOINTS[1:])

@@ -143,7 +143,6 @@ def test_commands_print_distances_and_sight(figures):
             "look --distances --q 0 4 0 0 0 0 0",
             "shoulder: 4 rad is outside its limits, -0.35 to 3.4",
         ),
-        ("look --distances --q 0 0 0", "--q takes 7 numbers, not 3"),
         ("look --distances --q waist=1", "unknown joint waist"),
         ("look --distances --scenario none", "packbot has no scenario none"),
         ("look --distances --set terrain.boxes.b.sise=1", "terrain.boxes.b.size is missing"),

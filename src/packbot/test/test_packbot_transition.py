@@ -6,20 +6,14 @@ import functools
 
 import numpy as np
 import pytest
+from failed_arms import arm_of
 from packbot.model.arm import Arm
-from packbot.planning.failed_arm import FailedArm
 from packbot.planning.transition import PLANE, PlanarArm, flow, inverse, step
 from roboaccord import AccordError
 from roboaccord.cli.options import load_setup
-from roboaccord.contract.fault import Fault
-from roboaccord.run.loop import make_simulator, simulate
+from running import run_in
 
 ELBOW2 = 3
-
-
-def arm_of(joint="elbow2"):
-    setup = load_setup("packbot", "transition")
-    return FailedArm(setup, [Fault(joint, "loose")], q=setup.initial.q)
 
 
 @functools.cache
@@ -84,13 +78,7 @@ def test_the_transition_is_made_in_the_reference_and_in_mujoco():
     control = setup.robot.controllers["transition"](setup, **controller_keys(setup))
     plain, viscous = Arm.of(setup), setup.parameters.of_joints("viscous")
     for engine in ("reference", "mujoco"):
-        run = simulate(
-            simulator=make_simulator(setup, engine),
-            controller=control,
-            initial=setup.initial,
-            duration=setup.scenario.duration,
-            control_period=setup.scenario.control_period,
-        )
+        run = run_in(setup, engine, controller=control)
         assert run.q[-1] == pytest.approx(planar().goal, abs=1e-3)
         assert np.abs(run.qd[-1]).max() < 1e-2
         met = {e.subject.split("/")[0].split()[0] for e in run.events if e.kind != "joint_loose"}

@@ -12,18 +12,26 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
+from shutil import which
 from typing import Any
 
+import pytest
 import yaml
 from roboaccord.bag.reader import BagRun, read_run
 from roboaccord.description.resources import share
 from roboaccord.gazebo.form import expand_for_gazebo
 from roboaccord.scenario.scenario import Scenario
 from roboaccord.scenario.setup import Setup
+
+pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+if which("gz") is None:
+    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
+
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.gazebo.transport import message
 from roboaccord_ros.run.domain import private_domain
@@ -31,6 +39,25 @@ from roboaccord_ros.run.processes import GOOD
 
 ROOT = Path(__file__).resolve().parents[3]
 START = 60.0  # s
+
+
+@pytest.fixture(autouse=True)
+def cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep worlds and terrains in a folder of each test, where a module imports this."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def nanoseconds(msg: Any) -> int:
+    """Return the stamp of a message."""
+    return int(msg.header.stamp.sec * 1_000_000_000 + msg.header.stamp.nsec)
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> None:
+    """Wait until a condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "Gazebo is silent"
+        time.sleep(0.01)
 
 
 @contextmanager
@@ -85,28 +112,17 @@ def crawl(scenario: Scenario, folder: Path, lockstep: str = "true", contacts: st
     file, bag = folder / "scenario.yaml", folder / "bag"
     file.write_text(yaml.safe_dump(json.loads(json.dumps(scenario.data()))), encoding="utf-8")
     run = ["-p", f"robot:={scenario.robot}", "-p", f"scenario:={file}"]
+    run += ["-p", f"lockstep:={lockstep}"]
     parameters = {
         "nodes.recorder": ["-p", f"robot:={scenario.robot}", "-p", f"bag:={bag}"],
-        "nodes.controller": [
-            *run,
-            "-p",
-            f"lockstep:={lockstep}",
-            "-p",
-            "peers:=[recorder, gz_adapter]",
-        ],
+        "nodes.controller": [*run, "-p", "peers:=[recorder, gz_adapter]"],
         "gazebo.gz_adapter": [
-            *run,
-            "-p",
-            f"lockstep:={lockstep}",
-            "-p",
-            f"world:={world.path}",
+            *run, "-p", f"world:={world.path}",
             *(["-p", f"contacts:={contacts}"] if contacts else []),
-            "-p",
-            "max_delay:=10000",  # of a run that is free, on a loaded machine
-            "-p",
-            "peers:=[recorder, controller]",
+            "-p", "max_delay:=10000",  # of a run that is free, on a loaded machine
+            "-p", "peers:=[recorder, controller]",
         ],
-    }
+    }  # fmt: skip
     with private_domain() as domain, gazebo(world.path, world.models) as node, ExitStack() as stack:
         put_in(node, world.name, setup, contacts)
         stack.enter_context(relayed(domain, setup, node))

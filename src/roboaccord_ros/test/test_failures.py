@@ -75,15 +75,19 @@ LATE = ("Asleep", "Endless")
 IN_VAIN, IN_VAIN_APART = 0.3, 3.0  # s
 
 
-def late(name):
-    """Mark what is waited for in vain for seconds, in each transport, as slow."""
-    return pytest.param(name, marks=pytest.mark.slow) if name in LATE else name
+def cases():
+    """Return every controller in one process, and of each kind of end one in three processes.
+
+    What is waited for in vain for seconds, and what starts processes, is slow.
+    """
+    for name in LINES:
+        marks = [pytest.mark.slow] if name in LATE else []
+        yield from (pytest.param(name, way, marks=marks) for way in ("direct", "ros"))
+    for name in ("Asleep", "Exiting", "ExitingWhenMade"):
+        yield pytest.param(name, "ros_processes", marks=pytest.mark.slow)
 
 
-@pytest.mark.parametrize(
-    "transport", ["direct", "ros", pytest.param("ros_processes", marks=pytest.mark.slow)]
-)
-@pytest.mark.parametrize("controller", [late(name) for name in LINES])
+@pytest.mark.parametrize(("controller", "transport"), cases())
 def test_a_line_is_the_same_in_every_transport(controller, transport, request_for, setup_for):
     made = request_for(setup_for(), controller=f"faulty_controllers:{controller}")
     started = time.monotonic()
@@ -102,15 +106,6 @@ def test_a_module_that_exits_cannot_be_imported(transport, request_for, setup_fo
     line = r"cannot import exiting_module:Controller: it raised SystemExit: 0"
     with pytest.raises(AccordError, match=line):
         TRANSPORTS[transport](made)
-
-
-@pytest.mark.slow
-def test_a_faulty_controller_in_its_own_process_is_named(request_for, setup_for):
-    request = request_for(setup_for(), controller="faulty_controllers:Raising")
-    with pytest.raises(AccordError, match=r"Raising raised ZeroDivisionError") as caught:
-        run_ros_processes(request)
-    assert "\n" not in str(caught.value)
-    assert read_run(request.bag).sha256 is None
 
 
 def test_a_controller_that_never_answers_is_a_clear_error(graph, setup_for):

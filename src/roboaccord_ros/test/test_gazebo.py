@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import math
-import shutil
 import time
 
 import numpy as np
 import pytest
+from running import run_in
 from scipy.special import ellipj, ellipk
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake is not installed")
 
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
-
-from gazebo_server import ROOT, crawl, gazebo, step
+from gazebo_server import ROOT, crawl, gazebo, nanoseconds, step, wait_for
 from roboaccord.crosscheck.recorded import check_bag
-from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.metrics import metrics_of
 from roboaccord.scenario.controllers import make_controller
 from roboaccord_ros.gazebo.transport import message
@@ -33,17 +27,6 @@ def pendulum(time):
     k = math.sin(0.5 * THETA)
     _, cn, dn, _ = ellipj(RATE * time, k * k)
     return 2.0 * np.arcsin(k * cn / dn)
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "Gazebo is silent"
-        time.sleep(0.01)
-
-
-def nanoseconds(msg):
-    return msg.header.stamp.sec * 1_000_000_000 + msg.header.stamp.nsec
 
 
 @pytest.fixture
@@ -114,13 +97,7 @@ def test_the_snake_crawls_by_the_law_of_its_contacts(setup_for, tmp_path, contac
 
 
 def reference(setup, driven=None):
-    return simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(driven or setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
+    return run_in(setup, controller=make_controller(driven or setup))
 
 
 def test_in_lockstep_a_run_in_gazebo_repeats_bit_for_bit(setup_for, tmp_path):

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
-
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
 from monkeybot.gaits.orbits import shipped_gait

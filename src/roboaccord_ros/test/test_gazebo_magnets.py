@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
+from running import run_in
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("monkeybot", reason="the MonkeyBot is not installed")
-
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
 
 from gazebo_server import crawl
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 
@@ -46,13 +38,7 @@ def swing(*, shift=0.0, period=0.001, duration=END):
 def simulated(engine="reference", **options):
     """Return a motion by another simulator, in the world's own steps, at the control ticks."""
     setup = swing(period=STEP, **options)
-    motion = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=END,
-        control_period=STEP,
-    )
+    motion = run_in(setup, engine, duration=END)
     return angles(motion)[:: round(0.001 / STEP)]
 
 
@@ -169,13 +155,7 @@ def test_it_starts_with_rates(tmp_path):
     """Half of the gait's step on hand A, which starts at 0.35 and 0.62 rad/s."""
     given = load_scenario("monkeybot", "monkeybot", "clocked", ["duration=0.4"])
     setup, motion = Setup.of(given), crawl(given, tmp_path / "rates").trajectory
-    reference = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=given.duration,
-        control_period=given.control_period,
-    )
+    reference = run_in(setup)
     found, exact = angles(motion), angles(reference)
     assert found[0] == pytest.approx(exact[0], abs=1e-12)
     assert abs(exact[0, 3]) > 0.5

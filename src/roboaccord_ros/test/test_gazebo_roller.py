@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import math
-import shutil
 import time
 
 import numpy as np
 import pytest
+from running import run_in
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("roller_sphere", reason="the roller sphere is not installed")
 
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
-
-from gazebo_server import ROOT, crawl, gazebo, put_in, step
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
+from gazebo_server import ROOT, crawl, gazebo, nanoseconds, put_in, step, wait_for
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_ros.gazebo.transport import message
@@ -79,13 +72,7 @@ def test_viscous_friction_turns_it_as_the_reference_has_it(tmp_path):
     assert np.abs(growth).max() > 100.0  # rad/s^2
     bound = SOFT * np.linalg.norm(rates, 2) * np.linalg.norm(model, axis=1).max()
     assert np.linalg.norm(growth - pull[settled], axis=1).max() < bound
-    reference = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=given.duration,
-        control_period=given.control_period,
-    )
+    reference = run_in(setup)
     # DART's steps are of the first order: it is up to one step late, in rates and in place.
     for ours, exact in ((motion.qd, reference.qd), (motion.position, reference.position)):
         assert np.abs(ours - exact).max() < np.abs(np.diff(exact, axis=0)).max()
@@ -130,14 +117,3 @@ def test_the_springs_press_with_press_force():
     growth = np.diff([rates[t] for t in times[2:]], axis=0) / STEP
     load = (effort - p.roller_inertia * np.abs(growth)) / (0.5 * p.roller_radius)
     assert load == pytest.approx(p.press_force, rel=1e-4)
-
-
-def nanoseconds(msg):
-    return msg.header.stamp.sec * 1_000_000_000 + msg.header.stamp.nsec
-
-
-def wait_for(condition, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "Gazebo is silent"
-        time.sleep(0.01)

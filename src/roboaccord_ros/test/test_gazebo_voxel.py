@@ -3,32 +3,20 @@
 from __future__ import annotations
 
 import math
-import shutil
 
 import numpy as np
 import pytest
+from running import run_in
 
-pytest.importorskip("gz.transport13", reason="Gazebo Harmonic is not installed, or not for Python")
-pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
 
-if shutil.which("gz") is None:
-    pytest.skip("the command gz is not installed (Gazebo Harmonic)", allow_module_level=True)
-
-from gazebo_server import crawl
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
+from gazebo_server import cache, crawl  # noqa: F401 - for each test
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.scenario import limit_of
 from roboaccord.scenario.setup import Setup
 from scipy.integrate import solve_ivp
 
 R, G = 0.1, 9.81  # m, m/s^2
-
-
-@pytest.fixture(autouse=True)
-def cache(monkeypatch, tmp_path):
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def test_released_in_a_bowl_it_follows_the_rolling_pendulum(tmp_path):
@@ -50,13 +38,7 @@ def test_released_in_a_bowl_it_follows_the_rolling_pendulum(tmp_path):
 def test_torques_drive_it_over_waves_as_in_the_reference(tmp_path):
     given = load_scenario("voxel_sphere", "voxel_sphere", "teleop", ["duration=1.0"])
     setup, run = Setup.of(given), crawl(given, tmp_path / "run")
-    reference = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=given.duration,
-        control_period=given.control_period,
-    )
+    reference = run_in(setup)
     gap = np.linalg.norm(run.trajectory.position - reference.position, axis=1)
     # Gazebo has the engine and the mesh of DART.
     limit = limit_of(given.crosscheck.tolerances.trajectory["dart"])

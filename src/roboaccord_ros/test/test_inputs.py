@@ -92,10 +92,7 @@ def played(graph, setup_for):
 
 def test_each_joint_moves_until_nobody_has_told_it_for_half_a_second(played):
     """Joint 5 is commanded again at 0.4 s, joint 3 only once; the time is that of the wall."""
-    listener = played(
-        (0.1, ["joint_05", "joint_03"], [-0.4, 0.2]),
-        (0.4, ["joint_05"], [0.7]),
-    )
+    listener = played((0.1, ["joint_05", "joint_03"], [-0.4, 0.2]), (0.4, ["joint_05"], [0.7]))
     assert listener.asked[0][1] is None
     wall, third = listener.of("joint_03")
     _, fifth = listener.of("joint_05")
@@ -155,8 +152,7 @@ MESSAGES = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(
-    "drive",
-    [pytest.param(x, marks=[] if x == "snake" else pytest.mark.slow) for x in MESSAGES],
+    "drive", [pytest.param(x, marks=[] if x == "snake" else pytest.mark.slow) for x in MESSAGES]
 )
 def test_a_drive_by_topics_is_repeated_from_its_bag(drive, graph, request_for, tmp_path):
     """Two messages at a quarter and at half of the run, a magnet between them; then the bag."""

@@ -161,16 +161,6 @@ def test_nothing_outlives_a_launch_that_is_terminated(number, tmp_path):
 
 @needs_ros2
 @pytest.mark.slow
-def test_a_refused_run_starts_nothing_and_fails(tmp_path):
-    status, output = launch(tmp_path, *serpenoid("set:=gravity=1"))
-    assert status == 1
-    assert "unknown key gravity" in output
-    assert "Traceback" not in output
-    assert "process started" not in output
-
-
-@needs_ros2
-@pytest.mark.slow
 def test_an_unknown_argument_is_refused_unless_the_users_own_file_may_have_it(tmp_path):
     status, output = launch(tmp_path, *serpenoid("duraton:=1"))
     assert status == 1

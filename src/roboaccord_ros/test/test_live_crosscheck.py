@@ -24,21 +24,9 @@ from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 
 RUNS = [
-    ("snake serpenoid", "reference", (), "within"),
     ("snake serpenoid", "dart", (), "within"),
-    pytest.param("snake serpenoid", "mujoco", (), "within", marks=pytest.mark.slow),
-    ("monkeybot swing", "dart", (), "within"),
+    ("monkeybot brachiate", "dart", (), "within"),  # with the step in which the hands change
     pytest.param("roller_sphere figure_eight", "dart", (), "within", marks=pytest.mark.slow),
-    pytest.param(
-        "snake serpenoid",
-        "mujoco",
-        ("mujoco:mass:base_link=1.01",),
-        "outside",
-        marks=pytest.mark.slow,
-    ),
-    pytest.param(
-        "snake serpenoid", "dart", ("dart:friction_across=1.03",), "outside", marks=pytest.mark.slow
-    ),
     pytest.param(
         "snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside", marks=pytest.mark.slow
     ),

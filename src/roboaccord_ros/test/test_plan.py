@@ -106,12 +106,6 @@ def test_without_gazebo_an_engine_is_chosen_and_the_reason_said():
     assert plan["record"] == plan["composed"] == "true"
 
 
-def test_what_no_engine_runs_goes_to_the_reference():
-    pytest.importorskip("voxel_sphere", reason="the voxel sphere is not installed")
-    plan = plan_of(robot="voxel_sphere", scenario="arena")
-    assert plan["sim"] == "reference"
-
-
 def expected(launch, gazebo, factor):
     """Return what `auto` is to choose, on a machine that has DART and MuJoCo."""
     if launch in KINEMATIC:

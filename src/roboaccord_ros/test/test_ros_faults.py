@@ -117,9 +117,7 @@ def test_the_hold_has_both_poles_at_a_half(setup):
     faults.act(setup.initial)
     period, e, rate = setup.scenario.control_period, 1e-3, -0.02
     state = dataclasses.replace(
-        setup.initial,
-        q=setup.initial.q + e * np.eye(7)[2],
-        qd=rate * np.eye(7)[2],
+        setup.initial, q=setup.initial.q + e * np.eye(7)[2], qd=rate * np.eye(7)[2]
     )
     found = reference.acceleration(state, faults.held(state, np.zeros(7))).joints[2]
     step = np.array([[1.0, period], [0.0, 1.0]])

@@ -25,7 +25,6 @@ from roboaccord_ros.graph import extras
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
 from roboaccord_ros.graph.shell import Shell
-from roboaccord_ros.nodes.crosscheck import CrosscheckShell
 from roboaccord_ros.run.processes import run_ros_processes
 from roboaccord_ros.run.runner import run_ros
 from roboaccord_ros.run.teleop import RosLink
@@ -112,56 +111,6 @@ def test_a_person_grips_with_the_other_hand_and_all_motion_stops(graph):
     assert np.abs(motion.qd[~after]).max() > 0.1
     assert np.abs(motion.qd[after]).max() < 1e-12
     assert np.abs(motion.twist[after]).max() < 1e-12
-
-
-def test_in_real_time_a_person_lets_go_and_the_robot_falls(graph):
-    setup = monkeybot("swing", "controller={name: teleop}", "control_period=0.005")
-    shell, client = graph.simulator(setup, lockstep=False), graph.node("person")
-    graph.controller(setup)
-    let_go = client.create_client(SetBool, "/monkeybot/magnet_a/set")
-    asked = []
-
-    def call_once():
-        if not asked and shell.stepper.state.time >= 0.1:
-            asked.append(let_go.call_async(SetBool.Request(data=False)))
-
-    client.create_timer(0.005, call_once)
-    graph.spin()
-    motion = graph.motion.trajectory
-    (event,) = motion.events
-    assert (event.kind, event.subject) == ("magnet_off", "magnet_a")
-    assert np.abs(motion.position[motion.time <= event.time + 1e-9]).max() < 1e-12
-    assert motion.position[-1, 2] < -0.01  # hand A falls
-
-
-def test_a_person_drives_the_elbow(graph):
-    setup = monkeybot("swing", "controller={name: teleop}")
-    shell, person = graph.simulator(setup), graph.node("person")
-    graph.controller(setup)
-    publisher = person.create_publisher(Float64, "/monkeybot/elbow_effort", 1)
-
-    def send():
-        if shell.stepper.state.time >= 0.1:
-            publisher.publish(Float64(data=1.5))
-
-    person.create_timer(0.005, send)
-    graph.spin()
-    effort = graph.motion.trajectory.effort[:, 0]
-    assert set(effort) == {0.0, 1.5}
-    assert np.abs(effort[:100]).max() == 0.0
-    assert effort[-1] == 1.5
-
-
-def test_the_live_crosscheck_follows_the_switches(graph):
-    setup = monkeybot()
-    graph.simulator(setup, peers=("controller", "crosscheck"))
-    graph.controller(setup)
-    graph.run.expect()
-    check = CrosscheckShell(graph.node("crosscheck"), "monkeybot", 0.0, graph.run)
-    graph.spin()
-    assert check.check.compared > 400  # also the step in which the hands change, at 0.428 s
-    # The bodies' angles come as a quaternion, whose round-off is that of the angle.
-    assert check.verdict.max < 1e-9
 
 
 def test_a_run_that_was_reset_starts_with_the_first_switches(graph):

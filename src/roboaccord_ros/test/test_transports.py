@@ -87,12 +87,6 @@ def test_the_controller_may_live_in_the_simulators_process(request_for, setup_fo
     assert json.loads(done.stdout)["trajectory_sha256"] == again
 
 
-def test_runs_follow_each_other_in_one_process(request_for, setup_for):
-    setup = setup_for(duration=0.02)
-    hashes = {run_ros(request_for(setup)).trajectory.sha256() for _ in range(5)}
-    assert len(hashes) == 1
-
-
 def test_observers_are_told_as_in_the_direct_loop(request_for, setup_for):
     def printed(runner):
         log = []

@@ -13,10 +13,11 @@ from roboaccord_studies.roller_sphere.statics import (
     grip_shares,
     largest_turn_rate,
 )
+from robot_commands import commands_of
 from roller_sphere.model.kinematics import Kinematics
-from sphere_commands import complaint, figures
 
 pytestmark = pytest.mark.thorough
+figures, complaint = commands_of("roller-sphere", quiet=True)
 
 
 def dribbling(*changes):
@@ -78,15 +79,15 @@ def test_slips_are_the_models_under_viscous_friction():
     changes = ("controller.turn_rate=0", "controller.speed=0.5", "initial.spread_q=0")
     setup = dribbling(*changes, "friction={law: viscous, coefficient: 300}", "duration=1.5")
     found = run_setup(setup, make_simulator(setup))
-    figures = slip_figures(setup.parameters, found.window(1.3, 1.5))
+    slipped = slip_figures(setup.parameters, found.window(1.3, 1.5))
     # Beside the slip along X there is what carries the load, 0.15 N of 15 N over 300 N s/m.
-    assert figures.slip == pytest.approx([figures.model] * 2, rel=0.05)
-    assert figures.share == pytest.approx(0.5, abs=0.01)
+    assert slipped.slip == pytest.approx([slipped.model] * 2, rel=0.05)
+    assert slipped.share == pytest.approx(0.5, abs=0.01)
 
 
-def test_map_of_one_turn(capsys):
+def test_map_of_one_turn(figures):
     """The model's slip there is that of a ball that moves as its place in the carrier does."""
-    found = figures("roller-sphere dribble --speeds 0.5 --turn-rates 1 --engine reference", capsys)
+    found = figures("dribble --speeds 0.5 --turn-rates 1 --engine reference")
     p = dribbling().parameters
     (cell,) = found["cells"]
     assert cell["kept"]
@@ -102,5 +103,5 @@ def test_map_of_one_turn(capsys):
 @pytest.mark.parametrize(
     ("speeds", "line"), [("0", "speeds are above 0"), ("fast", "'fast' is not a number")]
 )
-def test_wrong_speeds(speeds, line, capsys):
-    assert line in complaint(f"roller-sphere dribble --speeds {speeds}", capsys)
+def test_wrong_speeds(speeds, line, complaint):
+    assert line in complaint(f"dribble --speeds {speeds}")

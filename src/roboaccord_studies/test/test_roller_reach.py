@@ -9,11 +9,12 @@ from roboaccord_studies.roller_sphere.reach import (
     slip_gains,
     top_speed,
 )
+from robot_commands import commands_of
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
-from sphere_commands import complaint, figures
 
 TURN = 2.0 * np.pi
+figures, complaint = commands_of("roller-sphere", quiet=True)
 PAPER = "--radius 1 --azimuth-deg 215 325 --latitude-deg 60 60"
 
 
@@ -41,15 +42,15 @@ def test_reach_against_all_headings(seed):
         assert np.array_equal(inside, fastest > limit)
 
 
-def test_the_command(capsys):
-    found = figures(f"roller-sphere reach {PAPER} --alpha-deg 10 -10 --limit 1.5 --speed 1", capsys)
+def test_the_command(figures):
+    found = figures(f"reach {PAPER} --alpha-deg 10 -10 --limit 1.5 --speed 1")
     kinematics = Kinematics(Rig.degrees(1.0, (215, 325), (60, 60), (10, -10)))
     around = np.abs(kinematics.inverse(1.0, np.radians(np.arange(0.0, 360.0, 0.01))).nu)
     assert found["roller_speed_over_speed"] == pytest.approx(around.max(axis=0), rel=1e-6)
     assert found["speed_everywhere"] == pytest.approx(1.5 / around.max(), rel=1e-6)
     edges = np.radians(np.ravel(found["blocked_deg"]))
     assert np.abs(kinematics.inverse(1.0, edges).nu).max(axis=1) == pytest.approx(1.5)
-    stuck = figures(f"roller-sphere reach {PAPER} --alpha-deg 38.9566 -38.9566", capsys)
+    stuck = figures(f"reach {PAPER} --alpha-deg 38.9566 -38.9566")
     assert stuck["remaining_deg"] == pytest.approx([90.0, 270.0])
 
 
@@ -63,5 +64,5 @@ def test_the_command(capsys):
         ("survey --out /proc/none", "cannot write in /proc/none"),
     ],
 )
-def test_a_mistake_is_one_line(words, line, capsys):
-    assert line in complaint(f"roller-sphere {words}", capsys)
+def test_a_mistake_is_one_line(words, line, complaint):
+    assert line in complaint(words)

@@ -13,13 +13,14 @@ import pytest
 from drawn_figures import keep_figures
 from roboaccord.cli.main import run
 from roboaccord_studies.roller_sphere.claims import claims
+from robot_commands import commands_of
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.model.rig import Rig
-from sphere_commands import figures
 
 pytestmark = pytest.mark.slow  # the figures are drawn once, for all tests here
 
 POINTS = 9
+figures, _ = commands_of("roller-sphere", quiet=True)
 # facts/roller_sphere.md: what does not follow from the paper's own model.
 FALSE = {
     "3c: |nu1| grows with alpha for all phi",
@@ -93,19 +94,18 @@ def test_the_least_sum_of_squares_is_halfway_between_the_lines(made):
                 assert (c - a) * (y - b) == pytest.approx((d - b) * (x - a))
 
 
-def test_rigs_of_three_rollers_and_antipodal_azimuths_are_drawn(capsys, monkeypatch, tmp_path):
+def test_rigs_of_three_rollers_and_antipodal_azimuths_are_drawn(figures):
     """Figure 2a needs two rollers; the survey leaves out the latitude at which N = 0."""
-    monkeypatch.chdir(tmp_path)
     rollers = "--roller 0 45 40 --roller 180 45 -40 --roller 240 45 90"
-    data = figures(f"roller-sphere survey {rollers} --points 3 --out three", capsys)
+    data = figures(f"survey {rollers} --points 3 --out three")
     names = {Path(file).name for file in data["files"]}
     assert "figure_2b.svg" in names
     assert not {"figure_2a.svg", "figure_4a.svg", "figure_5.svg"} & names
 
 
-def test_claims(capsys):
+def test_claims(figures):
     """Those that hold and those that do not."""
-    table = figures("roller-sphere claims", capsys)["table"]
+    table = figures("claims")["table"]
     assert {row["claim"] for row in table if not row["holds"]} == FALSE
     assert len(table) == len(claims()) == 23
     found = {row["claim"]: row["found"] for row in table}

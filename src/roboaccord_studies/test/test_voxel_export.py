@@ -4,14 +4,15 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-import sphere_commands
+import terrains
 import trimesh
 from roboaccord.contract.errors import AccordError
 from roboaccord.gazebo.check import check_file
 from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord_studies.voxel_sphere.export import decimate
 from roboaccord_studies.voxel_sphere.mesh_error import deviation, ground_of, middles
-from voxel_sphere.terrain.generate import surface_parts
+from robot_commands import commands_of
+from terrains import as_trimesh, upper
 from voxel_sphere.terrain.mesh import mesh_file, terrain_mesh
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
 from voxel_sphere.terrain.workspace import Terrain
@@ -19,6 +20,7 @@ from voxel_sphere.terrain.workspace import Terrain
 pytestmark = pytest.mark.thorough
 
 N, R = 50, 5.0
+figures, complaint = commands_of("voxel-sphere", quiet=True)
 TOOL = sdformat_tool()
 
 
@@ -29,35 +31,9 @@ def exact(surface):
 
 
 def terrain_of(name, n=50, *, binary=False, **parameters):
-    """Return a terrain as a workspace would give it, and the distance to its closed form."""
-    surface = make_surface(name, n, n / 10, **parameters)
-    volumes = [part.volume for part in surface_parts(surface, n, binary=binary)]
-    terrain = Terrain(n, n / 10, 0.01, *volumes, name=name, grey=not binary)
-    return terrain, exact(surface)
-
-
-def as_trimesh(mesh):
-    return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
-
-
-def upper(mesh, n, margin):
-    """Return the vertices on the terrain, some voxels from the faces of the grid."""
-    inner = ((mesh.vertices[:, :2] > margin) & (mesh.vertices[:, :2] < n - margin)).all(axis=1)
-    return mesh.vertices[inner & (mesh.vertices[:, 2] > 1)]
-
-
-@pytest.fixture
-def figures(capsys, monkeypatch, tmp_path):
-    """Return a function that runs a command of the sphere in a folder of its own."""
-    monkeypatch.chdir(tmp_path)
-    return lambda words: sphere_commands.figures(f"voxel-sphere {words}", capsys)
-
-
-@pytest.fixture
-def complaint(capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command there, and returns its line."""
-    monkeypatch.chdir(tmp_path)
-    return lambda words: sphere_commands.complaint(f"voxel-sphere {words}", capsys)
+    """Return a terrain, and the distance to its closed form."""
+    known = exact(make_surface(name, n, n / 10, **parameters))
+    return terrains.terrain_of(name, n, binary=binary, **parameters), known
 
 
 @pytest.mark.parametrize(

@@ -6,21 +6,22 @@ import numpy as np
 import pytest
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from robot_commands import commands_of
 from roller_sphere.controllers.dribble import CARRIER_BANDWIDTH, moved_mass
 from roller_sphere.dribbling.dynamics import RATES, spread
 from roller_sphere.dribbling.reference import fixed_masses
 from roller_sphere.model.ball import held_time, holds, offsets, slides
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
 MIDDLE = "initial.spread_q=0"  # the ball exactly in its place
 STRAIGHT = ("controller.turn_rate=0", "controller.speed=0.5", MIDDLE)
-DART = "run roller_sphere dribble --engine dart"
+DART = "roller_sphere dribble --engine dart"
+_, complaint = commands_of("run")
 VISCOUS = "friction={law: viscous, coefficient: 100}"
 
 
@@ -30,14 +31,7 @@ def dribbling(*changes):
 
 
 def run(setup, engine, duration, physics_step=None, target=None):
-    return simulate(
-        simulator=make_simulator(setup, engine, physics_step=physics_step),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=setup.scenario.control_period,
-        inputs=Hold(target),
-    )
+    return run_in(setup, engine, duration=duration, target=target, step=physics_step)
 
 
 def test_rollers_touch_where_they_slide_to():
@@ -166,21 +160,18 @@ def test_cmd_vel_goes_before_the_program():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (DART + ' --set friction={"law":"coulomb"}', "contact only"),
+        ("""roller_sphere headings --set 'controller={"name":"dribble"}'""", "base must be free"),
+        ("roller_sphere dribble --set controller.acceleration=0", "must be positive"),
         (
-            DART + ' --set friction={"law":"coulomb"}',
-            "contact only",
-        ),
-        ('run roller_sphere headings --set controller={"name":"dribble"}', "base must be free"),
-        ("run roller_sphere dribble --set controller.acceleration=0", "must be positive"),
-        (
-            "run roller_sphere dribble --set controller.recall=4",
+            "roller_sphere dribble --set controller.recall=4",
             "unknown key controller.recall; it is now controller.proportional_gain",
         ),
         (
-            "run roller_sphere dribble --set controller.learning=0",
+            "roller_sphere dribble --set controller.learning=0",
             "unknown key controller.learning; it is now controller.integral_gain",
         ),
-        ("run roller_sphere dribble --set controller.integral_gain=-1", "must not be negative"),
+        ("roller_sphere dribble --set controller.integral_gain=-1", "must not be negative"),
     ],
 )
 def test_wrong_dribbles(complaint, words, message):

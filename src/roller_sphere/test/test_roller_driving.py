@@ -13,15 +13,13 @@ from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.invariance import UNEQUAL, check_invariance, judge_invariance
 from roboaccord.engines import spec
-from roboaccord.engines.base import engine_parts
 from roboaccord.numerics.rotations import (
     matrix_quaternion,
     quaternion_matrix,
     quaternion_product,
     rpy_matrix,
 )
-from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import make_simulator, run_setup, simulate
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -29,6 +27,7 @@ from roller_sphere.controllers.drive import figure_eight, figure_eight_time, hea
 from roller_sphere.model.ball import RollingOdometry, slips
 from roller_sphere.model.kinematics import Kinematics
 from roller_sphere.simulators.reference import slip_matrix
+from running import run_in
 from scipy.linalg import expm
 
 pytestmark = pytest.mark.thorough
@@ -166,44 +165,14 @@ def test_odometry_rolls_as_the_ball_turns() -> None:
     assert velocity == pytest.approx(0.11 * np.array([-2.0, -1.0, 0.0]), abs=1e-12)
 
 
-@pytest.mark.parametrize("base", ["ball", "free"])
-def test_engines_have_the_references_masses(base: str) -> None:
-    """The mass matrix of ball and rollers in its bearing is diagonal: I, I, I, J, J."""
-    found = {}
-    for engine in ("dart", "mujoco"):
-        pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
-        setup = make_setup("headings", f"base={base}", "friction={law: contact}")
-        (part,) = engine_parts(make_simulator(setup, engine))
-        found[engine] = part.mass_matrix(setup.initial)
-    if base == "ball":
-        p = setup.parameters
-        expected = np.diag([p.ball_inertia] * 3 + [p.roller_inertia] * 2)
-        for matrix in found.values():
-            assert np.abs(matrix - expected).max() < 1e-12
-    if len(found) == 2:
-        assert np.abs(found["dart"] - found["mujoco"]).max() < 1e-8
-
-
 def test_a_target_goes_before_the_program() -> None:
     """`cmd_vel` is approached at the acceleration allowed, and then held."""
     setup = make_setup("headings", "controller.acceleration=2.0")
-    motion = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=0.8,
-        control_period=0.001,
-        inputs=Hold(Target(np.array([0.3, -0.4, 0.0, 0.0, 0.0, 0.0]))),
-    )
+    motion = run_in(setup, duration=0.8, target=Target(np.array([0.3, -0.4, 0.0, 0.0, 0.0, 0.0])))
     velocity = quaternion_matrix(motion.orientation[-1]) @ motion.twist[-1, :3]
     assert velocity == pytest.approx([0.3, -0.4, 0.0], abs=1e-3)
     early = quaternion_matrix(motion.orientation[125]) @ motion.twist[125, :3]
     assert np.linalg.norm(early) < 2.0 * 0.125
-
-
-def test_efforts_stay_within_the_motors() -> None:
-    setup = make_setup("headings", "parameters.effort_limit=0.01", "duration=0.5")
-    assert np.abs(run(setup).effort).max() == pytest.approx(0.01)
 
 
 def make_all(changes: list[str]) -> None:

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from oracle import lever_matrix
-from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
+from running import run_in
 from scipy.optimize import curve_fit
 from snake.model.coordinates import PlanarSnake, friction_of
-from snake.search.estimator import GroundEstimator, normal_equations, sample
+from snake.search.estimator import GroundEstimator
 from snake.search.ideal import IdealModel
 from snake.simulators.metrics import body_motion
 
@@ -23,11 +24,8 @@ def crawl(setup, engine="reference"):
         simulator = make_simulator(setup, engine)
     except AccordError as error:
         pytest.skip(str(error))
-    controller, s = make_controller(setup), setup.scenario
-    trajectory = simulate(
-        simulator=simulator, controller=controller, initial=setup.initial,
-        duration=s.duration, control_period=s.control_period,
-    )  # fmt: skip
+    controller = make_controller(setup)
+    trajectory = run_in(setup, simulator, controller=controller)
     return trajectory, controller
 
 
@@ -153,51 +151,6 @@ def test_estimate_and_deviation_are_those_of_nonlinear_least_squares(setup_with,
     np.testing.assert_allclose(estimator.deviation, np.sqrt(np.diag(covariance)), rtol=1e-4)
 
 
-def test_gauss_newton_takes_the_gradient_of_the_residual(setup_with, random_state):
-    """Half the derivative of the squared residual, against central differences."""
-    setup = setup_with()
-    chain, rng = PlanarSnake(setup.parameters), np.random.default_rng(4)
-    rows = np.empty((21, 3 + 6 * setup.parameters.links))
-    for row in rows:
-        sample(chain.body, chain.pack(random_state(setup, rng)[0]), row)
-    times = np.linspace(0, 0.02, 21)
-
-    def residual(mu):
-        normal, right = np.empty((2, 2)), np.empty(2)
-        squared = normal_equations(rows, times, 5, np.array(mu), 1.47, 0.3, 0.6, normal, right)
-        return squared, right
-
-    for mu in ((0.2, 0.9), (0.8, 0.3)):
-        _, right = residual(mu)
-        for k in range(2):
-            step = 1e-6 * np.eye(2)[k]
-            slope = (residual(mu + step)[0] - residual(mu - step)[0]) / 2e-6
-            assert right[k] == pytest.approx(-0.5 * slope, rel=1e-5)
-
-
-def test_momenta_are_those_of_the_links(setup_with, random_state):
-    """Linear and angular momentum, against the sum over the links of the description."""
-    setup = setup_with()
-    state, _ = random_state(setup, np.random.default_rng(8))
-    from roboaccord.description.kinematics import TreeKinematics
-    from roboaccord.numerics.rotations import quaternion_matrix
-
-    p = setup.parameters
-    rotation = quaternion_matrix(state.orientation)
-    twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
-    kinematics = TreeKinematics(setup.tree, setup.joints)
-    motion = kinematics.move(state.q, state.qd, state.position, rotation, twist)
-    links = [kinematics.names.index(name) for name in p.link_names]
-    v, r, w = motion.linear[links], motion.position[links], motion.angular[links]
-    r = r - r.mean(axis=0)
-    row = np.empty(3 + 6 * p.links)
-    chain = PlanarSnake(p)
-    sample(chain.body, chain.pack(state), row)
-    np.testing.assert_allclose(row[:2], p.link_mass * v.sum(axis=0)[:2], rtol=1e-10)
-    spin = p.link_mass * np.cross(r, v)[:, 2].sum() + p.inertia_vertical * w[:, 2].sum()
-    assert row[2] == pytest.approx(spin, rel=1e-10)
-
-
 def judged(monkeypatch, script):
     """Return what the controller finds by estimates of a script, on a robot at rest.
 
@@ -269,8 +222,7 @@ def test_no_false_alarm_on_constant_ground(engine, duration):
 
 
 @pytest.mark.parametrize(
-    "engine",
-    ["reference", *(pytest.param(x, marks=pytest.mark.slow) for x in ("dart", "mujoco"))],
+    "engine", ["reference", *(pytest.param(x, marks=pytest.mark.slow) for x in ("dart", "mujoco"))]
 )
 def test_a_change_of_ground_is_noticed_measured_and_answered(engine):
     """Noticed within 4 periods, measured within 3 %, and twice the speed of the gait kept.
@@ -342,10 +294,7 @@ def test_after_a_reset_the_run_is_the_same_to_the_bit():
     simulator, controller = make_simulator(setup), make_controller(setup)
     hashes, counts = set(), set()
     for _ in range(2):
-        run = simulate(
-            simulator=simulator, controller=controller, initial=setup.initial,
-            duration=1.5, control_period=1e-3,
-        )  # fmt: skip
+        run = run_in(setup, simulator, duration=1.5, controller=controller)
         hashes.add(run.sha256())
         counts.add(len(controller.findings))
     assert len(hashes) == 1

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from roboaccord import load_scenario, make_controller, make_simulator, simulate
+from roboaccord import load_scenario, make_controller
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import make_scenario, scenario_names
 from roboaccord.scenario.setup import Setup
+from running import run_in
 
 LAW = ("friction.law=pyramid", "friction.slip_speed=0.02", "friction.mu_along=0.3")
 SHORT = "duration=0.1"
@@ -16,15 +17,7 @@ OTHER = "controller.friction.law=ellipse"
 
 def motion(setup, controlled=None, engine="reference"):
     """Return angles and efforts of a run, with the controller of another setup perhaps."""
-    scenario = setup.scenario
-    run = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(controlled or setup),
-        initial=setup.initial,
-        duration=scenario.duration,
-        control_period=scenario.control_period,
-        seed=scenario.seed,
-    )
+    run = run_in(setup, engine, controller=make_controller(controlled or setup))
     return np.column_stack([run.q, run.effort])
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from roboaccord import Command, make_controller, make_simulator, simulate
+from roboaccord import Command, make_simulator
 from roboaccord.run.metrics import metrics_of
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -30,89 +31,8 @@ def engine(setup, name):
 def test_serpenoid_speed(setup_with, name, joints, speed):
     """Within 3 % of an independent computation: 1.066 m/s with 21 joints, 1.03 with 20."""
     setup = setup_with(f"parameters.joints={joints}", "duration=4")
-    trajectory = simulate(
-        simulator=engine(setup, name),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=4.0,
-        control_period=1e-3,
-    )
+    trajectory = run_in(setup, engine(setup, name), duration=4.0)
     assert metrics_of(setup, trajectory)["speed"] == pytest.approx(speed, rel=0.03)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-@pytest.mark.parametrize("base", ["planar", "free", "fixed"])
-def test_states_can_be_set_and_read_back(setup_with, random_state, name, base):
-    """reset(state) returns the state, for every base."""
-    from dataclasses import replace
-
-    from roboaccord.numerics.rotations import matrix_quaternion, rpy_matrix
-
-    setup = setup_with(f"base={base}", "friction={law: none}")
-    simulator = engine(setup, name)
-    state, _ = random_state(setup, np.random.default_rng(7))
-    if base == "free":
-        tilted = matrix_quaternion(rpy_matrix(0.3, -0.4, 1.0))
-        twist = np.array([0.1, 0.2, 0.3, 0.4, 0.5, 0.6])
-        state = replace(state, orientation=tilted, twist=twist)
-    back = simulator.reset(state)
-    np.testing.assert_allclose(back.q, state.q, atol=1e-15)
-    np.testing.assert_allclose(back.qd, state.qd, atol=1e-15)
-    if base != "fixed":
-        np.testing.assert_allclose(back.position, state.position, atol=1e-14)
-        same = np.sign(back.orientation @ state.orientation)
-        np.testing.assert_allclose(same * back.orientation, state.orientation, atol=1e-14)
-        np.testing.assert_allclose(back.twist, state.twist, atol=1e-13)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_a_free_snake_falls(setup_with, name):
-    """Without ground the centre of mass falls g t^2 / 2, and turns with its base."""
-    setup = setup_with("base=free", "friction={law: none}", "controller={name: none}")
-    simulator = engine(setup, name)
-    from roboaccord import Command
-
-    idle = Command(np.zeros(len(setup.joints)))
-    for _ in range(100):
-        state = simulator.step(idle, 1e-3)
-    fallen = setup.initial.position[2] - state.position[2]
-    # Semi-implicit Euler is exact but for g t dt / 2.
-    assert fallen == pytest.approx(0.5 * setup.parameters.gravity * 0.1**2, rel=0.011)
-    assert state.twist[2] == pytest.approx(-setup.parameters.gravity * 0.1, rel=1e-9)
-
-
-@pytest.mark.parametrize("name", ENGINES)
-def test_joint_limits_hold(setup_with, name):
-    """A constant effort does not push a joint more than 0.1 rad through its stop."""
-    setup = setup_with("friction={law: none}", "parameters.joints=3")
-    simulator = engine(setup, name)
-    from roboaccord import Command
-
-    for _ in range(500):
-        state = simulator.step(Command(np.array([0.05, 0.0, 0.0])), 1e-3)
-    assert abs(state.q[0]) < setup.parameters.joint_limit + 0.1
-    assert state.q[0] > 0.8 * setup.parameters.joint_limit
-    assert any(e.kind == "joint_stop" for e in simulator.take_events())
-
-
-def test_link_velocities_of_the_description_are_those_of_dart(setup_with, random_state):
-    """The kinematics through which force laws act, against DART's own body velocities."""
-    from roboaccord.description.kinematics import TreeKinematics
-    from roboaccord.numerics.rotations import quaternion_matrix
-
-    setup = setup_with()
-    simulator = engine(setup, "dart")
-    state, _ = random_state(setup, np.random.default_rng(11))
-    simulator.reset(state)
-    rotation = quaternion_matrix(state.orientation)
-    twist = np.concatenate([rotation @ state.twist[:3], rotation @ state.twist[3:]])
-    kinematics = TreeKinematics(simulator.tree, setup.joints)
-    motion = kinematics.move(state.q, state.qd, state.position, rotation, twist)
-    for i, name in enumerate(kinematics.names):
-        body = simulator._skeleton.getBodyNode(name)
-        np.testing.assert_allclose(motion.position[i], body.getCOM(), atol=1e-12)
-        np.testing.assert_allclose(motion.linear[i], body.getCOMLinearVelocity(), atol=1e-12)
-        np.testing.assert_allclose(motion.angular[i], body.getAngularVelocity(), atol=1e-12)
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from roboaccord import AccordError, make_controller, make_simulator, simulate
+from roboaccord import AccordError, make_simulator
 from roboaccord.contract.contact import (
     CFM,
     EllipseFriction,
@@ -13,6 +13,7 @@ from roboaccord.contract.contact import (
     rigid_loads,
 )
 from roboaccord.contract.interfaces import LinkMotion
+from running import run_in
 from snake.model import dynamics
 from snake.model.coordinates import PlanarSnake, friction_of
 
@@ -73,10 +74,7 @@ def test_planar_and_spatial_forms_agree(setup_with, random_state, points, beyond
     rotation[:, 2, 2] = 1
     force, torque = law.wrenches(
         LinkMotion(
-            rotation,
-            places,
-            np.column_stack([vx, vy, zero]),
-            np.column_stack([zero, zero, w]),
+            rotation, places, np.column_stack([vx, vy, zero]), np.column_stack([zero, zero, w])
         )
     )
     np.testing.assert_allclose(force, np.column_stack([fx, fy, zero]), atol=1e-12)
@@ -125,10 +123,7 @@ def test_engines_cross_a_change_of_ground_like_the_reference(setup_with, engine)
             simulator = make_simulator(setup, name)
         except AccordError as error:
             pytest.skip(str(error))
-        run = simulate(
-            simulator=simulator, controller=make_controller(setup),
-            initial=setup.initial, duration=1.5, control_period=1e-3,
-        )  # fmt: skip
+        run = run_in(setup, simulator, duration=1.5)
         return run.position
 
     truth = last("reference", 1e-4)

@@ -17,23 +17,17 @@ from roboaccord.contract.state import RobotState
 from roboaccord.crosscheck import recorded
 from roboaccord.crosscheck.recorded import COARSE, StepCheck, check_bag
 from roboaccord.falsify import parse_perturbation, wrap
-from roboaccord.run.loop import make_simulator, simulate
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
+from running import run_in
 
 
 def motion(setup, engine, *perturbed):
     found = [parse_perturbation(text) for text in perturbed]
     simulator = make_simulator(setup, wrap(engine, perturbations=found) if found else engine)
-    return simulator, simulate(
-        simulator=simulator,
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-    )
+    return simulator, run_in(setup, simulator)
 
 
 def verdict_of(setup, engine, version, trajectory):

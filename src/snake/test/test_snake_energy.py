@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import Setup, load_scenario
 from roboaccord.crosscheck.energy import energy_of
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -20,14 +21,7 @@ def book(scenario, engine, duration, **changes):
         pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
     words = [f"{key}={value}" for key, value in {"duration": duration, **changes}.items()]
     setup = Setup.of(load_scenario("snake", "snake", scenario, words))
-    run = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-    )
+    run = run_in(setup, engine, duration=duration)
     found = energy_of(setup, engine, run)
     assert found.reason is None
     at_end = {key: getattr(found, key)[-1] for key in ("net_work", "potential", *CHANNELS, "rest")}
@@ -93,14 +87,7 @@ def test_what_engines_lose_in_the_posts_gait_is_stops_and_time_stepping(engine, 
 def test_a_run_that_cannot_be_repeated_says_so():
     """Its stops are in the rest then; another's motion is not taken for this one's."""
     setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", ["duration=0.3"]))
-    run = simulate(
-        simulator=make_simulator(setup),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=0.3,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-    )
+    run = run_in(setup, duration=0.3)
     whole = energy_of(setup, "reference", run)
     rates = np.array(run.qd)
     rates[100, 3] += 1e-12

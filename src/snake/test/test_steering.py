@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
 from roboaccord.contract.state import Target
-from roboaccord.run.inputs import Hold
 from roboaccord.run.metrics import metrics_of
+from running import run_in
 from snake.controllers.guidance import (
     FollowTwist,
     FollowWaypoints,
@@ -17,7 +17,7 @@ from snake.controllers.guidance import (
     PeriodMean,
     SteadyMotion,
 )
-from snake.simulators.metrics import MeanHeading, Settling, WaypointFigures, body_motion, gait_phase
+from snake.simulators.metrics import Settling, WaypointFigures, body_motion, gait_phase
 
 pytestmark = pytest.mark.thorough
 
@@ -31,15 +31,7 @@ def run(scenario, *changes, engine="reference", twist=None):
     if engine != "reference":
         pytest.importorskip({"dart": "dartpy"}.get(engine, engine))
     target = None if twist is None else Target(np.array([twist[0], 0, 0, 0, 0, twist[1]]))
-    trajectory = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=setup.scenario.duration,
-        control_period=setup.scenario.control_period,
-        seed=setup.scenario.seed,
-        inputs=Hold(target),
-    )
+    trajectory = run_in(setup, engine, target=target)
     return setup, trajectory
 
 
@@ -69,12 +61,6 @@ def test_a_quarter_turn(engine, seed):
     _, heading = body_motion(setup, trajectory)
     assert heading[-1000:].mean() == pytest.approx(QUARTER, abs=FIVE_DEGREES)
     assert abs(heading[:2000].mean()) < FIVE_DEGREES
-
-
-def test_the_turn_goes_the_shorter_way_round():
-    """From 0 to 200 degrees is to the right, 160 degrees."""
-    setup, trajectory = run("steer", f"controller.heading={math.radians(200)}", "duration=10")
-    assert MeanHeading(setup).of(trajectory)[-1] == pytest.approx(math.radians(-160), abs=0.3)
 
 
 @pytest.mark.parametrize(("speed", "rate"), [(0.5, -0.2), (-0.5, 0.2), (0.6, 0.0)])
@@ -349,18 +335,6 @@ def test_waypoints_count_in_order_only():
     back = found(centre[::-1])
     assert back["waypoints_reached"] == 2.0
     assert back["waypoints_time"] == pytest.approx(3.0 - 1.3, abs=2e-3)
-
-
-def test_the_same_controller_runs_again_to_the_bit():
-    """A reset forgets window, set-points and corrections."""
-    setup = Setup.of(load_scenario("snake", "snake", "steer", ["controller.turn_time=0.2"]))
-    simulator, controller = make_simulator(setup), make_controller(setup)
-    hashes = {
-        simulate(simulator=simulator, controller=controller, initial=setup.initial, duration=1.5,
-                 control_period=1e-3).sha256()
-        for _ in range(2)
-    }  # fmt: skip
-    assert len(hashes) == 1
 
 
 @pytest.mark.parametrize(

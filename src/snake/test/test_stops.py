@@ -7,10 +7,9 @@ import oracle
 import pytest
 from roboaccord import Command, make_simulator
 from roboaccord.numerics.complementarity import solve_by_pivoting
-from roboaccord.run.loop import simulate
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from running import run_in
 from snake.model.coordinates import PlanarSnake
 from snake.model.stops import first_violation
 
@@ -158,10 +157,7 @@ def test_a_stop_is_logged_when_the_joint_comes_to_it(engine):
     """
     changes = ["duration=0.4"]
     setup = Setup.of(load_scenario("snake", "snake", "lateral_undulation", changes))
-    motion = simulate(
-        simulator=make_simulator(setup, engine), controller=make_controller(setup),
-        initial=setup.initial, duration=0.4, control_period=setup.scenario.control_period,
-    )  # fmt: skip
+    motion = run_in(setup, engine, duration=0.4)
     gaps = setup.parameters.joint_limit - np.abs(motion.q)
     expected = dict.fromkeys(motion.joints, 0)
     for name, gap in zip(motion.joints, gaps.T):

@@ -1,47 +1,7 @@
-"""Fixtures of the voxel sphere's tests: commands, right and wrong ones, in this process."""
+"""Commands of the voxel sphere, for its tests."""
 
-import json
-import shlex
-import sys
-from pathlib import Path
+from robot_commands import accord_here, commands_of
 
-import pytest
-from roboaccord.cli.main import run
+figures, complaint = commands_of("voxel-sphere", quiet=True)
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-
-@pytest.fixture(scope="session")
-def accord_here():
-    """Return the command line, to be run in this process on a list of words."""
-    return run
-
-
-@pytest.fixture
-def figures(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a command with `--json`, and returns what it prints."""
-
-    def of(words):
-        monkeypatch.chdir(tmp_path)
-        assert accord_here(["voxel-sphere", *shlex.split(words), "--json"]) == 0
-        message = capsys.readouterr()
-        assert message.err == ""
-        return json.loads(message.out)
-
-    return of
-
-
-@pytest.fixture
-def complaint(accord_here, capsys, monkeypatch, tmp_path):
-    """Return a function that runs a wrong command and returns the one line that it prints."""
-
-    def of(words):
-        monkeypatch.chdir(tmp_path)
-        assert accord_here(["voxel-sphere", *shlex.split(words)]) == 2
-        message = capsys.readouterr()
-        assert message.out == ""
-        (line,) = message.err.splitlines()
-        assert line.startswith("accord: ")
-        return line
-
-    return of
+__all__ = ["accord_here", "complaint", "figures"]

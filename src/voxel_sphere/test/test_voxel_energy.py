@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from roboaccord import Setup, load_scenario, make_controller, make_simulator, simulate
+from roboaccord import Setup, load_scenario
 from roboaccord.crosscheck.energy import NoBook, energy_of
+from running import run_in
 
 pytestmark = pytest.mark.thorough
 
@@ -13,13 +14,7 @@ def book(scenario, engine, duration, *changes):
     if engine != "reference":
         pytest.importorskip({"dart": "dartpy", "mujoco": "mujoco"}[engine])
     setup = Setup.of(load_scenario("voxel_sphere", "voxel_sphere", scenario, changes))
-    run = simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=duration,
-        control_period=setup.scenario.control_period,
-    )
+    run = run_in(setup, engine, duration=duration)
     return energy_of(setup, engine, run)
 
 

@@ -15,10 +15,10 @@ from roboaccord.crosscheck.invariance import check_invariance, judge_invariance
 from roboaccord.crosscheck.one_step import OneStepCheck, check_one_step, predict
 from roboaccord.engines import simulate_model, spec
 from roboaccord.engines.model import EngineModel
-from roboaccord.run.loop import make_simulator, run_setup, simulate
-from roboaccord.scenario.controllers import make_controller
+from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from running import run_in
 from scipy.integrate import solve_ivp
 from voxel_sphere.simulators.engines import mesh_fixture
 
@@ -43,14 +43,7 @@ def setup_of(name, *changes):
 
 
 def motion(setup, engine):
-    s = setup.scenario
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=s.duration,
-        control_period=s.control_period,
-    )
+    return run_in(setup, engine)
 
 
 def free_model(setup, contact=None):

@@ -7,7 +7,6 @@ from scipy.integrate import solve_ivp
 from voxel_sphere.rolling import heavy_kernels as kernels
 from voxel_sphere.rolling.field import Field
 from voxel_sphere.rolling.heavy import HeavyRoller
-from voxel_sphere.terrain.surfaces import fill_below, make_surface
 
 N, R, G = 100, 10.0, 981.0
 MIDDLE = (50.0, 50.0, 60.0)
@@ -52,16 +51,6 @@ def test_the_rolling_pendulum(bowl):
     for end, x in zip(times[1:], expected[1:]):
         roller.advance((0, 0, 0), end - roller.time)
         assert roller.centre[0] == pytest.approx(x, abs=1e-3 * R)
-
-
-def test_the_rolling_pendulum_on_voxels():
-    """Issue 7 asks 0.1 r over 4 s of an engine at n = 200; here it is the reference, at n = 100."""
-    field = Field.build(fill_below(make_surface("bowl", N, R).height, N), R)
-    roller = heavy(field, centre=field.place(60, 50))
-    times = np.linspace(0.0, 4.0, 21)
-    for end, angle in zip(times[1:], pendulum(np.arcsin(0.25), times)[1:]):
-        roller.advance((0, 0, 0), end - roller.time)
-        assert roller.centre[0] == pytest.approx(50 + 4 * R * np.sin(angle), abs=0.1 * R)
 
 
 def test_energy_is_kept(bowl):
@@ -164,11 +153,7 @@ def test_an_incline(friction):
     angle = np.radians(30.0)
     normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
     field = Field.plane((50, 50, 30), normal, radius=R, size=N)
-    roller = heavy(
-        field,
-        centre=field.place(80, 50),
-        friction=friction,
-    )
+    roller = heavy(field, centre=field.place(80, 50), friction=friction)
     roller.advance((0, 0, 0), 0.2)
     holds = np.tan(angle) < 3.5 * friction
     rolling = 5 / 7 * G * np.sin(angle)

@@ -2,31 +2,13 @@
 
 import numpy as np
 import pytest
-import trimesh
 from roboaccord.contract.errors import AccordError
-from voxel_sphere.terrain.generate import surface_parts
+from terrains import as_trimesh, terrain_of, upper
 from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, load, terrain_mesh
 from voxel_sphere.terrain.surfaces import SURFACES, fill_below, make_surface
-from voxel_sphere.terrain.workspace import Terrain, open_workspace
+from voxel_sphere.terrain.workspace import open_workspace
 
 pytestmark = pytest.mark.thorough
-
-
-def terrain_of(name, n=50, *, binary=False, **parameters):
-    """Return a terrain as a workspace would give it."""
-    surface = make_surface(name, n, n / 10, **parameters)
-    volumes = [part.volume for part in surface_parts(surface, n, binary=binary)]
-    return Terrain(n, n / 10, 0.01, *volumes, name=name, grey=not binary)
-
-
-def as_trimesh(mesh):
-    return trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
-
-
-def upper(mesh, n, margin):
-    """Return the vertices on the terrain, some voxels from the faces of the grid."""
-    inner = ((mesh.vertices[:, :2] > margin) & (mesh.vertices[:, :2] < n - margin)).all(axis=1)
-    return mesh.vertices[inner & (mesh.vertices[:, 2] > 1)]
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, Target
 from roboaccord.numerics.rotations import quaternion_matrix
-from roboaccord.run.inputs import Hold
-from roboaccord.run.loop import make_simulator, simulate
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.runner import RunRequest, run_direct
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Robot, Setup
+from running import run_in
 from voxel_sphere.robot import ROBOT
 from voxel_sphere.terrain.generate import place, surface_parts
 from voxel_sphere.terrain.mesh import Mesh
@@ -31,15 +30,7 @@ def setup_of(name, *changes):
 
 
 def motion(setup, engine="reference", target=None):
-    s = setup.scenario
-    return simulate(
-        simulator=make_simulator(setup, engine),
-        controller=make_controller(setup),
-        initial=setup.initial,
-        duration=s.duration,
-        control_period=s.control_period,
-        inputs=Hold(target),
-    )
+    return run_in(setup, engine, target=target)
 
 
 def test_up_an_incline_it_rolls_straight_at_r_w_x_n():
@@ -100,17 +91,6 @@ def test_a_drive_brings_the_heavy_ball_to_speed_with_its_bandwidth():
 def test_no_torque_is_above_the_limit():
     path = motion(setup_of("teleop", PLANE, "controller={name: drive, vx: 9}", "duration=0.01"))
     assert np.linalg.norm(path.wrench[1:, 3:], axis=1) == pytest.approx(np.full(10, 0.5))
-
-
-def test_a_heavy_ball_slips_where_the_torque_is_more_than_friction_holds():
-    changes = ("friction.mu=0.1", "duration=0.2", "controller={name: drive, vx: 9}")
-    path = motion(setup_of("teleop", PLANE, *changes))
-    assert path.events[0].kind == "slip"
-    # Dry friction alone accelerates the centre: mu g.
-    assert path.twist.shape == (201, 6)
-    assert path.position[-1, 0] - path.position[0, 0] == pytest.approx(
-        0.5 * 0.1 * 9.81 * 0.2**2, rel=1e-3
-    )
 
 
 def test_a_bag_gives_motion_and_wrenches_back(tmp_path):

@@ -148,12 +148,6 @@ def test_wrong_commands(omega):
         Roller(field, centre=field.place(20, 30)).advance(omega, 0.1)
 
 
-def test_a_start_off_the_ground():
-    for height, words in ((60.0, "in the air"), (20.0, "inside the ground")):
-        with pytest.raises(AccordError, match=words):
-            Roller(wave(), centre=(30, 30, height))
-
-
 def test_orientation_turns_in_the_world_frame():
     """A' = [w] A: exp(t [w]) comes on the left, however the ball lay."""
     field = wave()

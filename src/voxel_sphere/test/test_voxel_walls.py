@@ -205,9 +205,7 @@ def test_other_schemes(scheme, workspace, figures):
     ("words", "line"),
     [
         ("--omega 0 1 --scheme euler", "no scheme euler"),
-        ("--omega 0 1 --start 60 20", "outside the workspace"),
         ("--omega 0 1 --start 3 20", "inside a wall"),
-        ("--omega 0 1 --start-z 30", "in the air"),
         ("--omega 0 1 --start-z 5", "inside the ground"),
         ("--omega 0 1 --time 0", "must be positive"),
         ("--omega 0 1 --step 0", "step is 0"),

@@ -1,5 +1,6 @@
 """Workspaces of slices: what is read, and one line for each thing that is wrong with the files."""
 
+import shutil
 import struct
 import zlib
 
@@ -63,31 +64,16 @@ def test_numbers_run_from_0_or_as_matlab_counts_from_1(tmp_path, first):
     assert np.flatnonzero(read_volume(tmp_path, N).any(axis=(0, 1))).tolist() == [4]
 
 
-def as_one_bit(picture):
-    return picture.convert("1")
+PICTURES = {
+    "one bit": lambda picture: picture.convert("1"),
+    "ones": lambda picture: picture.point(lambda value: value // 255),
+    "colours": lambda picture: picture.convert("RGB"),
+    "palette": lambda picture: picture.convert("P"),
+    "sixteen bits": lambda p: Image.fromarray(np.asarray(p).astype(np.uint16) * 257),
+}
 
 
-def as_ones(picture):
-    return picture.point(lambda value: value // 255)
-
-
-def as_colours(picture):
-    return picture.convert("RGB")
-
-
-def as_palette(picture):
-    return picture.convert("P")
-
-
-def as_sixteen_bits(picture):
-    return Image.fromarray(np.asarray(picture).astype(np.uint16) * 257)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [as_one_bit, as_ones, as_colours, as_palette, as_sixteen_bits],
-    ids=lambda f: f.__name__,
-)
+@pytest.mark.parametrize("change", PICTURES.values(), ids=PICTURES)
 def test_every_kind_of_png_is_one_volume(tmp_path, change):
     volume = ball()
     for k in range(N):
@@ -140,138 +126,74 @@ def png(width, height, *, extra=b"", rows=b""):
     return SIGNATURE + head + extra + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
-def replace_slice(folder, data):
-    (folder / "Floor" / "Slice3.png").write_bytes(data)
+def third(folder):
+    return folder / "Floor" / "Slice3.png"
 
 
-def no_slice(folder):
-    (folder / "Floor" / "Slice3.png").unlink()
+def rewrite(name):
+    """Return what gives a slice another name."""
+    return lambda folder: third(folder).rename(folder / "Floor" / name)
 
 
-def gap(folder):
-    (folder / "Floor" / "Slice3.png").rename(folder / "Floor" / "Slice33.png")
+def slice_of(*size, **parts):
+    """Return what puts a PNG of any size in the place of a slice."""
+    return lambda folder: third(folder).write_bytes(png(*size, **parts))
 
 
-def twice(folder):
-    (folder / "Floor" / "Slice3.png").rename(folder / "Floor" / "Slice04.png")
-
-
-def nameless(folder):
-    (folder / "Floor" / "Slice3.png").rename(folder / "Floor" / "Slice.png")
-
-
-def other_size(folder):
-    replace_slice(folder, png(N, N + 1))
-
-
-def huge(folder):
-    replace_slice(folder, png(300_000, 300_000, rows=zlib.compress(bytes(10_000_000))))
-
-
-def huge_text(folder):
-    text = chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(100_000_000)))
-    replace_slice(folder, png(N, N, extra=text, rows=zlib.compress(bytes(80))))
-
-
-def huge_file(folder):
-    replace_slice(folder, png(N, N, extra=chunk(b"tEXt", bytes(5_000_000))))
-
-
-def cut_off(folder):
-    path = folder / "Floor" / "Slice3.png"
-    path.write_bytes(path.read_bytes()[:50])
-
-
-def no_png(folder):
-    replace_slice(folder, b"GIF89a" + bytes(50))
-
-
-def coloured(folder):
-    Image.new("RGB", (N, N), (255, 0, 0)).save(folder / "Floor" / "Slice3.png")
-
-
-def black(folder):
+def blacken(folder):
     for path in (folder / "Floor").iterdir():
         Image.new("1", (N, N)).save(path)
 
 
-def rewrite_robot(folder, volume):
-    for path in (folder / "Sphere_robot").iterdir():
-        path.unlink()
-    (folder / "Sphere_robot").rmdir()
-    save(folder / "Sphere_robot", volume)
+def robot_of(volume):
+    """Return what makes a volume the robot."""
+
+    def spoil(folder):
+        shutil.rmtree(folder / "Sphere_robot")
+        save(folder / "Sphere_robot", volume)
+
+    return spoil
 
 
-def no_robot(folder):
-    (folder / "Sphere_robot").rename(folder / "robot")
+def settings_of(text):
+    """Return what writes the settings of a workspace."""
+    return lambda folder: (folder / "workspace.yaml").write_text(f"{text}\n")
 
 
-def black_robot(folder):
-    rewrite_robot(folder, np.zeros((N, N, N), np.uint8))
+TEXT = chunk(b"zTXt", b"a\0\0" + zlib.compress(bytes(100_000_000)))
+SPOILT = {
+    "19 slices, and not 20": lambda folder: third(folder).unlink(),
+    "slice 3 is missing": rewrite("Slice33.png"),
+    "Slice04.png and Slice4.png are one slice": rewrite("Slice04.png"),
+    "ends with its number": rewrite("Slice.png"),
+    "20 x 21 pixels, and not 20 x 20": slice_of(N, N + 1),
+    "300000 x 300000 pixels, and not 20 x 20": slice_of(
+        300_000, 300_000, rows=zlib.compress(bytes(10_000_000))
+    ),
+    "cannot read": slice_of(N, N, extra=TEXT, rows=zlib.compress(bytes(80))),
+    "it is larger than 1 MB": slice_of(N, N, extra=chunk(b"tEXt", bytes(5_000_000))),
+    "cannot read ": lambda folder: third(folder).write_bytes(third(folder).read_bytes()[:50]),
+    "not a PNG file": lambda folder: third(folder).write_bytes(b"GIF89a" + bytes(50)),
+    "it has colours": lambda f: Image.new("RGB", (N, N), (255, 0, 0)).save(third(f)),
+    "so it is empty": blacken,
+    "0 robots": lambda folder: (folder / "Sphere_robot").rename(folder / "robot"),
+    "it is empty": robot_of(np.zeros((N, N, N), np.uint8)),
+    "not a sphere within one voxel": robot_of(np.pad(np.full((8, 8, 8), 255, np.uint8), 6)),
+    "larger than the grid": robot_of(ball(radius=11.0)),
+    "radius of 1.97 voxels, where size_workspace 5 in workspace.yaml makes it 4": settings_of(
+        "size_workspace: 5"
+    ),
+    "unknown key voxelsize": settings_of("voxelsize: 1"),
+    "voxel_size is -1": settings_of("voxel_size: -1"),
+    "which one of Bitmaps_20, Bitmaps_50": lambda f: (f.parent / "Bitmaps_50").mkdir(),
+    "8 to 256 voxels, not of 512": lambda f: f.rename(f.parent / "Bitmaps_512"),
+    "no folder Bitmaps_n": lambda folder: folder.rename(folder.parent / "pictures"),
+}
 
 
-def cube_robot(folder):
-    rewrite_robot(folder, np.pad(np.full((8, 8, 8), 255, np.uint8), 6))
-
-
-def large_robot(folder):
-    rewrite_robot(folder, ball(radius=11.0))
-
-
-def other_robot(folder):
-    (folder / "workspace.yaml").write_text("size_workspace: 5\n")
-
-
-def unknown_key(folder):
-    (folder / "workspace.yaml").write_text("voxelsize: 1\n")
-
-
-def no_length(folder):
-    (folder / "workspace.yaml").write_text("voxel_size: -1\n")
-
-
-def two(folder):
-    (folder.parent / "Bitmaps_50").mkdir()
-
-
-def too_fine(folder):
-    folder.rename(folder.parent / "Bitmaps_512")
-
-
-def no_bitmaps(folder):
-    folder.rename(folder.parent / "pictures")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "line"),
-    [
-        (no_slice, "19 slices, and not 20"),
-        (gap, "slice 3 is missing"),
-        (twice, "Slice04.png and Slice4.png are one slice"),
-        (nameless, "ends with its number"),
-        (other_size, "20 x 21 pixels, and not 20 x 20"),
-        (huge, "300000 x 300000 pixels, and not 20 x 20"),
-        (huge_text, "cannot read"),
-        (huge_file, "it is larger than 1 MB"),
-        (cut_off, "cannot read"),
-        (no_png, "not a PNG file"),
-        (coloured, "it has colours"),
-        (black, "so it is empty"),
-        (no_robot, "0 robots"),
-        (black_robot, "so it is empty"),
-        (cube_robot, "not a sphere within one voxel"),
-        (large_robot, "larger than the grid"),
-        (other_robot, "radius of 1.97 voxels, where size_workspace 5 in workspace.yaml makes it 4"),
-        (unknown_key, "unknown key voxelsize"),
-        (no_length, "voxel_size is -1"),
-        (two, "which one of Bitmaps_20, Bitmaps_50"),
-        (too_fine, "8 to 256 voxels, not of 512"),
-        (no_bitmaps, "no folder Bitmaps_n"),
-    ],
-    ids=lambda value: getattr(value, "__name__", ""),
-)
-def test_what_is_wrong_with_files_is_one_line(foreign, complaint, spoil, line):
-    spoil(foreign)
+@pytest.mark.parametrize("line", SPOILT)
+def test_what_is_wrong_with_files_is_one_line(foreign, complaint, line):
+    SPOILT[line](foreign)
     assert line in complaint("list mine --json")
 
 

@@ -1,5 +1,7 @@
-"""What the tests of the MonkeyBot's studies share with those of the robot."""
+"""The command line, for the tests of the MonkeyBot's studies."""
 
-from monkeybots import accord_here, complaint, figures
+from robot_commands import accord_here, commands_of
+
+figures, complaint = commands_of("monkeybot")
 
 __all__ = ["accord_here", "complaint", "figures"]

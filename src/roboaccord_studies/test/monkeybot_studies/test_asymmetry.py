@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lagrangian
 import numpy as np
 import pytest
 from monkeybot.gaits.gait import wrap
@@ -23,26 +24,13 @@ def test_a_passive_gait_is_its_own_mirror_image_in_time_and_hangs_straight_half_
 
 
 def test_a_driven_gait_is_not_and_an_independent_integration_says_the_same():
-    """The equations of the double pendulum with a torque on its elbow, by SciPy."""
+    """Lagrange's equations with a torque on the elbow, by SciPy."""
     orbit = shipped_gait("clocked", REPORT)
-    p, torque = REPORT, orbit.controls["torque"]
-    far = p.centre_b  # from the elbow
+    torque = orbit.controls["torque"]
 
-    def slope(_: float, x: np.ndarray) -> list[float]:
-        th1, th2, w1, w2 = x
-        c, s = np.cos(th2), np.sin(th2)
-        coupling = p.mass_b * p.length_a * far
-        m22 = p.inertia_b + p.mass_b * far**2
-        m12 = m22 + coupling * c
-        m11 = p.inertia_a + p.mass_a * p.centre_a**2 + p.mass_b * p.length_a**2
-        m11 += m22 + 2.0 * coupling * c
-        g1 = (p.mass_a * p.centre_a + p.mass_b * p.length_a) * p.gravity * np.sin(th1)
-        g2 = p.mass_b * far * p.gravity * np.sin(th1 + th2)
-        force = [
-            coupling * s * (2.0 * w1 * w2 + w2**2) - g1 - g2,
-            torque - coupling * s * w1**2 - g2,
-        ]
-        return [w1, w2, *np.linalg.solve([[m11, m12], [m12, m22]], force)]
+    def slope(_, s):
+        x, v = np.array([0.0, 0.0, *s[:2]]), np.array([0.0, 0.0, *s[2:]])
+        return [*s[2:], *lagrangian.acceleration(REPORT, x, v, torque, "a")[2:]]
 
     times = np.linspace(0.0, orbit.period, 201)
     found = solve_ivp(

@@ -231,4 +231,4 @@ def test_the_commands_say_it(tmp_path, clocked):
     ],
 )
 def test_a_mistake_is_one_line(words, line, complaint):
-    assert line in complaint(f"monkeybot {words} --json")
+    assert line in complaint(f"{words} --json")

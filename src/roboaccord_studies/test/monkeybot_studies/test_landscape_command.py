@@ -15,7 +15,6 @@ from roboaccord_studies.monkeybot.options import span
     [
         ({"w1": (0.0, 3.0, 1)}, "needs 2 at least"),
         ({"w1": (3.0, 0.0, 5)}, "must rise"),
-        ({"w2": (8.0, 8.0, 5)}, "must rise"),
         ({"w2": (8.0, float("nan"), 5)}, "must rise"),
         ({"torque": 0.0}, "torque is 0"),
         ({"limit": 0.0}, "must be positive"),

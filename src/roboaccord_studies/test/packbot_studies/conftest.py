@@ -2,9 +2,9 @@
 
 from importlib.util import find_spec
 
-if find_spec("packbot"):
-    from packbots import accord_here, complaint, figures
+from robot_commands import accord_here, commands_of
 
-    __all__ = ["accord_here", "complaint", "figures"]
-else:
+__all__ = ["accord_here", "complaint", "figures"]
+figures, complaint = commands_of("packbot")
+if not find_spec("packbot"):
     collect_ignore_glob = ["test_*.py"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from detected_runs import rows_of
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.fault import parse_fault
 from roboaccord.contract.state import Array
-from roboaccord.run.loop import make_simulator
-from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.detected import detections
@@ -41,9 +39,7 @@ def noises(noise: Noise, q: Array, qd: Array) -> Array:
 
 
 @pytest.mark.parametrize("counts", [600, 4096, 2**16])
-def test_rates_of_counts_are_off_by_the_count_over_root_6_periods(
-    counts: int,
-) -> None:
+def test_rates_of_counts_are_off_by_the_count_over_root_6_periods(counts: int) -> None:
     """That is measured here, too, as the deviation from the rates that are meant."""
     angles = moving(3.0)
     q, qd = counted(angles, counts)
@@ -110,19 +106,8 @@ def test_too_few_counts_are_refused_with_how_many_are_needed(counts: int) -> Non
 def rows(scenario: str, duration: float, fault: str = "") -> list[Array]:
     """Return time, angles, rates and efforts of a run in MuJoCo, as `detections` takes them."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")
-    changes = [f"duration={duration}"]
-    setup = Setup.of(load_scenario("packbot", "packbot", scenario, changes))
-    failed = parse_fault(fault) if fault else None
-    simulator, control = make_simulator(setup, "mujoco"), make_controller(setup)
-    control.reset(0)
-    state, effort, found = simulator.reset(setup.initial), np.zeros(7), []
-    while state.time < duration - 1e-9:
-        found.append((state.time, state.q, state.qd, effort))
-        if failed and abs(state.time - failed.time) < 1e-9:
-            simulator.fail(replace(failed, time=0.0))
-        command = control.update(state, None)
-        effort, state = command.effort, simulator.step(command, PERIOD)
-    return [np.array(column) for column in zip(*found, strict=True)]
+    setup = Setup.of(load_scenario("packbot", "packbot", scenario, [f"duration={duration}"]))
+    return rows_of(setup, parse_fault(fault) if fault else None)
 
 
 def found_of(run: Sequence[Array], counts: int) -> list[tuple[str, str, float]]:

@@ -149,13 +149,6 @@ def test_the_basis_has_the_variance_of_what_is_not_known(setup):
     np.testing.assert_allclose(found[1:4], expected[1:4], rtol=0.3)
 
 
-def test_regressor_is_that_of_the_efforts(setup):
-    rng, arm = np.random.default_rng(0), Arm.of(setup)
-    for q, qd, qdd in rng.uniform(-1.0, 1.0, (5, 3, 7)):
-        found = arm.regressor(q, qd, qdd) @ arm.parameters
-        np.testing.assert_allclose(found, arm.efforts(q, qd, qdd), atol=1e-10)
-
-
 def test_a_drawn_arm_weighs_what_is_drawn(setup):
     draw = draw_arm(np.random.default_rng(3), Uncertainty(), setup.effort_limits)
     drawn, known = drawn_setup(draw, setup.scenario), Arm.of(setup).masses()

@@ -1,9 +1,8 @@
 """Partial failures are distinguished from whole ones, and whole ones as before."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from detected_runs import rows_of
 from packbot.model.parameters import JOINTS
 from roboaccord.contract.fault import Fault, parse_fault
 from roboaccord.run.loop import make_simulator, run_setup
@@ -30,17 +29,7 @@ def setup_of(fault="", *changes):
 
 def seen(fault):
     """Return what a detector is given of a run in MuJoCo without noise: rows of `detections`."""
-    setup, failed = setup_of(), parse_fault(fault)
-    simulator, control = make_simulator(setup, "mujoco"), make_controller(setup)
-    control.reset(0)
-    state, effort, rows = simulator.reset(setup.initial), np.zeros(7), []
-    while state.time < setup.scenario.duration - 1e-9:
-        rows.append((state.time, state.measured.q, state.measured.qd, effort))
-        if abs(state.time - failed.time) < 1e-9:
-            simulator.fail(replace(failed, time=0.0))
-        command = control.update(state.measured, None)
-        effort, state = command.effort, simulator.step(command, setup.scenario.control_period)
-    return [np.array(column) for column in zip(*rows, strict=True)]
+    return rows_of(setup_of(), parse_fault(fault))
 
 
 def last(found, joint):

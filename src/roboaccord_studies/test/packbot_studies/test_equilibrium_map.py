@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from failed_arms import arm_of
 from packbot.model.arm import Arm
-from packbot.planning.failed_arm import FailedArm
 from packbot.planning.transition import PlanarArm
-from roboaccord.cli.options import load_setup
-from roboaccord.contract.fault import Fault
 from roboaccord_studies.packbot.recovery.equilibrium_map import equilibria_at, map_equilibria
 from scipy.optimize import brentq
-
-
-def arm_of(joint="elbow2"):
-    setup = load_setup("packbot", "transition")
-    return FailedArm(setup, [Fault(joint, "loose")], q=setup.initial.q)
 
 
 @pytest.mark.parametrize("joint", ["shoulder", "elbow1", "elbow2"])

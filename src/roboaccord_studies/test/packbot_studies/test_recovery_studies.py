@@ -9,7 +9,7 @@ import threading
 import numpy as np
 import pytest
 from drawn_figures import keep_figures
-from failed_arms import ENGINES, recoverer, setup_of, simulated, two_link
+from failed_arms import recoverer, setup_of, simulated, two_link
 from packbot.controllers.trial import run_reach
 from packbot.model.arm import Arm, Kinematics
 from packbot.planning.failed_arm import NEAR, FailedArm
@@ -30,7 +30,6 @@ from roboaccord_studies.packbot.recovery.statics import PACE
 from roboaccord_studies.packbot.recovery.study import all_cases, counts, draw_targets
 
 pytestmark = pytest.mark.thorough
-REFERENCE_FIRST = ["reference", *(pytest.param(e, marks=pytest.mark.slow) for e in ENGINES[1:])]
 
 
 @pytest.mark.slow
@@ -47,9 +46,7 @@ def test_equilibria_are_extremes_of_the_energy():
             assert min(below, above) > here
 
 
-@pytest.mark.parametrize(
-    "fault", ["elbow1=frozen:0.4", "elbow1=frozen:-2.0", "elbow2=frozen:1.0", "elbow2=frozen:-2.2"]
-)
+@pytest.mark.parametrize("fault", ["elbow1=frozen:-2.0", "elbow2=frozen:1.0"])
 def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
     """Each reason by all solutions of two links, also those of the roadmap that judges."""
     setup = setup_of(fault)
@@ -57,7 +54,7 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
     arm, clearance = mine.arm, mine.arm.clearance
     roadmap = Roadmap(arm, mine.present)
     reachable = paths = 0
-    for target in draw_targets(setup, 25, 5):
+    for target in draw_targets(setup, 15, 5):
         found = mine.reach(target)
         exact = two_link(arm, target)
         for q in exact:
@@ -81,7 +78,7 @@ def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
             assert np.linalg.norm(arm.kinematics.tip(found.corners[-1]) - target) < NEAR
             assert not any(clearance.touches(q, MARGIN) for q in found.corners)
             assert (found.corners[:, arm.frozen] == arm.lower[arm.frozen]).all()
-    assert reachable >= 5
+    assert reachable >= 3
     assert paths >= 0.95 * reachable
 
 
@@ -169,13 +166,11 @@ def shipped(name, engine="reference"):
         ("frozen_elbow", "reference"),
         *(
             pytest.param(name, engine, marks=pytest.mark.slow)
-            for name, engines in {
-                "frozen_elbow": ("dart", "mujoco"),
-                "loose_elbow2": ENGINES,
-                "frozen_and_loose": ("reference", "mujoco"),
-                "watch_target": ("reference", "dart"),
-            }.items()
-            for engine in engines
+            for name, engine in (
+                ("loose_elbow2", "dart"),
+                ("frozen_and_loose", "mujoco"),
+                ("watch_target", "dart"),
+            )
         ),
     ],
 )
@@ -210,18 +205,7 @@ def test_the_controller_is_told_of_no_fault():
 
 
 @pytest.mark.slow
-def test_a_healthy_arm_reaches_as_it_did():
-    """Nothing is found, and the path is that of the controller that knows nothing of failures."""
-    setup = load_setup("packbot", "frozen_elbow", ["faults=[]", "duration=4.0"])
-    run, controller = simulated(setup)
-    plain, reach = simulated(setup, name="reach")
-    on_way = run.time < reach.motion.duration
-    assert not controller.detected
-    assert (run.q[on_way] == plain.q[on_way]).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("engine", REFERENCE_FIRST)
+@pytest.mark.parametrize("engine", ["reference", "dart"])
 def test_a_loose_turret_returns_to_where_it_was(engine):
     """About the vertical only viscous friction b acts: momentum + b (q - q0) stays 0.
 

@@ -1,0 +1,68 @@
+"""Commands of a robot, right and wrong ones, run in this process: fixtures of the robots' tests.
+
+from robot_commands import accord_here, commands_of
+
+figures, complaint = commands_of("snake")
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import pytest
+from roboaccord.cli.main import run
+
+Words = str | Iterable[str]
+Figures = Callable[[Words], Any]
+Complaint = Callable[[Words], str]
+
+
+@pytest.fixture(scope="session")
+def accord_here() -> Callable[[list[str]], int]:
+    """Return the command line, to be run on a list of words."""
+    return run
+
+
+def commands_of(robot: str, *, quiet: bool = False) -> tuple[Any, Any]:
+    """Return the fixtures of a robot's commands: figures of a right one, complaint of a wrong one.
+
+    Args:
+        robot: first word of every command.
+        quiet: whether a right one has nothing on stderr.
+    """
+
+    def words_of(words: Words) -> list[str]:
+        return [robot, *(shlex.split(words) if isinstance(words, str) else words)]
+
+    @pytest.fixture
+    def figures(capsys, monkeypatch, tmp_path) -> Figures:
+        """Return a function that runs a command with `--json`, and returns what it prints."""
+        monkeypatch.chdir(tmp_path)
+
+        def of(words: Words) -> Any:
+            assert run([*words_of(words), "--json"]) == 0
+            message = capsys.readouterr()
+            assert not (quiet and message.err)
+            return json.loads(message.out)
+
+        return of
+
+    @pytest.fixture
+    def complaint(capsys, monkeypatch, tmp_path) -> Complaint:
+        """Return a function that runs a wrong command, and returns the one line that it prints."""
+        monkeypatch.chdir(tmp_path)
+
+        def of(words: Words) -> str:
+            assert run(words_of(words)) == 2
+            message = capsys.readouterr()
+            assert message.out == ""
+            (line,) = message.err.splitlines()
+            assert line.startswith("accord: ")
+            return line
+
+        return of
+
+    return figures, complaint
