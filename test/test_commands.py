@@ -216,7 +216,7 @@ def shorten_studies_of_the_snake(monkeypatch: pytest.MonkeyPatch) -> None:
         "costs": {"gaits": 20},
     }.items():
         draw = getattr(import_module(f"{studies}.figures"), f"write_{name}")
-        monkeypatch.setattr(f"{studies}.cli.figures.write_{name}", partial(draw, **less))
+        monkeypatch.setattr(f"{studies}.figures.write_{name}", partial(draw, **less))
 
 
 def check_marker(name: str, folder: Path, *others: str) -> None:

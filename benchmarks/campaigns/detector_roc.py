@@ -22,12 +22,12 @@ from typing import Any
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.report.curves import BLUE, RED
 from roboaccord.report.drawing import legend, picture
-from roboaccord_studies.packbot.detection.bench import Bench
+from roboaccord_studies.packbot.detection.bench import Bench, Outcome, judge
 from roboaccord_studies.packbot.detection.detected import Watcher
 from roboaccord_studies.packbot.detection.detector import THRESHOLD
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.observer import FACTOR, MomentumObserver
-from roboaccord_studies.packbot.detection.study import Outcome, alarms_of, counts_of, judge
+from roboaccord_studies.packbot.detection.study import alarms_of, counts_of
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 SEEDS = range(3000, 3020)

@@ -32,10 +32,10 @@ from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.packbot.detection.bench import BANDWIDTH, SPEED, Bench
+from roboaccord_studies.packbot.detection.bench import BANDWIDTH, SPEED, Bench, Outcome
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.study import Alarms, Outcome, alarms_of
+from roboaccord_studies.packbot.detection.study import Alarms, alarms_of
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.drawn import Maker, Plant, draw_arm
 

@@ -28,7 +28,7 @@ from roboaccord.contract.state import Array, Command
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm, unknowns_of
+from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
 from roboaccord_studies.packbot.identification.exciting import IdentificationController
 from roboaccord_studies.packbot.identification.report import Quantities, identify
 from roboaccord_studies.packbot.identification.unknowns import Draw
@@ -94,7 +94,7 @@ def judged(seed: int, rows: Array) -> Row:
     """Identify an arm, and hold that against what it is."""
     found = identify(setup(), motion_of(rows))
     quantities = Quantities(setup())
-    true = quantities.of(unknowns_of(drawn(seed))).tolist()
+    true = quantities.of(drawn(seed).x).tolist()
     truth = dict(zip(quantities.names, true, strict=True))
     error = {name: p.value - truth[name] for name, p in found.all.items()}
     half = {name: 0.5 * (p.high - p.low) for name, p in found.all.items()}

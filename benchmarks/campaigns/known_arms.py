@@ -27,9 +27,9 @@ from roboaccord.contract.results import to_json
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.packbot.detection.bench import Bench
+from roboaccord_studies.packbot.detection.bench import Bench, Outcome, judge
 from roboaccord_studies.packbot.detection.detected import Detected
-from roboaccord_studies.packbot.detection.study import Outcome, alarms_of, counts_of, judge
+from roboaccord_studies.packbot.detection.study import alarms_of, counts_of
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.drawn import Plant
 from roboaccord_studies.packbot.identification.known import KnownArm

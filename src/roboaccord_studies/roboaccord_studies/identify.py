@@ -14,7 +14,7 @@ from roboaccord.cli import Result
 from roboaccord.contract import AccordError
 from roboaccord.scenario import find_robot
 
-ROBOTS = {"packbot": "roboaccord_studies.packbot.cli.identify"}
+ROBOTS = {"packbot": "roboaccord_studies.packbot.identification.report"}
 
 
 def identify_command(

@@ -7,7 +7,7 @@ import pytest
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.roller_sphere.dribble_map import slip_figures
+from roboaccord_studies.roller_sphere.dribble import slip_figures
 from roboaccord_studies.roller_sphere.statics import (
     ball_acceleration,
     grip_shares,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from roboaccord_studies.voxel_sphere.bounces import HEADINGS, bounces
+from roboaccord_studies.voxel_sphere.accuracy import HEADINGS, bounces
 from roboaccord_studies.voxel_sphere.cases import cases, error, measure
 from voxel_sphere.rolling.motion import Roller, roll
 
@@ -55,7 +55,7 @@ def test_bounces(binary):
 
 def test_who_meets_no_wall_is_stuck(monkeypatch):
     """Within two steps of 0.01 rad; there is no heading then, which counts as the opposite one."""
-    monkeypatch.setattr("roboaccord_studies.voxel_sphere.bounces.SPEED", 1e-3)
+    monkeypatch.setattr("roboaccord_studies.voxel_sphere.accuracy.SPEED", 1e-3)
     found = bounces(20, 0.0)
     assert (found.hits, found.stuck) == (0, HEADINGS)
     assert (found.heading_error, found.mean_error) == (180.0, 180.0)

@@ -26,19 +26,11 @@ class Draws:
         samples: number of walks.
         steps: changes of hands; what a cycle has too many is walked too.
         seed: of the random numbers.
-
-    Raises:
-        AccordError: for less than one walk or step.
     """
 
     samples: int
     steps: int
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, count in (("samples", self.samples), ("steps", self.steps)):
-            if count < 1:
-                raise AccordError(f"{name} is {count}, and must be 1 at least")
 
 
 DRAWS = Draws(1000, 100)
@@ -144,7 +136,6 @@ def cycles_of(orbit: Orbit, steps: int) -> int:
     return -(-steps // orbit.changes)
 
 
-SPREADS = ("uniform", "normal")
 DISTURBED = tuple(f"{name}_{link}" for name in ("mass", "inertia", "length") for link in "ab")
 CENTRES = ("centre_a", "centre_b")
 LONG_DRAWS = Draws(100, 500)
@@ -175,8 +166,6 @@ class Disturbance:
                 raise AccordError(f"{name} is {value:g}, and must not be negative")
         if self.parameter_error >= 1:
             raise AccordError("parameter_error is a share, and must be below 1")
-        if self.spread not in SPREADS:
-            raise AccordError(f"spread is {self.spread}, and must be uniform or normal")
 
     @property
     def words(self) -> Annotated[str, Quantity("", name="disturbance")]:

@@ -1,21 +1,29 @@
-"""Bifurcations of a family: where its multipliers leave the unit circle, and where it is stable.
+"""Command `accord monkeybot continue`: a family of gaits, its bifurcations, and where it is stable.
 
-They do at 1 (fold), at -1 (flip: every second step alike) or as a pair (Neimark and Sacker: the
-gait starts to sway).
+Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step alike) or as a pair
+(Neimark and Sacker: the gait starts to sway).
 """
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract import INLINE, Quantity
+import typer
+from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.gaits.orbits import Orbit, find_orbit, shipped_data, shipped_gait
+from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.cli import COMPILING, Result, progress, tables_of
+from roboaccord.contract import INLINE, Quantity, Ratio, by_option, check_target
+from roboaccord.run import write_rows
 
-from roboaccord_studies.monkeybot.continuation import Branch
-from roboaccord_studies.monkeybot.family import Family, Point
+from roboaccord_studies.monkeybot.continuation import Branch, Family, Point, follow
+from roboaccord_studies.monkeybot.options import Controls, Rise, controls_of, kind_of
 
 REAL = 1e-6  # imaginary part below which a multiplier is real
 LOCATED = 1e-10  # part of a step to which crossings are located
@@ -38,20 +46,10 @@ class Crossing:
     point: Point = field(metadata=INLINE)
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """Hold the orbits of a part of a branch on which every gait is stable."""
-
-    points: list[Point]
-
-    def spans(self, along: str) -> dict[str, tuple[float, float]]:
-        """Return the least and the largest value of what varies along the branch, and of controls.
-
-        Args:
-            along: name of what varies.
-        """
-        rows = [{along: point.value, **point.orbit.controls} for point in self.points]
-        return {name: (min(r[name] for r in rows), max(r[name] for r in rows)) for name in rows[0]}
+def spans(points: Sequence[Point], along: str) -> dict[str, tuple[float, float]]:
+    """Return the least and the largest value of what varies along a branch, and of controls."""
+    rows = [{along: point.value, **point.orbit.controls} for point in points]
+    return {name: (min(r[name] for r in rows), max(r[name] for r in rows)) for name in rows[0]}
 
 
 def between(family: Family, a: Point, b: Point, part: float) -> Point:
@@ -85,7 +83,7 @@ def outside(point: Point) -> int:
     return int((np.abs(point.orbit.multipliers) >= 1.0).sum())
 
 
-def stable(branch: Branch, found: list[Crossing]) -> list[Stretch]:
+def stable(branch: Branch, found: list[Crossing]) -> list[list[Point]]:
     """Return the stable stretches of a branch, from crossing to crossing."""
     ends = {id(c.point) for c in found}
     stretches: list[list[Point]] = [[]]
@@ -95,7 +93,7 @@ def stable(branch: Branch, found: list[Crossing]) -> list[Stretch]:
             stretches.append([point])
         elif outside(point) == 0:
             stretches[-1].append(point)
-    return [Stretch(s) for s in stretches if any(id(point) not in ends for point in s)]
+    return [s for s in stretches if any(id(point) not in ends for point in s)]
 
 
 def best(family: Family, branch: Branch) -> Point:
@@ -147,3 +145,135 @@ def _kind(point: Point) -> str:
     if abs(nearest.imag) > REAL:
         return "Neimark-Sacker"
     return "fold" if nearest.real > 0.0 else "flip"
+
+
+Start = tuple[float, float, float, float]
+MARKED = ("point.value", "point.orbit.settings", "point.orbit.spectral_radius", "kind", "outside")
+Of = Annotated[float, Quantity("", "of what is varied, in its own unit")]
+
+
+@dataclass(frozen=True)
+class Continuation:
+    """Hold a branch of orbits, why it ends, and where it is stable."""
+
+    along: str
+    orbits: list[Point]
+    ends: tuple[str, str]
+    crossings: list[Crossing]
+    stable: list[dict[str, tuple[float, float]]]
+    best: Point
+
+
+@by_option("kind", "at start rise", "gait", "along from to step most out set")
+def continue_command(
+    along: Annotated[
+        str,
+        typer.Option(
+            help="Parameter to vary: a control of the gait, or mass, inertia, length, centre, "
+            "mass_a..."
+        ),
+    ],
+    low: Annotated[Of, typer.Option("--from", help="Smallest value, in SI units.")],
+    high: Annotated[Of, typer.Option("--to", help="Largest value.")],
+    gait: Annotated[str, typer.Option(help="Shipped gait to begin at.")] = "clocked",
+    kind: Annotated[str | None, typer.Option(help="Kind of a gait that is not shipped.")] = None,
+    controls: Controls = None,
+    start: Annotated[
+        Start,
+        Quantity("rad, rad/s"),
+        typer.Option(metavar="TH1 TH2 W1 W2", help="Guess of the gait's start, with --kind."),
+    ] = (-0.95, -1.25, 0.4, 0.45),
+    rise: Rise = 0.0,
+    largest: Annotated[
+        Ratio,
+        typer.Option("--step", min=1e-6, max=1.0, help="Largest step, as a fraction of the range."),
+    ] = 0.02,
+    most: Annotated[
+        int, typer.Option(min=1, help="Largest number of orbits in each direction.")
+    ] = 500,
+    file: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.csv", help="File for the table of orbits.")
+    ] = None,
+    changes: Changes = None,
+) -> Result:
+    """Follow a family of gaits, round its turning points, and report where it is stable.
+
+    It goes in both directions from a gait, until the family leaves the range or ends. Multipliers
+    cross the unit circle at 1 (fold), at -1 (flip) or as a pair (Neimark-Sacker); crossings are
+    located. "mass", "inertia", "length" and "centre" (from the elbow to the centre of gravity) are
+    of both links alike.
+
+    Examples:
+
+      accord monkeybot continue --gait clocked --along period --from 0.9 --to 0.97
+
+      accord monkeybot continue --gait level --along torque --from 0.5 --to 0.75 --out level.csv
+
+      accord monkeybot continue --kind flying --at flight=0.01 --along flight --from 0.005 --to 0.02
+    """
+    check_target(file, ".csv")
+    parameters = robot_parameters(changes)
+    orbit, rise = _begin(parameters, gait, kind, controls, start, rise)
+    family = Family(orbit.kind, parameters, orbit.controls, along, low, high, rise)
+    with progress() as bar:
+        task = bar.add_task(COMPILING, total=None)
+        branch = follow(
+            family, orbit, largest=largest, most=most,
+            done=lambda text: bar.update(task, description=text),
+        )  # fmt: skip
+        bar.update(task, description="locating crossings")
+        crossed = crossings(family, branch)
+        bar.update(task, description="minimising the spectral radius")
+        least = best(family, branch)
+    if file is not None:
+        write_csv(branch, along, file)
+    stretches = [spans(each, along) for each in stable(branch, crossed)]
+    found = Continuation(along, branch.points, branch.ends, crossed, stretches, least)
+    values = [point.value for point in branch.points]
+    marked = [*crossed, Crossing("smallest radius", None, least)]
+    shown = [
+        f"{len(values)} orbits, {along} from {min(values):.6g} to {max(values):.6g}",
+        "ends: {}; {}".format(*branch.ends),
+        *(f"stable: {_ranges(spans)}" for spans in stretches or [{}]),
+        *tables_of(marked, *MARKED),
+    ]
+    return Result(found, shown)
+
+
+def _ranges(spans: Mapping[str, tuple[float, float]]) -> str:
+    return ", ".join(f"{name} {a:.6g} to {b:.6g}" for name, (a, b) in spans.items()) or "nowhere"
+
+
+def _begin(
+    parameters: MonkeyBotParameters,
+    gait: str,
+    kind: str | None,
+    controls: list[str] | None,
+    start: Start,
+    rise: float,
+) -> tuple[Orbit, float]:
+    """Return the orbit to begin at, and the rise of its family [m]."""
+    if kind is not None:
+        which = kind_of(kind)
+        values = controls_of(which, controls)
+        return find_orbit(which, parameters, values, np.array(start), rise=rise), rise
+    orbit = shipped_gait(gait, parameters)
+    return orbit, float(shipped_data()[gait].get("rise", 0.0))
+
+
+def write_csv(branch: Branch, along: str, file: Path) -> None:
+    """Write the orbits of a branch as a table, one a line.
+
+    Raises:
+        AccordError: if the file cannot be written.
+    """
+    rows = list[dict[str, float]]()
+    for point in branch.points:
+        orbit = point.orbit
+        row = {along: point.value, **orbit.controls}
+        row |= dict(zip(("th1", "th2", "w1", "w2"), orbit.start.tolist(), strict=True))
+        for i, value in enumerate(orbit.multipliers, 1):
+            row |= {f"real_{i}": float(value.real), f"imag_{i}": float(value.imag)}
+        row |= {"spectral_radius": orbit.spectral_radius, "stride": orbit.stride}
+        rows.append({**row, "work": orbit.work, "drop": orbit.drop})
+    write_rows(file, list(rows[0]), [list(row.values()) for row in rows])

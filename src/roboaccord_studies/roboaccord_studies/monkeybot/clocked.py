@@ -152,7 +152,8 @@ def follow(step: Step, course: Course, pieces: int) -> Step | None:
             torque += ahead * (torque - before[1].torque)
         setting = course(to)
         found = find_step(setting, guess, torque, step.slope)
-        if found is None or not _same(found, step, setting) or _gap(found, guess) > LEAP:
+        near = found and np.linalg.norm(found.start - guess) <= LEAP
+        if found is None or not near or not _same(found, step, setting):
             length *= 0.5
             if length * pieces < 0.5**HALVINGS:
                 return None
@@ -183,10 +184,6 @@ def pieces_of(*changes: tuple[float, float]) -> int:
 def _same(one: Step, other: Step, setting: Setting) -> bool:
     """Return whether two gaits are on the same side of a fold."""
     return one.sides[setting.unknowns - 4] == other.sides[setting.unknowns - 4]
-
-
-def _gap(found: Step, guess: Array) -> float:
-    return float(np.linalg.norm(found.start - guess))
 
 
 def _described(setting: Setting, z: Array, end: Array) -> Step | None:

@@ -1,4 +1,4 @@
-"""LQR of the report's gait: feedback on the time of the exchange of hands.
+"""Command `accord monkeybot lqr`: LQR of the report's gait by the time of the exchange of hands.
 
 A cycle begins where the held link hangs straight down, th1 = 0, with x = (th2, w1, w2). The map
 from one vertical to the next, about a gait that repeats, is
@@ -16,11 +16,14 @@ from typing import Annotated
 
 import numpy as np
 import scipy
+import typer
+from monkeybot.cli.options import Changes, robot_parameters
 from monkeybot.gaits.gait import Multipliers, eigenvalues, evaluate, map_slope
 from monkeybot.gaits.kinds import REPORT, gait_of
 from monkeybot.gaits.orbits import FINE, Orbit, shipped_gait
 from monkeybot.model.parameters import MonkeyBotParameters
-from roboaccord.contract import INLINE, AccordError, Array, Quantity
+from roboaccord.cli import Result
+from roboaccord.contract import INLINE, AccordError, Array, Quantity, Seconds
 
 from roboaccord_studies.monkeybot.rollouts import Feedback
 
@@ -52,15 +55,6 @@ class TimeLaw:
     ]
     gain: Annotated[tuple[float, float, float], Quantity("s/rad, s^2/rad", form=".7f")]
     sample: float = SAMPLE
-
-    def __post_init__(self) -> None:
-        for name in ("target", "gain"):
-            values = tuple(float(value) for value in getattr(self, name))
-            if len(values) != 3 or not np.isfinite(values).all():
-                raise ValueError(f"{name} takes three finite numbers")
-            object.__setattr__(self, name, values)
-        if not (min(self.switch, self.motor) > 0 and self.sample >= 0):
-            raise ValueError("switch and motor must be positive, sample not negative")
 
     @property
     def feedback(self) -> Feedback:
@@ -178,14 +172,32 @@ class Held:
     ]
 
 
-def held_by_feedback(orbit: Orbit, parameters: MonkeyBotParameters, sample: float = SAMPLE) -> Held:
-    """Return the feedback of a gait, and what it changes; arguments and errors as of `time_law`."""
-    law = time_law(orbit, parameters, sample=sample)
-    A, B = linearise(orbit, parameters)
-    return Held(
-        law,
-        orbit.spectral_radius,
-        float(np.abs(held_multipliers(orbit, parameters)).max()),
-        controllability(A, B[:, 0]),
-        conditioning(B, law.torque),
-    )
+def lqr_command(
+    name: Annotated[
+        str, typer.Option("--gait", metavar="NAME", help="A gait of the report's kind.")
+    ] = "report_lqr",
+    sample: Annotated[
+        Seconds,
+        typer.Option(
+            min=0.0, max=1.0, help="Period of the controller, to which times are rounded."
+        ),
+    ] = SAMPLE,
+    changes: Changes = None,
+) -> Result:
+    """Find the feedback on the time of the change of hands that holds the report's gait.
+
+    The change comes gain . (x - target) earlier, with x = (th2, w1, w2) where the held link hangs
+    straight down. The numbers are those of the scenario `report_lqr`.
+
+    Examples:
+
+      accord monkeybot lqr
+
+      accord monkeybot lqr --json
+    """
+    parameters = robot_parameters(changes)
+    orbit = shipped_gait(name, parameters)
+    law, (A, B) = time_law(orbit, parameters, sample=sample), linearise(orbit, parameters)
+    closed = float(np.abs(held_multipliers(orbit, parameters)).max())
+    reached, condition = controllability(A, B[:, 0]), conditioning(B, law.torque)
+    return Result(Held(law, orbit.spectral_radius, closed, reached, condition))

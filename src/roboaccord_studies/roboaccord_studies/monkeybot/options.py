@@ -11,6 +11,7 @@ from monkeybot.cli.options import changed
 from monkeybot.gaits.kinds import KINDS, Kind
 from roboaccord.cli import LARGEST
 from roboaccord.contract import AccordError, Array, Metres, check_known
+from typer.models import OptionInfo
 
 MADE_WITH = ("roboaccord-monkeybot", "roboaccord-studies", "numba")
 GaitName = Annotated[
@@ -19,6 +20,12 @@ GaitName = Annotated[
 Samples = Annotated[int, typer.Option(min=1, help="Number of walks.")]
 Steps = Annotated[int, typer.Option(min=1, help="Number of changes of hands of every walk.")]
 Span = tuple[float, float, int]
+
+
+def grid(what: str) -> OptionInfo:
+    """Return an option of a grid: of what, and its values."""
+    found: OptionInfo = typer.Option(metavar="A B N", help=f"Grid of the {what}.")
+    return found
 
 
 def span(low: float, high: float, count: int, name: str, *, above: float = -math.inf) -> Array:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple, TypeVarTuple
+from typing import TypeVarTuple
 
 import numpy as np
 from monkeybot.gaits.gait import ENSEMBLE, full_starts, has_series, wrap
@@ -83,53 +83,37 @@ def walk_block(
         finals[i] = u
 
 
-class Block(NamedTuple):
-    """Hold the arguments of `walk_block`."""
-
-    both: tuple[Row, Row]
-    starts: Array
-    phases: Array
-    stop: tuple[float, ...]
-    target: Array
-    gains: Array
-    sample: float
-    jitter: Array
-    factors: Array
-    forwards: float
-    tolerance: float
-    cycles: NDArray[np.int64]
-    finals: Array
-
-
-def walk_together(block: Block) -> None:
+def walk_together(
+    both: tuple[Row, Row], starts: Array, phases: Array, stop: tuple[float, ...], target: Array,
+    gains: Array, sample: float, jitter: Array, factors: Array, forwards: float, tolerance: float,
+    cycles: NDArray[np.int64], finals: Array,
+) -> None:  # fmt: skip
     """Do what `walk_block` does, cycle by cycle with all walks that go on, as an ensemble.
 
     A walk that misses an event ends where the cycle began.
     """
     from monkeybot.model.ensemble import run_ensemble  # imports numba
 
-    phases, target, finals, cycles = block.phases, block.target, block.finals, block.cycles
-    finals[:], cycles[:] = block.starts, 0
-    alive = np.arange(len(block.starts))
+    finals[:], cycles[:] = starts, 0
+    alive = np.arange(len(starts))
     hands = np.zeros(len(alive), dtype=np.int64)
     timed = phases[:, 2] != 0.0
-    for j in range(block.jitter.shape[1]):
+    for j in range(jitter.shape[1]):
         u, k = finals[alive], len(alive)
         now = np.broadcast_to(phases, (k, *phases.shape)).copy()
-        now[:, :, 0] *= block.factors[alive, None]
-        late = phases[:, 1] + (u[:, :4] - target) @ block.gains.T
-        if block.sample > 0.0:
-            late = block.sample * np.floor(late / block.sample + 0.5)
-        now[:, timed, 1] = np.clip(late + block.jitter[alive, j], 0.0, LIMIT)[:, timed]
+        now[:, :, 0] *= factors[alive, None]
+        late = phases[:, 1] + (u[:, :4] - target) @ gains.T
+        if sample > 0.0:
+            late = sample * np.floor(late / sample + 0.5)
+        now[:, timed, 1] = np.clip(late + jitter[alive, j], 0.0, LIMIT)[:, timed]
         ends, counts, side = np.empty((k, 8)), np.empty(k, dtype=np.int64), hands[alive]
         run_ensemble(
-            block.both, u, side, now, block.stop, block.tolerance, np.empty(now.shape[:2]), ends,
-            counts,
+            both, u, side, now, stop, tolerance, np.empty(now.shape[:2]), ends, counts,
         )  # fmt: skip
         ran = counts >= 0
         finals[alive[ran]], hands[alive] = ends[ran], side
         on = ran & (np.abs(ends[:, 1] - target[1]) <= math.pi)
-        on &= (ends[:, 4] - u[:, 4]) * block.forwards > 0.0
+        on &= (ends[:, 4] - u[:, 4]) * forwards > 0.0
         alive = alive[on]
         cycles[alive] = j + 1
         if not len(alive):
@@ -194,16 +178,13 @@ def walk(
     k, n = len(full), len(phases)
     law = feedback or Feedback(np.zeros((n, 4)))
     walked, finals = np.zeros(k, dtype=np.int64), np.empty((k, 8))
-    block = Block(
+    together = k >= ENSEMBLE and has_series(orbit.gait, parameters)
+    (walk_together if together else walk_block)(
         parameters.rows, full, phases, orbit.gait.stop.row, orbit.start, law.gains, law.sample,
         np.zeros((k, cycles, n)) if jitter is None else jitter,
         np.ones(k) if factors is None else factors,
         math.copysign(1.0, orbit.stride), tolerance, walked, finals,
     )  # fmt: skip
-    if k >= ENSEMBLE and has_series(orbit.gait, parameters):
-        walk_together(block)
-    else:
-        walk_block(*block)
     away = finals[:, :4] - orbit.start
     away[:, 0] = wrap(away[:, 0])
     return Walks(

@@ -1,4 +1,4 @@
-"""Stability of clocked gaits over period and torque.
+"""Command `accord monkeybot stability`: gaits of constant torque over period and torque.
 
 Each pair of period and torque has a gait that repeats, but for its height: one that drops or rises
 with every step. The horizontal gaits are the line on the sheet where the drop is 0.
@@ -8,16 +8,27 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
-from monkeybot.gaits.landscape import Done
+from monkeybot.cli.options import Changes, robot_parameters
+from monkeybot.gaits.landscape import Done, save_map
 from monkeybot.model.parameters import MonkeyBotParameters
+from roboaccord.cli import Force, Out, Result, counted, in_pieces, results
 from roboaccord.contract import AccordError, Array, Quantity
+from roboaccord.report import AMBER, INK, PAGE, RED, SQUARE, heat_map, legend, picture
+from roboaccord.run import made_with
 
+from roboaccord_studies.drawing import contour
 from roboaccord_studies.monkeybot.clocked import Setting, Step, follow_to, shipped_step
 from roboaccord_studies.monkeybot.flood import Cell, flood
+from roboaccord_studies.monkeybot.level import Level, shipped_level
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
 
+LARGEST = 2.0  # radius in colours
+BORDER = {"color": PAGE, "label": "border of stability"}
+DOT = {"ls": "none", "marker": "o", "mec": INK, "ms": 7.0, "clip_on": False}
 CONTROL_STEPS = 0.004, 0.04  # s, N m: done at once, if all goes well
 
 
@@ -63,11 +74,7 @@ class StabilityMap:
 
 
 def stability_map(
-    parameters: MonkeyBotParameters,
-    period: Array,
-    torque: Array,
-    *,
-    done: Done | None = None,
+    parameters: MonkeyBotParameters, period: Array, torque: Array, *, done: Done | None = None
 ) -> StabilityMap:
     """Follow the shipped clocked gait over a grid of periods and torques.
 
@@ -116,3 +123,81 @@ def _gathered(period: Array, torque: Array, found: dict[Cell, Step]) -> Stabilit
         radius[cell], drop[cell], stride[cell] = step.radius, step.drop, step.stride
         start[cell] = step.start
     return StabilityMap(period, torque, radius, drop, stride, start)
+
+
+def write_stability(field: StabilityMap, level: Level, path: Path) -> None:
+    """Write the map of a robot's clocked gaits as SVG, with its horizontal gaits."""
+    x, y, best = field.period, field.torque, level.best
+    stable = [(step.period, step.torque) for step in level.steps if step.radius < 1.0]
+    with picture(path, SQUARE) as axes:
+        heat_map(axes, x, y, field.radius, "spectral radius", cut=LARGEST)
+        contour(axes, x, y, field.radius, 1.0, **BORDER)
+        contour(axes, x, y, field.drop, 0.0, color=RED, label="horizontal")
+        axes.plot(*zip(*stable, strict=True), color=AMBER, lw=3.0, label="and stable")
+        axes.plot(best.period, best.torque, color=RED, label=f"the best, {best.radius:.4f}", **DOT)
+        axes.set(xlabel="period [s]", ylabel="torque [N m]")
+        legend(axes)
+
+
+@in_pieces()
+def stability_command(
+    period: Annotated[Span, Quantity("s"), grid("period of a step: N values from A to B")] = (
+        0.88,
+        1.0,
+        49,
+    ),
+    torque: Annotated[Span, Quantity("N m"), grid("torque on the elbow: N values from A to B")] = (
+        0.0,
+        1.0,
+        41,
+    ),
+    folder: Out = None,
+    force: Force = False,
+    changes: Changes = None,
+) -> Result:
+    """Follow the gait of constant torque, hands changed by the clock, over a grid.
+
+    Writes stability.npz and stability.svg: the spectral radius (stable below 1), drop and stride of
+    each gait. On one line of the map the gaits keep their height, elsewhere they drop or rise. Grey
+    in the picture and NaN in the data: the branch of these gaits does not extend that far.
+
+    Examples:
+
+      accord monkeybot stability --out stability
+
+      accord monkeybot stability --period 0.92 0.95 31 --torque 0.4 0.8 41 --out near --json
+    """
+    periods, torques = span(*period, "--period", above=0.0), span(*torque, "--torque")
+    parameters = robot_parameters(changes)
+    with (
+        results(folder, "monkeybot_stability", force=force) as place,
+        counted(len(periods) * len(torques), "following") as done,
+    ):
+        found = stability_map(parameters, periods, torques, done=done)
+        level = shipped_level(parameters)
+        files = [place / "stability.npz", place / "stability.svg"]
+        save_map(vars(found), files[0], parameters, made_with(*MADE_WITH))
+        write_stability(found, level, files[1])
+    best = level.best
+    return Result(
+        Stability(
+            gaits=int(np.isfinite(found.radius).sum()),
+            stable=found.stable,
+            best=found.best,
+            best_horizontal=Best(best.period, best.torque, best.radius),
+            stable_periods=level.stable,
+            files=files,
+        )
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stability:
+    """Hold how many gaits there are and are stable, and the best."""
+
+    gaits: Annotated[int, Quantity("", "to which the shipped one was followed")]
+    stable: Annotated[int, Quantity("")]
+    best: Best
+    best_horizontal: Best
+    stable_periods: Annotated[tuple[float, float], Quantity("s", "of horizontal gaits", form=".5g")]
+    files: list[Path]

@@ -1,19 +1,35 @@
-"""Links as rigid bodies of convex hulls, from any URDF or folder of meshes.
+"""`accord packbot look --hulls`: links as rigid bodies of convex hulls, of any URDF or meshes.
 
 The report's createCollisionBodies asks for the points of every polyhedron and boxes those of a
-frame; here they are read, and volume, centre and inertia come with them.
+frame; here they are read, and volume, centre and inertia come with them. It is a mode that is added
+to `look`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 import yaml
 from packbot.contact.solids import Hull, write_obj
-from roboaccord.contract import AccordError, Array, Json, check_known, is_file, read_text, to_json
+from roboaccord.cli import Force, Out, Result, counted, grid_of, quantity, results, warn
+from roboaccord.contract import (
+    AccordError,
+    AddedMode,
+    Array,
+    Json,
+    Quantity,
+    check_known,
+    is_file,
+    read_text,
+    to_json,
+)
 from roboaccord.description import FORMATS, mesh_path, read_mesh
 from roboaccord.run import make_folder, write_text
 
@@ -128,7 +144,7 @@ def read_shapes(source: Path) -> list[Shape]:
         files = sorted(path for path in source.iterdir() if path.suffix.lower() in FORMATS)
         shapes = [mesh_shape(path.stem, path.stem, *read_mesh(path)) for path in files]
     else:
-        shapes = read_collisions(read_text(source), _finder(source), source.name)
+        shapes = read_collisions(read_text(source), partial(_find, source), source.name)
     if not shapes:
         raise AccordError(f"{source} has no {'mesh' if source.is_dir() else 'collision shape'}")
     return shapes
@@ -181,14 +197,84 @@ def _file_name(shape: Shape, taken: set[str]) -> str:
     return f"{name}.obj"
 
 
-def _finder(urdf: Path) -> Callable[[str], Path]:
-    """Return what finds the meshes of a URDF: beside it, in a folder above it, or in packages."""
+def _find(urdf: Path, name: str) -> Path:
+    """Return the path of a mesh of a URDF: beside it, in a folder above it, or in packages."""
+    inside = name.removeprefix("package://").partition("/")[2]
+    beside = [urdf.parent / name.removeprefix("file://")]
+    if name.startswith("package://"):
+        beside = [folder / inside for folder in urdf.resolve().parents[:3]]
+    return next((path for path in beside if is_file(path)), None) or mesh_path(name)
 
-    def find(name: str) -> Path:
-        inside = name.removeprefix("package://").partition("/")[2]
-        beside = [urdf.parent / name.removeprefix("file://")]
-        if name.startswith("package://"):
-            beside = [folder / inside for folder in urdf.resolve().parents[:3]]
-        return next((path for path in beside if is_file(path)), None) or mesh_path(name)
 
-    return find
+def hulls_of(
+    hulls: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="URDF", help="Make the hulls of a URDF, or of a folder of meshes, each a link."
+        ),
+    ] = None,
+    density: Annotated[
+        float, Quantity("kg/m^3"), typer.Option(help="Density of all links.")
+    ] = 1000.0,
+    masses: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--mass",
+            metavar="LINK=KG",
+            help="Mass of a link, in place of the density; may be repeated.",
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option("--whole", help="Make one hull of each mesh, not one of each connected part."),
+    ] = False,
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
+    """--hulls: the convex hulls of every link of any robot, and hulls.yaml with their figures.
+
+    One hull is made of each collision shape of a URDF: of a box; of a cylinder or a ball, whose
+    hull is a polyhedron inside it; of each connected part of a mesh. Files are in the frame of the
+    link. A warning names each mesh that is far from convex. STL, DAE and others need trimesh.
+
+    Examples:
+
+      accord packbot look --hulls robot.urdf --mass link1_link=2.0 --out hulls
+    """
+    assert hulls is not None  # that selects the mode
+    if not (math.isfinite(density) and density > 0.0):
+        raise AccordError(f"--density is {density:g}, and must be positive")
+    given, shapes = dict(map(_mass, masses or ())), read_shapes(hulls)
+    with (
+        results(folder, "packbot_hulls", force=force) as place,
+        counted(len(shapes), "hulls") as advance,
+    ):
+        bodies = make_bodies(
+            shapes, density=density, masses=given, whole=whole, done=lambda: advance(1)
+        )
+        links = write_bodies(bodies, place)
+    for line in complaints(bodies):
+        warn(line)
+    rows = {
+        b.name: (len(b.hulls), b.mass, *b.inertia.diagonal(), min(s.fit for s in b.shapes))
+        for b in bodies
+    }
+    headings = ("link", "hulls", "kg", "Ixx", "Iyy", "Izz [kg m^2]", "fit [1]")
+    return Result({"out": str(place), "links": links}, [
+        grid_of(headings, rows, Quantity("", form=".3g")),
+        "inertia: about the centre; fit: how much of its hull a shape fills, the least",
+        f"in {place}: hulls.yaml, and an OBJ of each hull",
+    ])  # fmt: skip
+
+
+def _mass(words: str) -> tuple[str, float]:
+    link, _, number = words.partition("=")
+    mass = quantity(number)
+    if not mass > 0.0:
+        raise AccordError(f"--mass takes LINK=KG, KG positive, not {words!r}")
+    return link, mass
+
+
+HULLS = AddedMode(
+    lambda given: bool(given.get("hulls")), "hulls density mass whole out force", hulls_of
+)

@@ -58,7 +58,7 @@ def _trajectories(found: Sequence[Case]) -> Iterator[Claim]:
 def _axes(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3b: the angle of the axis."""
     rho = np.array([case.motion.rho for case in found])
-    ahead = _at(phi, 90.0, 270.0)
+    ahead = np.isin(phi, (90.0, 270.0))
     order = _ordered(rho) | ahead
     yield _everywhere("3b: |rho| grows with alpha for all phi, but where it is 0", phi, order)
     largest = np.abs(rho[:, ahead]).max()
@@ -68,7 +68,7 @@ def _axes(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
 def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3c: the speeds of the rollers."""
     nu = np.array([case.motion.nu for case in found])  # (4, m, 2)
-    ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
+    ahead, aside = np.isin(phi, (90.0, 270.0)), np.isin(phi, (0.0, 180.0))
     for roller in (0, 1):
         claim = f"3c: |nu{roller + 1}| grows with alpha for all phi"
         yield _everywhere(claim, phi, _ordered(nu[..., roller]))
@@ -85,7 +85,7 @@ def _speeds(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
 def _slips(phi: Array, found: Sequence[Case]) -> Iterator[Claim]:
     """Figure 3d: the slip."""
     slip = np.array([case.motion.slip for case in found])  # (4, m, 2)
-    ahead, aside = _at(phi, 90.0, 270.0), _at(phi, 0.0, 180.0)
+    ahead, aside = np.isin(phi, (90.0, 270.0)), np.isin(phi, (0.0, 180.0))
     order = _ordered(slip[..., 0]) & _ordered(slip[..., 1]) | aside
     yield _everywhere("3d: |S| grows with alpha for all phi, but where it is 0", phi, order)
     for words, part, sign in (
@@ -134,11 +134,6 @@ def _number(claim: str, values: Array, printed: float) -> Claim:
 def _ordered(values: Array) -> BoolArray:
     """Return where |values| (4, m) grow from case to case (m,)."""
     return np.asarray((np.diff(np.abs(values), axis=0) > ZERO).all(axis=0))
-
-
-def _at(phi: Array, *headings: float) -> BoolArray:
-    """Return which of the headings are some given ones [degrees]."""
-    return np.isin(phi, headings)
 
 
 def _where(phi: Array, holds: BoolArray) -> str:

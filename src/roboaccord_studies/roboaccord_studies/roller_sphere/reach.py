@@ -12,14 +12,7 @@ import numpy as np
 import typer
 from numpy.typing import ArrayLike
 from roboaccord.cli import Result, gathers
-from roboaccord.contract import (
-    IF_ANY,
-    INLINE,
-    Array,
-    MetresPerSecond,
-    Quantity,
-    by_option,
-)
+from roboaccord.contract import IF_ANY, INLINE, Array, MetresPerSecond, Quantity, by_option
 from roller_sphere.cli.rig import PAIRS, PAPER, Condition, RigOptions, Rollers
 from roller_sphere.model.kinematics import ANGLE, TURN, Kinematics
 from roller_sphere.model.rig import RigError

@@ -1,4 +1,4 @@
-"""Pictures of the snake's pages: steering, the cost of gaits, a change of ground."""
+"""Command `accord snake figures`: steering, the cost of gaits, a change of ground."""
 
 from __future__ import annotations
 
@@ -7,18 +7,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from roboaccord.cli import Force, Out, Result, counted, file_line, results
 from roboaccord.contract import Array, Observer, RobotState, Trajectory
+from roboaccord.description import load_parameters
 from roboaccord.report import BLUE, GREEN, INK, RED, SOFT, label_dots, picture
 from roboaccord.run import make_simulator, run_setup
 from roboaccord.scenario import Setup, load_scenario, make_controller
 from snake.model.coordinates import PlanarSnake, friction_of
+from snake.model.parameters import SnakeParameters
 from snake.search.adaptive import AdaptiveController
 from snake.search.compass import Task, bounds_of
 from snake.search.ideal import Gait, IdealModel
 from snake.simulators.metrics import BAND, MeanHeading, body_motion
+from snake.source.shapes import write_picture
 
+from roboaccord_studies.snake.gait import DEFAULT_GAIT, serpenoid_of, setup_of
 from roboaccord_studies.snake.optimise import gait_of, optimise
-from roboaccord_studies.snake.steady import DEFAULT_GAIT, serpenoid_of, setup_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -187,3 +191,21 @@ def _draw_heading(axes: Axes, setup: Setup, trajectory: Trajectory) -> None:
         xlabel="time [s]", ylabel="heading [degrees]", title="heading", yticks=range(0, 91, 30)
     )
     axes.legend(loc="lower right")
+
+
+def figures_command(folder: Out = None, force: Force = False) -> Result:
+    """Draw the pictures of the snake's pages: shapes, steering, costs and a change of ground.
+
+    All runs are the reference's; the costs search for two gaits, which takes most of the time.
+
+    Example:
+
+      accord snake figures --out snake_figures
+    """
+    with results(folder, "snake_figures", force=force) as place, counted(3, "drawing") as done:
+        files = [place / "shapes.svg"]
+        write_picture(load_parameters(SnakeParameters, "snake", {}), files[0])
+        for draw in (write_steering, write_change_of_ground, write_costs):
+            files.append(draw(place))
+            done(1)
+    return Result({"files": [str(file) for file in files]}, [file_line(files)])

@@ -196,10 +196,6 @@ def test_what_makes_no_sense_is_refused(clocked):
         Disturbance(torque_error=-1.0)
     with pytest.raises(AccordError, match="below 1"):
         Disturbance(parameter_error=1.0)
-    with pytest.raises(AccordError, match="uniform or normal"):
-        Disturbance(spread="wide")
-    with pytest.raises(AccordError, match="steps is 0"):
-        basin(clocked, REPORT, sd_angle=0.0, sd_rate=0.0, draws=Draws(1000, 0))
 
 
 @pytest.mark.slow

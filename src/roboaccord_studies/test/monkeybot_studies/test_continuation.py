@@ -13,9 +13,8 @@ from monkeybot.gaits.search import find_collisionless, start_of
 from monkeybots import REPORT as ROBOT
 from monkeybots import UNLIKE
 from roboaccord import AccordError
-from roboaccord_studies.monkeybot.bifurcations import best, crossings, outside, stable
-from roboaccord_studies.monkeybot.continuation import follow
-from roboaccord_studies.monkeybot.family import Family, changed, present
+from roboaccord_studies.monkeybot.bifurcations import best, crossings, outside, spans, stable
+from roboaccord_studies.monkeybot.continuation import Family, changed, follow, present
 from roboaccord_studies.monkeybot.find import find_gaits, same
 from roboaccord_studies.monkeybot.level import clocked_gait
 
@@ -60,9 +59,9 @@ def test_stability_is_lost_at_a_flip_and_at_a_fold(horizontal):
     assert (low.kind, low.outside) == ("flip", (1, 0))
     assert (high.kind, high.outside) == ("fold", (0, 1))
     (stretch,) = stable(branch, [low, high])
-    spans = stretch.spans("period")
-    assert spans["period"] == pytest.approx((0.922, 0.949), abs=1e-3)
-    assert spans["torque"] == pytest.approx((0.50, 0.77), abs=0.01)
+    found = spans(stretch, "period")
+    assert found["period"] == pytest.approx((0.922, 0.949), abs=1e-3)
+    assert found["torque"] == pytest.approx((0.50, 0.77), abs=0.01)
     for crossing, critical, inwards in ((low, -1.0, 1.0), (high, 1.0, -1.0)):
         assert np.abs(crossing.point.orbit.multipliers - critical).min() < 1e-6
         radii = [

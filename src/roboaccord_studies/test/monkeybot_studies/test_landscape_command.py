@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord_studies.monkeybot.cli.landscape import landscape_command
+from roboaccord_studies.monkeybot.landscape import landscape_command
 from roboaccord_studies.monkeybot.options import span
 
 

@@ -12,7 +12,6 @@ from roboaccord_studies.monkeybot.basin import Draws, basin
 from roboaccord_studies.monkeybot.lqr import (
     STATE_COST,
     TIME_COST,
-    TimeLaw,
     conditioning,
     controllability,
     linearise,
@@ -129,8 +128,6 @@ def test_what_makes_no_sense_is_refused(orbit):
         linearise(shipped_gait("clocked", REPORT), REPORT)
     with pytest.raises(AccordError, match="cannot hold"):
         lqr_gain(np.diag([2.0, 0.5, 0.1]), np.array([0.0, 1.0, 1.0]))
-    with pytest.raises(ValueError, match="gain takes three"):
-        TimeLaw(switch=0.4, motor=0.006, torque=10.0, target=(0.0, 1.0, 11.0), gain=(1.0, 2.0))
 
 
 def test_the_command_prints_the_law(law, tmp_path):

@@ -11,6 +11,7 @@ from monkeybot.gaits.kinds import CLOCKED
 from monkeybot.gaits.orbits import describe, find_orbit
 from monkeybots import REPORT, UNLIKE
 from roboaccord import AccordError
+from roboaccord_studies.monkeybot.cli.design import write_design
 from roboaccord_studies.monkeybot.clocked import Setting, follow, shipped_step
 from roboaccord_studies.monkeybot.design import (
     Shape,
@@ -22,8 +23,7 @@ from roboaccord_studies.monkeybot.design import (
 )
 from roboaccord_studies.monkeybot.flood import flood
 from roboaccord_studies.monkeybot.level import shipped_level
-from roboaccord_studies.monkeybot.pictures import write_design, write_stability
-from roboaccord_studies.monkeybot.stability import stability_map
+from roboaccord_studies.monkeybot.stability import stability_map, write_stability
 from workspace import accord, succeed
 
 pytestmark = pytest.mark.thorough

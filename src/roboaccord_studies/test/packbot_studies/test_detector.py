@@ -15,24 +15,18 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.packbot.detection.bench import Bench
+from roboaccord_studies.packbot.detection.bench import Bench, Outcome, judge, judge_arm
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.filters import Balance
 from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.probing import Prober
-from roboaccord_studies.packbot.detection.study import (
-    Outcome,
-    alarms_of,
-    counts_of,
-    draw_delays,
-    judge,
-    judge_arm,
-)
+from roboaccord_studies.packbot.detection.study import alarms_of, counts_of, draw_delays
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty, effort_basis
+from roboaccord_studies.packbot.identification.base_parameters import LINKS
 from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
-from roboaccord_studies.packbot.identification.unknowns import drawn_setup
+from roboaccord_studies.packbot.identification.unknowns import drawn_setup, vector
 
 NOISE = np.array([1e-3, 1e-2])  # rad, rad/s
 EFFORT_HELD = np.array([2.0, 30.0, 12.0, 5.0, 0.3, 0.1, 0.1])  # N m
@@ -153,9 +147,10 @@ def test_a_drawn_arm_weighs_what_is_drawn(setup):
     draw = draw_arm(np.random.default_rng(3), Uncertainty(), setup.effort_limits)
     drawn, known = drawn_setup(draw, setup.scenario), Arm.of(setup).masses()
     masses = Arm.of(drawn).masses()
+    more = dict(zip((f"{link}_link" for link in LINKS), draw.of("mass").tolist(), strict=True))
+    more["gripper_link"] += draw.of("payload")[0]
     for link, mass in known.items():
-        more = draw.payload if link == "gripper_link" else 0.0
-        assert masses[link] == pytest.approx(mass + draw.masses[link] + more, abs=1e-12)
+        assert masses[link] == pytest.approx(mass + more[link], abs=1e-12)
     exact_draw = draw_arm(np.random.default_rng(3), Uncertainty().scaled(0.0), setup.effort_limits)
     same = Arm.of(drawn_setup(exact_draw, setup.scenario))
     np.testing.assert_allclose(same.parameters, Arm.of(setup).parameters, atol=1e-12)
@@ -291,7 +286,7 @@ def test_an_arm_of_the_study_repeats_itself():
 def test_commands_arrive_late_and_as_the_drives_give_them(setup):
     """After its ticks of latency the arm has the gain's part of an effort."""
     draw = draw_arm(np.random.default_rng(5), Uncertainty().scaled(0.0), setup.effort_limits)
-    draw = replace(draw, latency=2, gains=np.full(7, 1.02), noise=(0.0, 0.0))
+    draw = replace(draw, x=draw.x + vector({"latency": 2, "gain": 0.02}), noise=(0.0, 0.0))
     plant, q = Plant(draw, REFERENCE), setup.initial.q
     seen = plant.reset(q, 0)
     efforts = 1.01 * Arm.of(setup).bias(q, np.zeros(7))
@@ -371,19 +366,19 @@ def test_a_joint_is_at_the_limit_that_it_is_at():
 
 
 EXACT_ARM = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), np.ones(7))
-MASSES = {"turret": 2.15, "link1": 2.0, "link2": 1.9, "link3": 1.2, "tilt": 0.3, "pan": 0.8}
+MASSES = np.array([2.15, 2.0, 1.9, 1.2, 0.3, 0.8, 0.79])  # kg, of `LINKS`
 
 
 @pytest.mark.parametrize(
     "error",
     [
-        pytest.param({"masses": 0.001}, id="0.1 % heavier"),
-        pytest.param({"masses": 0.01}, id="1 % heavier"),
-        pytest.param({"gains": np.full(7, 1.003)}, id="torque constants 0.3 % up"),
-        pytest.param({"zeros": np.full(7, 5e-3)}, id="zeros 5 mrad off"),
+        pytest.param({"mass": 0.001 * MASSES}, id="0.1 % heavier"),
+        pytest.param({"mass": 0.01 * MASSES}, id="1 % heavier"),
+        pytest.param({"gain": 0.003}, id="torque constants 0.3 % up"),
+        pytest.param({"zero": 5e-3}, id="zeros 5 mrad off"),
         pytest.param({"latency": 1}, id="a tick late"),
-        pytest.param({"payload": 2.0, "beside": np.array([0.0, 0.02, 0.0])}, id="a payload"),
-        pytest.param({"noise": (1e-2, 1e-1)}, id="ten times the noise"),
+        pytest.param({"payload": [2.0, 0.02, 0.0]}, id="a payload"),
+        pytest.param({}, id="ten times the noise"),
     ],
 )
 def test_an_arm_that_is_not_its_model_is_not_taken_for_a_broken_one(setup, error):
@@ -391,12 +386,8 @@ def test_an_arm_that_is_not_its_model_is_not_taken_for_a_broken_one(setup, error
 
     The hand ends within 2 mm of where plain `reach` ends.
     """
-    error = dict(error)
-    if "masses" in error:
-        part = error["masses"]
-        known = EXACT_ARM.masses | {f"{link}_link": part * mass for link, mass in MASSES.items()}
-        error["masses"] = known | {"gripper_link": part * 0.79}
-    draw = replace(EXACT_ARM, **error)
+    noise = EXACT_ARM.noise if error else (1e-2, 1e-1)
+    draw = replace(EXACT_ARM, x=vector(error), noise=noise)
     plant, ends = Plant(draw, "mujoco"), []
     for name in ("recover", "reach"):
         more = {"diagnosis": "detected"} if name == "recover" else {}
@@ -424,7 +415,7 @@ def test_the_noise_of_accelerations_is_not_taken_for_knowledge(setup):
     q, still = rows[-1, 1:8], np.zeros(7)
     known, drawn = Arm.of(setup), Arm.of(drawn_setup(bench.draw, setup.scenario))
     known.carry(1.0, setup.parameters.gripper_length)
-    more = drawn.bias(q - bench.draw.zeros, still) - known.bias(q, still)
+    more = drawn.bias(q - bench.draw.of("zero"), still) - known.bias(q, still)
     inertial = slice(7, -3 * 7 - 2)  # of what is unknown
     found = -detector.tick.effects[:, inertial] @ detector.unknowns[inertial]
     assert more[-1] > 0.4

@@ -14,6 +14,7 @@ from roboaccord.cli.options import load_setup
 from roboaccord.contract.state import Command
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.drawn import Instrumented, Plant, draw_arm
+from roboaccord_studies.packbot.identification.unknowns import vector
 from roboaccord_studies.packbot.recovery.attempts import reach_for
 from roboaccord_studies.packbot.recovery.study import calls
 
@@ -32,8 +33,8 @@ def test_zeros_and_lengths_part_the_tips_from_where_they_are_measured():
     limits = setup.effort_limits
     draw = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), limits)
     turned, up = 0.004 * np.eye(7)[0], np.array([0.0, 0.0, 0.003])
-    lengths = draw.lengths | {"turret": up}
-    arm = Instrumented(Plant(replace(draw, zeros=turned, lengths=lengths), "mujoco"), 1)
+    off = vector({"zero": turned, "length": [*up, *np.zeros(18)]})
+    arm = Instrumented(Plant(replace(draw, x=off), "mujoco"), 1)
     q = setup.initial.q
     exact = Kinematics(setup).tip(q)
     true, measured = tips(setup, q, arm)
@@ -64,7 +65,7 @@ def test_what_a_payload_that_is_not_known_pulls_down_is_integrated():
     draw = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), setup.effort_limits)
     off = []
     for uncertainty in (None, {}):
-        plant = Plant(replace(draw, payload=0.2), "mujoco")
+        plant = Plant(replace(draw, x=vector({"payload": [0.2, 0.0, 0.0]})), "mujoco")
         controller = ReachController(setup, TARGET, uncertainty=uncertainty)
         controller.reset(0)
         end = controller.motion.duration + 6.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -21,8 +20,8 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters, random_states
-from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm, unknowns_of
-from roboaccord_studies.packbot.identification.exciting import Regressor, condition, exciting
+from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
+from roboaccord_studies.packbot.identification.exciting import Regressor, exciting
 from roboaccord_studies.packbot.identification.known import KnownArm
 from roboaccord_studies.packbot.identification.report import Quantities, identify
 from roboaccord_studies.packbot.identification.unknowns import PLACES, Prior, drawn_setup
@@ -66,7 +65,7 @@ def test_the_chosen_motion_is_better_conditioned_than_random_ones(setup):
 
     def conditions(tries):
         paths = [exciting(short, seed, speed=0.9, margin=0.05, tries=tries) for seed in (0, 1)]
-        return [condition(regressor.of_path(path)) for path in paths]
+        return [np.linalg.cond(regressor.of_path(path)) for path in paths]
 
     assert max(conditions(6)) < min(conditions(1))
 
@@ -94,17 +93,17 @@ def recorded(setup, seed):
         return q, qd, -(sizes * rates**2 * np.sin(angle)).sum(axis=2)
 
     # Commanded at a tick, in force over one that begins `latency` ticks later.
-    q, qd, qdd = motion(time + (draw.latency - 0.5) * period)
+    q, qd, qdd = motion(time + (draw.of("latency")[0] - 0.5) * period)
     efforts = oracle.newton_euler(oracle.read(other.urdf(base="fixed")), p.gravity, q, qd, qdd)
-    efforts = efforts + draw.viscous * p.of_joints("viscous") * qd
-    efforts = efforts + draw.coulomb * qd / np.hypot(qd, COULOMB_RATE)
+    efforts = efforts + (1.0 + draw.of("viscous")) * p.of_joints("viscous") * qd
+    efforts = efforts + draw.of("coulomb") * qd / np.hypot(qd, COULOMB_RATE)
     q, qd, _ = motion(time)
-    q = q + draw.zeros + draw.noise[0] * rng.standard_normal(q.shape)
+    q = q + draw.of("zero") + draw.noise[0] * rng.standard_normal(q.shape)
     q = draw.step * np.round(q / draw.step)
     qd = qd + draw.noise[1] * rng.standard_normal(qd.shape)
     quantities = Quantities(setup)
-    truth = dict(zip(quantities.names, quantities.of(unknowns_of(draw)).tolist(), strict=True))
-    return Motion(time, q, qd, efforts / draw.gains), truth
+    truth = dict(zip(quantities.names, quantities.of(draw.x).tolist(), strict=True))
+    return Motion(time, q, qd, efforts / (1.0 + draw.of("gain"))), truth
 
 
 @pytest.mark.slow
@@ -139,8 +138,8 @@ TARGET = (1.2, 0.3, 0.15)  # m
 def known(setup, tmp_path_factory):
     """Return what an arm that holds 1.5 kg is off by, and a file that has it with little doubt."""
     draw, _ = drawn(setup, 30100)
-    draw = replace(draw, payload=1.5)
-    x = unknowns_of(draw)
+    draw.of("payload")[0] = 1.5
+    x = draw.x.copy()
     x[PLACES["latency"]] *= setup.scenario.control_period
     little = 0.05 * Prior.of(Uncertainty(), setup.effort_limits).deviation
     little[PLACES["latency"]] *= setup.scenario.control_period
@@ -164,11 +163,11 @@ def test_the_arm_of_a_file_takes_the_efforts_that_the_arm_does(setup, known):
     efforts = oracle.newton_euler(true, p.gravity, q, qd, qdd)
     found = np.array([Arm.of(other).efforts(*state) for state in states])
     assert np.abs(found - efforts).max() < 1e-9 * np.abs(efforts).max()
-    assert other.parameters.of_joints("coulomb") == pytest.approx(draw.coulomb)
-    assert arm.ticks(setup.scenario.control_period) == draw.latency
+    assert other.parameters.of_joints("coulomb") == pytest.approx(draw.of("coulomb"))
+    assert arm.ticks(setup.scenario.control_period) == draw.of("latency")[0]
     command = arm.driven(Command(np.full(7, 0.1)), setup.effort_limits)
-    assert draw.gains * command.effort == pytest.approx(np.full(7, 0.1))
-    still = RobotState(0.0, draw.zeros, np.zeros(7), np.zeros(7))
+    assert (1.0 + draw.of("gain")) * command.effort == pytest.approx(np.full(7, 0.1))
+    still = RobotState(0.0, draw.of("zero"), np.zeros(7), np.zeros(7))
     assert arm.seen(still).q == pytest.approx(np.zeros(7))
 
 

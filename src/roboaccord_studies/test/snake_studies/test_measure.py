@@ -5,8 +5,13 @@ import re
 import numpy as np
 import pytest
 from roboaccord.run.loop import make_simulator, run_setup
-from roboaccord_studies.snake.cli.gait import gait_command
-from roboaccord_studies.snake.steady import DEFAULT_GAIT, is_steady, setup_of, travel_of_cycles
+from roboaccord_studies.snake.gait import (
+    DEFAULT_GAIT,
+    gait_command,
+    is_steady,
+    setup_of,
+    travel_of_cycles,
+)
 from snake.model.coordinates import friction_of
 from snake.search.ideal import IdealModel
 from snake.simulators.metrics import body_motion

@@ -11,8 +11,8 @@ from roboaccord.cli.rendering import rendered
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord_studies.snake import optimise as search
 from roboaccord_studies.snake.cli.optimise import Measured, Optimisation
+from roboaccord_studies.snake.gait import DEFAULT_GAIT, setup_of, steady_figures, window
 from roboaccord_studies.snake.optimise import optimise
-from roboaccord_studies.snake.steady import DEFAULT_GAIT, setup_of, steady_figures, window
 from snake.model.coordinates import friction_of
 from snake.search import compass
 from snake.search.compass import Task

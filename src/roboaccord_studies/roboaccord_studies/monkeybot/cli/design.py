@@ -23,39 +23,41 @@ from roboaccord.cli import (
     tables_of,
 )
 from roboaccord.contract import Quantity, Ratio
+from roboaccord.report import BLUE, RED, SQUARE, heat_map, legend, picture
 from roboaccord.run import made_with
 
+from roboaccord_studies.drawing import contour
 from roboaccord_studies.monkeybot.design import (
     MARGINS,
+    DesignMap,
     Robot,
     better_robot,
     design_map,
     shipped_robot,
 )
-from roboaccord_studies.monkeybot.options import MADE_WITH, Span, span
-from roboaccord_studies.monkeybot.pictures import write_design
+from roboaccord_studies.monkeybot.options import MADE_WITH, Span, grid, span
+from roboaccord_studies.monkeybot.stability import BORDER, DOT, LARGEST
 
 COLUMNS = (
     "shape.centre", "shape.inertia", "level.best.radius", "level.best.period",
     "level.best.torque", "level.stable", "level.width",
 )  # fmt: skip
+CUTS = {
+    "radius": (LARGEST, "smallest spectral radius"),
+    "width": (0.06, "range of stable periods over their middle"),
+}
 
 
 @in_pieces()
 def design_command(
     centre: Annotated[
-        Span,
-        Quantity("L"),
-        typer.Option(
-            metavar="A B N",
-            help="Grid of the distance from hand to centre of gravity; L: length of a link.",
-        ),
+        Span, Quantity("L"), grid("distance from hand to centre of gravity; L: length of a link")
     ] = (0.72, 0.96, 25),
-    inertia: Annotated[
-        Span,
-        Quantity("m L^2"),
-        typer.Option(metavar="A B N", help="Grid of the inertia about the centre of gravity."),
-    ] = (0.004, 0.076, 25),
+    inertia: Annotated[Span, Quantity("m L^2"), grid("inertia about the centre of gravity")] = (
+        0.004,
+        0.076,
+        25,
+    ),
     largest: Annotated[
         Ratio,
         typer.Option(
@@ -114,3 +116,16 @@ class Design:
     robots_stable: Annotated[int, Quantity("", "at some period")]
     robots: Mapping[str, Robot]
     files: list[Path]
+
+
+def write_design(field: DesignMap, margin: str, robot: Robot, better: Robot, path: Path) -> None:
+    """Write the map of a margin over the shape of the links as SVG, with two robots on it."""
+    x, y = field.centre, field.inertia
+    cut, name = CUTS[margin]
+    with picture(path, SQUARE) as axes:
+        heat_map(axes, x, y, field.arrays[margin], name, cut=cut)
+        contour(axes, x, y, field.arrays["radius"], 1.0, **BORDER)
+        for one, colour, words in ((robot, BLUE, "this robot"), (better, RED, "the best by this")):
+            axes.plot(one.shape.centre, one.shape.inertia, color=colour, label=words, **DOT)
+        axes.set(xlabel="hand to centre of gravity, c [lengths]", ylabel="inertia, k [m L^2]")
+        legend(axes)

@@ -3,14 +3,15 @@
 Each arm is drawn within what is not known of it (`drawn`). It goes from pose to pose, a new one
 every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails; in others
 a random joint fails at a random time, and the same arm without the failure shows by how much that
-moves the finger tips.
+moves the finger tips. `judge_arm` has what watchers make of it: a name where nothing fails is a
+false alarm. An oracle knows the arm's friction and payload: how well any detector could do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from packbot.controllers.reach import ComputedTorque
@@ -21,8 +22,13 @@ from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract import AccordError, Array, Command, Fault, Kind, RobotState
 from roboaccord.scenario import Setup, load_scenario
 
+from roboaccord_studies.packbot.detection.detected import Watcher, detections
+from roboaccord_studies.packbot.detection.detector import Detector
+from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
+from roboaccord_studies.packbot.detection.observer import MomentumObserver
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.drawn import Maker, Plant, draw_arm
+from roboaccord_studies.packbot.identification.unknowns import Draw, with_friction
 
 EVERY, MOVING = 6.0, 5.4  # s from target to target, and of motion in them
 FIRST, LAST = 3.0, 9.0  # s between which joints fail
@@ -112,3 +118,88 @@ class Bench:
             return self._control.command(seen, *motion[int(part)].at(time))
 
         return self._plant.record(motion[0].corners[0], self._seed, control, duration, fault)
+
+
+KNOWN = 0.5  # part of the uncertainty of dry friction that is left to the oracle
+WEIGHED = 0.01  # kg: to which the oracle knows the payload
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Hold what a detector made of a run.
+
+    Args:
+        joint, kind: of the failure; "" for none.
+        tips: whether it moved the finger tips by `MOVED` in time.
+        result: of `RESULTS`; "" where nothing failed.
+        delay: of the joint's first name since the failure [s]; nan if there is none.
+        false_alarms: names of sound joints before any failed.
+        time: of motion without failure [s].
+    """
+
+    joint: str
+    kind: str
+    tips: bool
+    result: str
+    delay: float
+    false_alarms: int
+    time: float
+
+
+def judge_arm(
+    seed: int, failures: int, nominal: float, engine: str, scale: float
+) -> dict[str, list[Outcome]]:
+    """Return the outcomes of one arm's runs, by `WATCHERS`.
+
+    Args:
+        seed: of the arm.
+        failures: to let happen, each in a motion of its own.
+        nominal: time of motion without failure [s].
+        engine: that simulates the arm.
+        scale: of the stated uncertainties, within which the arm is drawn.
+    """
+    bench = Bench(seed, engine, Uncertainty().scaled(scale))
+    watchers: dict[str, Watcher] = {
+        "detector": Diagnosis(bench.setup),
+        "baseline": MomentumObserver(bench.setup),
+        "oracle": oracle(bench.draw),
+    }
+    runs: list[tuple[Fault | None, bool, Array]] = [bench.failure() for _ in range(failures)]
+    if nominal:
+        runs.append((None, False, bench.nominal(nominal)))
+    return {name: [judge(watcher, *run) for run in runs] for name, watcher in watchers.items()}
+
+
+def oracle(draw: Draw) -> Detector:
+    """Return a detector that knows an arm's friction and payload, but not where that hangs."""
+    nominal = load_scenario("packbot", "packbot", "reach")
+    setup = Setup.of(with_friction(draw, nominal))
+    u = Uncertainty()
+    payload = float(draw.of("payload")[0])
+    beside = payload * u.payload_offset / WEIGHED  # the moment is what matters
+    known = replace(
+        u, viscous=0.0, coulomb=KNOWN * u.coulomb, payload=WEIGHED, payload_offset=beside
+    )
+    return Detector(setup, payload, uncertainty=known)
+
+
+def judge(watcher: Watcher, fault: Fault | None, tips: bool, rows: Array) -> Outcome:
+    """Return what a detector makes of a run."""
+    watcher.reset()
+    time, q, qd, effort = np.split(rows, (1, 8, 15), axis=1)
+    found = detections(watcher, time.ravel(), q, qd, effort)
+    named = [d for d in found if d.kind not in ("healthy", "unexplained")]
+    end = float(time[-1, 0])
+    if fault is None:
+        return Outcome("", "", tips, "", math.nan, len(named), end)
+    early = [d for d in named if d.time <= fault.time]
+    last: Mapping[str, str] = {d.joint: d.kind for d in found if d.time > fault.time}
+    last = {joint: kind for joint, kind in last.items() if kind not in ("healthy", "unexplained")}
+    result = "wrong"
+    if not last:
+        result = "missed"
+    elif set(last) == {fault.joint} and last[fault.joint] in (fault.kind, "undetermined"):
+        result = "right" if last[fault.joint] == fault.kind else "undetermined"
+    times = [d.time - fault.time for d in named if d.joint == fault.joint and d not in early]
+    delay = times[0] if times else math.nan
+    return Outcome(fault.joint, fault.kind, tips, result, delay, len(early), fault.time)

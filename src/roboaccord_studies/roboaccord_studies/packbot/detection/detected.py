@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Protocol
+from typing import Annotated
 
 import numpy as np
 from packbot.controllers.diagnosis import Detection
@@ -20,7 +20,9 @@ from roboaccord.contract import AccordError, Array, Quantity, RobotState, Trajec
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults
 
+from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
+from roboaccord_studies.packbot.detection.observer import MomentumObserver
 from roboaccord_studies.packbot.detection.probing import Doubt, Prober
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.known import KnownArm
@@ -82,15 +84,7 @@ class Detected:
         return self._diagnosis.open_explanations()
 
 
-class Watcher(Protocol):
-    """What finds failures, as `Detector` does."""
-
-    def reset(self) -> None:
-        """Forget all."""
-
-    def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
-        """Take what was measured; see `Detector.update`."""
-        ...
+Watcher = Detected | Detector | Diagnosis | MomentumObserver
 
 
 def detections(

@@ -26,13 +26,7 @@ from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState
 from roboaccord.scenario import Setup
 
-from roboaccord_studies.packbot.detection.detector import (
-    SIGMAS,
-    SLOW,
-    THRESHOLD,
-    Detector,
-    Tick,
-)
+from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW, THRESHOLD, Detector, Tick
 from roboaccord_studies.packbot.detection.filters import N
 from roboaccord_studies.packbot.detection.noise import ADAPT, QUIET, SETTLED
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
@@ -135,12 +129,8 @@ class Diagnosis:
                 more.append(Detection(JOINTS[joint], kind, time, time - case.began, *case.sizes))
                 if kind in PARTIAL:
                     self.detector.leave(joint, *case.known)
-        kept = [each for each in found if not self._partly(each)]
-        return (*(each for each in kept if each.joint not in {d.joint for d in more}), *more)
-
-    def _partly(self, each: Detection) -> bool:
-        case = self._cases.get(JOINTS.index(each.joint))
-        return bool(case and case.verdict)
+        judged = {JOINTS[joint] for joint, case in self._cases.items() if case.verdict}
+        return (*(each for each in found if each.joint not in judged), *more)
 
 
 class _Case:

@@ -1,122 +1,47 @@
-"""How detectors perform on arms that differ from their model (`bench`).
+"""Command `accord packbot detect`: failed joints of a recorded run, and a study of detectors.
 
-What is named where nothing fails is a false alarm; what is made of failures is counted. An oracle
-knows the arm's friction and payload: how well any detector could do.
+The study has arms that differ from their model (`bench`); what watchers make of it is counted.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import numpy as np
 import scipy
-from roboaccord.contract import Array, Fault, Quantity
+import typer
+from roboaccord.bag import read_run
+from roboaccord.cli import (
+    Engine,
+    Force,
+    Out,
+    Result,
+    Seed,
+    counted,
+    file_line,
+    in_pieces,
+    results,
+    tables_of,
+)
+from roboaccord.contract import AccordError, Kilograms, Quantity, Ratio, by_option, to_json
+from roboaccord.engines import REFERENCE, check_engine
 from roboaccord.report import BLUE, RED, SOFT, legend, picture
-from roboaccord.run import run_pieces
-from roboaccord.scenario import Setup, load_scenario
+from roboaccord.run import run_pieces, write_text
 
-from roboaccord_studies.packbot.detection.bench import KINDS, Bench
-from roboaccord_studies.packbot.detection.detected import Watcher, detections
-from roboaccord_studies.packbot.detection.detector import Detector
-from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.observer import MomentumObserver
-from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.unknowns import Draw, with_friction
+from roboaccord_studies.packbot.detection.bench import KINDS, Outcome, judge_arm
+from roboaccord_studies.packbot.detection.detected import findings
+from roboaccord_studies.packbot.detection.uncertainty import LARGEST
+from roboaccord_studies.results_file import kept
 
-KNOWN = 0.5  # part of the uncertainty of dry friction that is left to the oracle
-WEIGHED = 0.01  # kg: to which the oracle knows the payload
 RESULTS = ("right", "undetermined", "missed", "wrong")
 WATCHERS = ("detector", "baseline", "oracle")
 FAILURES = 3  # of one arm
 COLOURS = dict(zip(WATCHERS, (BLUE, RED, SOFT), strict=True))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Hold what a detector made of a run.
-
-    Args:
-        joint, kind: of the failure; "" for none.
-        tips: whether it moved the finger tips by `MOVED` in time.
-        result: of `RESULTS`; "" where nothing failed.
-        delay: of the joint's first name since the failure [s]; nan if there is none.
-        false_alarms: names of sound joints before any failed.
-        time: of motion without failure [s].
-    """
-
-    joint: str
-    kind: str
-    tips: bool
-    result: str
-    delay: float
-    false_alarms: int
-    time: float
-
-
-def judge_arm(
-    seed: int,
-    failures: int,
-    nominal: float,
-    engine: str,
-    scale: float,
-) -> dict[str, list[Outcome]]:
-    """Return the outcomes of one arm's runs, by `WATCHERS`.
-
-    Args:
-        seed: of the arm.
-        failures: to let happen, each in a motion of its own.
-        nominal: time of motion without failure [s].
-        engine: that simulates the arm.
-        scale: of the stated uncertainties, within which the arm is drawn.
-    """
-    bench = Bench(seed, engine, Uncertainty().scaled(scale))
-    watchers: dict[str, Watcher] = {
-        "detector": Diagnosis(bench.setup),
-        "baseline": MomentumObserver(bench.setup),
-        "oracle": oracle(bench.draw),
-    }
-    runs: list[tuple[Fault | None, bool, Array]] = [bench.failure() for _ in range(failures)]
-    if nominal:
-        runs.append((None, False, bench.nominal(nominal)))
-    return {name: [judge(watcher, *run) for run in runs] for name, watcher in watchers.items()}
-
-
-def oracle(draw: Draw) -> Detector:
-    """Return a detector that knows an arm's friction and payload, but not where that hangs."""
-    nominal = load_scenario("packbot", "packbot", "reach")
-    setup = Setup.of(with_friction(draw, nominal))
-    u = Uncertainty()
-    beside = draw.payload * u.payload_offset / WEIGHED  # the moment is what matters
-    known = replace(
-        u, viscous=0.0, coulomb=KNOWN * u.coulomb, payload=WEIGHED, payload_offset=beside
-    )
-    return Detector(setup, draw.payload, uncertainty=known)
-
-
-def judge(watcher: Watcher, fault: Fault | None, tips: bool, rows: Array) -> Outcome:
-    """Return what a detector makes of a run."""
-    watcher.reset()
-    time, q, qd, effort = np.split(rows, (1, 8, 15), axis=1)
-    found = detections(watcher, time.ravel(), q, qd, effort)
-    named = [d for d in found if d.kind not in ("healthy", "unexplained")]
-    end = float(time[-1, 0])
-    if fault is None:
-        return Outcome("", "", tips, "", math.nan, len(named), end)
-    early = [d for d in named if d.time <= fault.time]
-    last: Mapping[str, str] = {d.joint: d.kind for d in found if d.time > fault.time}
-    last = {joint: kind for joint, kind in last.items() if kind not in ("healthy", "unexplained")}
-    result = "wrong"
-    if not last:
-        result = "missed"
-    elif set(last) == {fault.joint} and last[fault.joint] in (fault.kind, "undetermined"):
-        result = "right" if last[fault.joint] == fault.kind else "undetermined"
-    times = [d.time - fault.time for d in named if d.joint == fault.joint and d not in early]
-    delay = times[0] if times else math.nan
-    return Outcome(fault.joint, fault.kind, tips, result, delay, len(early), fault.time)
 
 
 @dataclass(frozen=True)
@@ -191,46 +116,24 @@ class DetectionStudy(Found):
     baseline: Found
     oracle: Found
 
-    @classmethod
-    def of(cls, task: DetectionTask, found: Mapping[str, Found]) -> DetectionStudy:
-        """Return it from what each watcher made of the same runs."""
-        return cls(
-            **vars(found["detector"]), seeds=[task.seed, task.seed + task.arms - 1],
-            model_error=task.scale, engine=task.engine, baseline=found["baseline"],
-            oracle=found["oracle"],
-        )  # fmt: skip
 
-
-@dataclass(frozen=True)
-class DetectionTask:
-    """Specify a study of detection.
+def outcomes_of(
+    seed: int, failures: Sequence[int], nominal: float, engine: str, scale: float,
+    done: Callable[[object], None],
+) -> dict[str, list[Outcome]]:  # fmt: skip
+    """Return all outcomes by `WATCHERS`; `done` is called with those of each arm.
 
     Args:
-        failures: number of joints to fail, `FAILURES` of an arm.
-        nominal: time of motion without failure, of all arms [s].
-        scale: of the stated uncertainties, within which arms are drawn.
-        engine: that simulates them.
         seed: of the first arm.
+        failures: number of joints to fail of each arm.
+        nominal: time of motion without failure of each arm [s].
+        engine: that simulates them.
+        scale: of the stated uncertainties, within which arms are drawn.
+        done: as above.
     """
-
-    failures: int
-    nominal: float
-    scale: float
-    engine: str
-    seed: int
-
-    @property
-    def arms(self) -> int:
-        """Number of arms."""
-        return math.ceil(self.failures / FAILURES)
-
-    def run(self, done: Callable[[object], None]) -> dict[str, list[Outcome]]:
-        """Return all outcomes by `WATCHERS`; `done` is called with those of each arm."""
-        share = np.diff(np.linspace(0, self.failures, self.arms + 1).round())
-        more = self.nominal / self.arms, self.engine, self.scale
-        calls = [(self.seed + i, int(n), *more) for i, n in enumerate(share)]
-        judged = run_pieces(judge_arm, calls, done=done)
-        return {name: [o for arm in judged for o in arm[name]] for name in WATCHERS}
+    calls = [(seed + i, n, nominal, engine, scale) for i, n in enumerate(failures)]
+    judged = run_pieces(judge_arm, calls, done=done)
+    return {name: [o for arm in judged for o in arm[name]] for name in WATCHERS}
 
 
 def draw_delays(outcomes: Mapping[str, Sequence[Outcome]], path: Path) -> None:
@@ -243,3 +146,75 @@ def draw_delays(outcomes: Mapping[str, Sequence[Outcome]], path: Path) -> None:
             axes.step(delays, shares, where="post", color=COLOURS[name], label=name)
         axes.set(xlabel="time since the failure [s]", ylabel="failures named [%]", ylim=(0, 100))
         legend(axes)
+
+
+@by_option("study", "minutes model-error engine seed out force cluster", "bag payload", "")
+@in_pieces()
+def detect_command(
+    bag: Annotated[
+        Path | None, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")
+    ] = None,
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+    study: Annotated[
+        int,
+        typer.Option(
+            metavar="N", min=0, help="Let N joints fail at random, and measure the detection."
+        ),
+    ] = 0,
+    minutes: Annotated[
+        float,
+        Quantity("min"),
+        typer.Option(min=0.0, help="Duration of the motion without failure in the study."),
+    ] = 10.0,
+    model_error: Annotated[
+        Ratio,
+        typer.Option(
+            metavar="SCALE", min=0.0, max=LARGEST, help="Factor on the stated uncertainties."
+        ),
+    ] = 1.0,
+    engine: Engine = REFERENCE,
+    seed: Seed = 0,
+    folder: Out = None,
+    force: Force = False,
+) -> Result:
+    """Find frozen and loose joints from joint states and commanded efforts alone.
+
+    For a bag: which joints failed, how, when that was detected, and how long after the failure, at
+    its recorded time or else its estimated one. What cannot be distinguished at the end is named,
+    with the small safe motion that would tell the cases apart. With --study: failures of arms that
+    differ from their model, drawn within the stated uncertainties: how many are named correctly,
+    how late, and the false alarms, compared with a momentum observer and with an oracle that knows
+    friction and payload. Counts are of failures that move the finger tips by 50 mm within 3 s. An
+    interrupted study resumes in the same --out.
+
+    Examples:
+
+      accord packbot detect runs/reach/bag --json
+
+      accord packbot detect --study 60 --seed 2000 --engine mujoco --out detection
+    """
+    if bag is None and not study:
+        raise AccordError("detect takes a bag, or --study N")
+    if bag is not None:
+        return Result(findings(read_run(bag), payload))
+    check_engine(engine)
+    arms = math.ceil(study / FAILURES)
+    shares = np.diff(np.linspace(0, study, arms + 1).round()).astype(int).tolist()
+    with (
+        results(folder, "packbot_detection", force=force) as place,
+        kept(place),
+        counted(arms, "arms") as advance,
+    ):
+        nominal = 60.0 * minutes / arms
+        outcomes = outcomes_of(seed, shares, nominal, engine, model_error, lambda _: advance(1))
+        found = {name: Found.of_all(each) for name, each in outcomes.items()}
+        data = DetectionStudy(
+            **vars(found["detector"]), seeds=[seed, seed + arms - 1], model_error=model_error,
+            engine=engine, baseline=found["baseline"], oracle=found["oracle"],
+        )  # fmt: skip
+        write_text(place / "detection.json", json.dumps(to_json(data), indent=1))
+        draw_delays(outcomes, place / "detection.svg")
+    names = (*RESULTS, "delay", "false_alarms", "hours", "per_hour_95")
+    title = f"{study} failures; counts of those that move the tips"
+    table = tables_of([*found.values()], *names, title=title, labels=WATCHERS)
+    return Result(data, [*table, file_line([place / "detection.svg"])])

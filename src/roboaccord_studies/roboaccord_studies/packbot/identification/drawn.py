@@ -20,10 +20,9 @@ from roboaccord.simulators import Simulator
 
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.unknowns import (
-    PLACES,
-    SIZE,
     Draw,
     drawn_setup,
+    vector,
     with_friction,
 )
 
@@ -43,39 +42,22 @@ def draw_arm(rng: np.random.Generator, u: Uncertainty, limits: Array) -> Draw:
     """
     n = len(JOINTS)
 
-    def within(size: float, *shape: int) -> Array:
-        return size * rng.uniform(-1.0, 1.0, shape)
+    def within(size: float, count: int) -> Array:
+        return size * rng.uniform(-1.0, 1.0, count)
 
-    links = [f"{name}_link" for name in ("turret", "link1", "link2", "link3", "tilt", "pan")]
-    links.append("gripper_link")
     factor = float(np.exp(rng.uniform(*np.log(NOISES))))
-    return Draw(
-        masses=dict(zip(links, within(u.mass, n).tolist(), strict=True)),
-        centres=dict(zip(links, within(u.centre, n, 3), strict=True)),
-        lengths=dict(zip(JOINTS, within(u.length, n, 3), strict=True)),
-        payload=float(rng.uniform(0.0, 1.0) * u.payload),
-        beside=np.array([0.0, *within(u.payload_offset, 2)]),
-        gains=1.0 + within(u.torque_constant, n),
-        viscous=1.0 + within(u.viscous, n),
-        coulomb=u.coulomb * rng.uniform(0.0, 1.0, n) * limits,
-        zeros=within(u.encoder_offset, n),
-        step=u.quantisation,
-        latency=int(rng.integers(min(1, round(u.latency)), round(u.latency) + 1)),
-        noise=(factor * u.angle_noise, factor * u.rate_noise),
-    )
-
-
-def unknowns_of(draw: Draw) -> Array:
-    """Return what an arm is off by as identification has it (u,)."""
-    x, masses = np.zeros(SIZE), [*draw.masses]
-    x[PLACES["mass"]] = [draw.masses[link] for link in masses]
-    x[PLACES["centre"]] = np.concatenate([draw.centres[link] for link in masses])
-    x[PLACES["length"]] = np.concatenate([draw.lengths[joint] for joint in JOINTS])
-    x[PLACES["payload"]] = [draw.payload, *draw.beside[1:]]
-    x[PLACES["zero"]], x[PLACES["gain"]] = draw.zeros, draw.gains - 1.0
-    x[PLACES["viscous"]], x[PLACES["coulomb"]] = draw.viscous - 1.0, draw.coulomb
-    x[PLACES["latency"]] = draw.latency
-    return x
+    x = vector({
+        "mass": within(u.mass, n),
+        "centre": within(u.centre, 3 * n),
+        "length": within(u.length, 3 * n),
+        "payload": [rng.uniform(0.0, 1.0) * u.payload, *within(u.payload_offset, 2)],
+        "gain": within(u.torque_constant, n),
+        "viscous": within(u.viscous, n),
+        "coulomb": u.coulomb * rng.uniform(0.0, 1.0, n) * limits,
+        "zero": within(u.encoder_offset, n),
+        "latency": rng.integers(min(1, round(u.latency)), round(u.latency) + 1),
+    })  # fmt: skip
+    return Draw(x, u.quantisation, (factor * u.angle_noise, factor * u.rate_noise))
 
 
 class Plant:
@@ -91,12 +73,7 @@ class Plant:
         simulator: of that.
     """
 
-    def __init__(
-        self,
-        draw: Draw,
-        engine: Maker,
-        scenario: str | Scenario = "reach",
-    ) -> None:
+    def __init__(self, draw: Draw, engine: Maker, scenario: str | Scenario = "reach") -> None:
         known = (
             load_scenario("packbot", "packbot", scenario) if isinstance(scenario, str) else scenario
         )
@@ -121,7 +98,7 @@ class Plant:
         self._rng = np.random.default_rng(seed)
         self._stuck, self._last = list[int](), np.zeros(len(JOINTS))
         zero = np.zeros(len(JOINTS))
-        self._queue = [zero] * (self.draw.latency + 1)
+        self._queue = [zero] * (int(self.draw.of("latency")[0]) + 1)
         self.state = self.simulator.reset(RobotState(0.0, q, zero, zero))
         return self._seen()
 
@@ -134,7 +111,7 @@ class Plant:
     def step(self, command: Command) -> RobotState:
         """Go on for a tick, and return what is measured."""
         self._queue = [*self._queue[1:], np.array(command.effort)]
-        effort = self.draw.gains * self._queue[0]
+        effort = (1.0 + self.draw.of("gain")) * self._queue[0]
         self.state = self.simulator.step(Command(effort), self.period)
         return self._seen()
 
@@ -177,7 +154,7 @@ class Plant:
             x + sigma * self._rng.standard_normal(len(JOINTS))
             for x, sigma in zip((state.q, state.qd), draw.noise, strict=True)
         )
-        q = q + draw.zeros
+        q = q + draw.of("zero")
         if draw.step:
             q = draw.step * np.round(q / draw.step)
         # What is stuck repeats what was read last, with its noise.
@@ -199,7 +176,7 @@ class Instrumented(OffModel):
         super().__init__(inner.joints, inner.effort_limits, inner.physics_step)
         self.name, self.version, self.order = inner.name, inner.version, inner.order
         self.plant, self._seed = plant, seed
-        self.truth, self.zeros = plant.setup, plant.draw.zeros
+        self.truth, self.zeros = plant.setup, plant.draw.of("zero")
 
     def fail(self, fault: Fault) -> None:
         self.plant.fail(fault)

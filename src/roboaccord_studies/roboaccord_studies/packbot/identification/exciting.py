@@ -61,12 +61,6 @@ class Regressor:
         return self.rows(State(*path.at(float(time))) for time in times)
 
 
-def condition(rows: Array) -> float:
-    """Return the condition number of a regressor."""
-    sizes = np.linalg.svd(rows, compute_uv=False)
-    return float(sizes[0] / sizes[-1])
-
-
 def exciting(setup: Setup, seed: int, *, speed: float, margin: float, tries: int) -> TimedPath:
     """Return a motion from the initial state that lasts as long as the scenario.
 

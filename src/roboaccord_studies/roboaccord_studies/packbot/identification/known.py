@@ -12,18 +12,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from packbot.model.parameters import JOINTS
 from roboaccord.contract import AccordError, Array, Command, RobotState, clip_efforts, read_text
 from roboaccord.scenario import Setup, make_scenario
 
 from roboaccord_studies.packbot.detection.uncertainty import EXPECTED, UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification.base_parameters import LINKS
 from roboaccord_studies.packbot.identification.unknowns import (
     PARTS,
     PLACES,
     SIZE,
     Draw,
-    N,
     drawn_setup,
     with_friction,
 )
@@ -32,7 +29,6 @@ KEPT = 0.5  # part of the uncertainty of dry friction that is left: it holds joi
 GENTLE = 0.1  # rad/s below which dry friction is compensated in part, so that noise shakes no joint
 SIGMAS, APART = 3.0, 0.5  # of the latency, and ticks: closer to a whole number it is known
 KEYS = ("value", "deviation")
-BODIES = [f"{link}_link" for link in LINKS]
 HALVES = {
     "mass": "mass", "centre": "centre", "length": "length", "torque_constant": "gain",
     "viscous": "viscous", "encoder_offset": "zero",
@@ -88,25 +84,12 @@ class KnownArm:
                 detector expects half of that besides.
         """
         known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
-        payload, *beside = self.of("payload").tolist()
-        dry = self.of("coulomb")
+        x, payload, dry = self.value.copy(), PLACES["payload"].start, PLACES["coulomb"]
         if least:
-            payload -= EXPECTED * self._payload
-            dry = dry - EXPECTED * KEPT * known.hidden(setup.effort_limits)
-        draw = Draw(
-            masses=dict(zip(BODIES, self.of("mass").tolist(), strict=True)),
-            centres=dict(zip(BODIES, self.of("centre").reshape(N, 3), strict=True)),
-            lengths=dict(zip(JOINTS, self.of("length").reshape(N, 3), strict=True)),
-            payload=max(payload, 0.0),
-            beside=np.array([0.0, *beside]),
-            gains=1.0 + self.of("gain"),
-            viscous=1.0 + self.of("viscous"),
-            coulomb=np.maximum(dry, 0.0),
-            zeros=self.of("zero"),
-            step=0.0,
-            latency=0,
-            noise=(0.0, 0.0),
-        )
+            x[payload] -= EXPECTED * self._payload
+            x[dry] -= EXPECTED * KEPT * known.hidden(setup.effort_limits)
+        x[payload], x[dry] = max(x[payload], 0.0), np.maximum(x[dry], 0.0)
+        draw = Draw(x)
         data = with_friction(draw, setup.scenario).data()
         data["parameters"] = {**data["parameters"], "friction_speed": GENTLE}
         return drawn_setup(draw, make_scenario(data))

@@ -1,14 +1,18 @@
-"""Quantities of the arm that a motion identifies, with intervals, and those that it does not."""
+"""Command `accord packbot identify`: what a motion identifies of the arm, with intervals."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
+import typer
 from packbot.model.parameters import JOINTS
-from roboaccord.contract import LEFT_OUT, Array, Quantity
+from roboaccord.bag import read_run
+from roboaccord.cli import Result, tables_of
+from roboaccord.contract import LEFT_OUT, AccordError, Array, Quantity
 from roboaccord.scenario import Setup
 from scipy.stats import norm
 
@@ -23,7 +27,7 @@ from roboaccord_studies.packbot.identification.unknowns import (
     Prior,
     Unknowns,
 )
-from roboaccord_studies.packbot.recorded import Motion
+from roboaccord_studies.packbot.recorded import Motion, recorded_motion, setup_of
 
 SIGMAS = float(norm.ppf(0.975))  # of a 95 % interval
 LEFT = 0.5  # part of the report's own interval that may be left
@@ -197,3 +201,38 @@ def _why(names: list[str], correlation: Array, i: int) -> str:
     others[i] = 0.0
     j = int(others.argmax())
     return f"hardly distinguishable from {names[j]}" if others[j] > ALIKE else "excited too little"
+
+
+def identify_command(
+    bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
+) -> Result:
+    """Identify the arm's base parameters, friction and payload from a recorded motion.
+
+    Joint states and commanded efforts are enough. A quantity is identified where its 95 % interval
+    is at most half as wide as that of what is known before: the uncertainties of the arm, keys of
+    `controller.uncertainty` in the scenario. The scenario `identify` moves the arm for a minute so
+    that most of it is. `accord identify packbot` is the same.
+
+    Examples:
+
+      accord run packbot identify --engine mujoco --out identified
+
+      accord packbot identify identified/bag --json
+    """
+    run = read_run(bag)
+    setup = setup_of(run)
+    try:
+        known = Uncertainty.read(setup.scenario.controller.get("uncertainty"))
+    except ValueError as error:
+        raise AccordError(str(error)) from None
+    found = identify(setup, recorded_motion(setup, run), known)
+    return Result(found, [
+        *tables_of(
+            [*found.parameters.values()], labels=found.parameters, kind=Parameter,
+            title="identified",
+        ),
+        *tables_of(
+            [*found.reasons.values()], labels=found.reasons, kind=Unidentified,
+            title="not identified",
+        ),
+    ])  # fmt: skip

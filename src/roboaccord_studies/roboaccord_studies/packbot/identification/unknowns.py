@@ -10,16 +10,18 @@ import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import pinocchio as pin
+from numpy.typing import ArrayLike
 from packbot.model.arm import Arm
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array
 from roboaccord.scenario import Scenario, Setup, find_robot, make_scenario
 
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
-from roboaccord_studies.packbot.identification.base_parameters import State
+from roboaccord_studies.packbot.identification.base_parameters import LINKS, State
 
 N = len(JOINTS)
 PARTS = {
@@ -30,18 +32,18 @@ PARTS = {
 STEPS = {"mass": 1e-5, "payload": 1e-5}  # of differences that give derivatives
 STEP = 1e-6
 KNEE = 1.5  # of the logarithm of the rate below which dry friction falls
-
-
-def places() -> dict[str, slice]:
-    """Return where each part is in the vector."""
-    ends = np.cumsum([*PARTS.values()]).tolist()
-    starts = [0, *ends[:-1]]
-    return {name: slice(a, b) for name, a, b in zip(PARTS, starts, ends, strict=True)}
-
-
-PLACES = places()
-SIZE = sum(PARTS.values())
+ENDS = np.cumsum([0, *PARTS.values()]).tolist()
+PLACES = {name: slice(a, b) for name, (a, b) in zip(PARTS, pairwise(ENDS), strict=True)}
+SIZE = ENDS[-1]
 INERTIAL = slice(0, PLACES["payload"].stop)
+
+
+def vector(parts: Mapping[str, ArrayLike]) -> Array:
+    """Return the vector (u,) of some parts, and 0 else."""
+    x = np.zeros(SIZE)
+    for name, values in parts.items():
+        x[PLACES[name]] = values
+    return x
 
 
 @dataclass(frozen=True)
@@ -59,18 +61,12 @@ class Prior:
             u: uncertainties.
             limits: of the efforts (7,) [N m].
         """
-        mean, deviation = np.zeros(SIZE), np.zeros(SIZE)
-        halves = {
+        deviation = UNIFORM * vector({
             "mass": u.mass, "centre": u.centre, "length": u.length, "zero": u.encoder_offset,
             "gain": u.torque_constant, "viscous": u.viscous, "latency": 0.5 * u.latency,
             "instant": 1.0, "payload": [0.5 * u.payload, u.payload_offset, u.payload_offset],
-        }  # fmt: skip
-        for name, half in halves.items():
-            deviation[PLACES[name]] = UNIFORM * np.asarray(half)
-        deviation[PLACES["knee"]] = KNEE
-        deviation[PLACES["coulomb"]] = u.hidden(limits)
-        mean[PLACES["payload"].start] = 0.5 * u.payload
-        mean[PLACES["latency"]] = 0.5 * u.latency
+        }) + vector({"knee": KNEE, "coulomb": u.hidden(limits)})  # fmt: skip
+        mean = vector({"payload": [0.5 * u.payload, 0.0, 0.0], "latency": 0.5 * u.latency})
         return cls(mean, np.maximum(deviation, STEP**2))
 
 
@@ -156,35 +152,27 @@ class Draw:
     """Hold what an arm is off by.
 
     Args:
-        masses: of each link, by its name [kg].
-        centres: of its mass (3,) [m], by the same.
-        lengths: of each joint's origin (3,) [m], by its name.
-        payload: at the finger tips [kg], `beside` them (3,) [m].
-        gains: of the drives (7,), viscous friction as a factor (7,), dry friction (7,) [N m].
-        zeros: of the encoders (7,) [rad], and their step [rad].
-        latency: of efforts [ticks].
+        x: vector of the unknowns (u,), as `PARTS` has it: masses [kg], centres and lengths [m], the
+            payload [kg] and how far it is beside the finger tips [m], zeros [rad], gains and
+            viscous friction as parts, dry friction [N m], and latency [ticks].
+        step: of the encoders [rad].
         noise: of angles and rates [rad, rad/s].
     """
 
-    masses: Mapping[str, float]
-    centres: Mapping[str, Array]
-    lengths: Mapping[str, Array]
-    payload: float
-    beside: Array
-    gains: Array
-    viscous: Array
-    coulomb: Array
-    zeros: Array
-    step: float
-    latency: int
-    noise: tuple[float, float]
+    x: Array
+    step: float = 0.0
+    noise: tuple[float, float] = (0.0, 0.0)
+
+    def of(self, part: str) -> Array:
+        """Return a part of the unknowns."""
+        return self.x[PLACES[part]]
 
 
 def with_friction(draw: Draw, scenario: Scenario) -> Scenario:
     """Return a scenario whose joints have an arm's friction."""
-    viscous = draw.viscous * Setup.of(scenario).parameters.of_joints("viscous")
-    friction = {f"viscous_{j}": x for j, x in zip(JOINTS, viscous.tolist(), strict=True)}
-    friction |= {f"coulomb_{j}": x for j, x in zip(JOINTS, draw.coulomb.tolist(), strict=True)}
+    viscous = (1.0 + draw.of("viscous")) * Setup.of(scenario).parameters.of_joints("viscous")
+    both = {"viscous": viscous, "coulomb": draw.of("coulomb")}
+    friction = {f"{n}_{j}": float(x) for n, each in both.items() for j, x in zip(JOINTS, each)}
     data = scenario.data()
     return make_scenario({**data, "parameters": {**data["parameters"], **friction}})
 
@@ -205,11 +193,13 @@ def drawn_setup(draw: Draw, scenario: Scenario) -> Setup:
 def _changed(text: str, draw: Draw, reach: float) -> str:
     """Return a URDF with what is drawn; the finger tips are at `reach` [m] in the hand."""
     root = ET.fromstring(text)
-    for name, change in draw.lengths.items():
-        _shift(root, f"joint[@name='{name}']/origin", change)
-    for name, more_mass in draw.masses.items():
-        inertial = root.find(f"link[@name='{name}']/inertial")
-        assert inertial is not None, name
+    places = (draw.of(part).reshape(N, 3) for part in ("length", "centre"))
+    for joint, link, more_mass, length, centre in zip(
+        JOINTS, LINKS, draw.of("mass").tolist(), *places, strict=True
+    ):
+        _shift(root, f"joint[@name='{joint}']/origin", length)
+        inertial = root.find(f"link[@name='{link}_link']/inertial")
+        assert inertial is not None, link
         mass, inertia = inertial.find("mass"), inertial.find("inertia")
         assert mass is not None and inertia is not None
         before = float(mass.attrib["value"])
@@ -217,9 +207,10 @@ def _changed(text: str, draw: Draw, reach: float) -> str:
         mass.set("value", repr(ratio * before))
         for key, value in inertia.attrib.items():
             inertia.set(key, repr(ratio * float(value)))
-        _shift(root, f"link[@name='{name}']/inertial/origin", draw.centres[name])
-    if draw.payload:
-        _load(root, reach, draw)
+        _shift(root, f"link[@name='{link}_link']/inertial/origin", centre)
+    payload, *beside = draw.of("payload").tolist()
+    if payload:
+        _load(root, payload, np.array([reach, *beside]))
     return ET.tostring(root, encoding="unicode")
 
 
@@ -230,18 +221,17 @@ def _shift(root: ET.Element, where: str, change: Array) -> None:
     origin.set("xyz", " ".join(map(repr, (place + change).tolist())))
 
 
-def _load(root: ET.Element, reach: float, draw: Draw) -> None:
-    """Add the payload to the hand's inertia; its frame is not turned."""
+def _load(root: ET.Element, payload: float, place: Array) -> None:
+    """Add a payload at a place (3,) [m] to the hand's inertia; its frame is not turned."""
     inertial = root.find("link[@name='gripper_link']/inertial")
     assert inertial is not None
     mass, origin, inertia = (inertial.find(key) for key in ("mass", "origin", "inertia"))
     assert mass is not None and origin is not None and inertia is not None
-    place = np.array([float(x) for x in origin.attrib["xyz"].split()])
+    centre = np.array([float(x) for x in origin.attrib["xyz"].split()])
     xx, xy, xz, yy, yz, zz = (float(inertia.attrib[k]) for k in KEYS)
     tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    hand = pin.Inertia(float(mass.attrib["value"]), place, tensor)
-    tip = np.array([reach, 0.0, 0.0]) + draw.beside
-    both = hand + pin.Inertia(draw.payload, tip, np.zeros((3, 3)))
+    hand = pin.Inertia(float(mass.attrib["value"]), centre, tensor)
+    both = hand + pin.Inertia(payload, place, np.zeros((3, 3)))
     mass.set("value", repr(float(both.mass)))
     origin.set("xyz", " ".join(map(repr, both.lever.tolist())))
     values = both.inertia[np.triu_indices(3)]

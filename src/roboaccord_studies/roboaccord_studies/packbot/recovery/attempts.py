@@ -104,7 +104,10 @@ class Case:
     def attempt(self, index: int, target: Array) -> Attempt:
         """Return what comes of a target (3,) [m]."""
         if self._planner is None or self._later:  # it depends on when a moving arm fails
-            self._planner = self._rested(target if self._later else self._first)
+            first = target if self._later else self._first
+            controller = Resting(self._setup, first.tolist(), diagnosis=DETECTED)
+            drive(self._setup, self._engine, controller)
+            self._planner = controller.planner  # None if the path ends before the arm rests
             if self._planner:
                 self._roadmap = Roadmap(self._planner.arm, self._planner.present)
         judged = refused = ""
@@ -117,12 +120,6 @@ class Case:
         return Attempt(
             index, judged, "", run.reached, ignored.reached, run.error, run.load, run.reason or ""
         )
-
-    def _rested(self, target: Array) -> Recoverer | None:
-        """Return the planner of the failed arm at rest; None if the path ends before that."""
-        controller = Resting(self._setup, target.tolist(), diagnosis=DETECTED)
-        drive(self._setup, self._engine, controller)
-        return controller.planner
 
 
 class DrawnCase:

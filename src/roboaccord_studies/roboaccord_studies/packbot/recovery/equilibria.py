@@ -1,22 +1,37 @@
-"""Equilibria of an arm with loose joints, among random poses, and the paths between them.
+"""Command `accord packbot equilibria`: where loose joints rest, and a map of that over active ones.
 
 With the active joints held, a loose joint has two zeros of gravity's torque: it hangs stably at
-one, and could be balanced at the other, half a turn away. It is also in equilibrium on
-a contact or a stop that it is pressed against. Two stable ones are linked where a quasi-static
-motion of the active joints leads from one to the other.
+one, and could be balanced at the other, half a turn away. It is also in equilibrium on a contact or
+a stop that it is pressed against. Among random poses, two stable ones are linked where a
+quasi-static motion of the active joints leads from one to the other.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
+from packbot.cli.options import ScenarioName
+from packbot.model.parameters import JOINTS
 from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import Recoverer
 from packbot.planning.rrt import SearchTree
-from roboaccord.contract import Array
-from roboaccord.report import BLUE, GREEN, RED, RULE, SQUARE, legend, picture
+from roboaccord.bag import read_run
+from roboaccord.cli import Changes, Faults, Result, Seed, counted, load_setup, log
+from roboaccord.contract import AccordError, Array, by_option, check_target, to_json
+from roboaccord.report import BLUE, GREEN, INK, RED, RULE, SIZE, SQUARE, heat_map, legend, picture
+
+from roboaccord_studies.packbot.cli.options import draws
+from roboaccord_studies.packbot.recovery.equilibrium_map import (
+    PLANE,
+    EquilibriumMap,
+    map_equilibria,
+)
 
 KINDS = {"stable": BLUE, "unstable": RED, "propped": GREEN}
 
@@ -97,3 +112,126 @@ def draw_equilibria(arm: FailedArm, found: Equilibria, path: Path) -> None:
                 axes.scatter(*zip(*places), s=12.0, color=colour, label=kind, zorder=3)
         axes.set(xlabel="from the turret's axis [m]", ylabel="height [m]", aspect="equal")
         legend(axes, 3)
+
+
+LOOK = {"stable": BLUE, "propped": GREEN, "stop": GREEN, "unstable": RED}
+
+
+@by_option("over", "cells bag", "poses seed", "fault plot scenario set")
+def equilibria_command(
+    faults: Faults = None,
+    count: Annotated[int, typer.Option("--poses", min=1, help="Number of random poses.")] = 100,
+    plot: Annotated[Path | None, draws("them")] = None,
+    over: Annotated[
+        str,
+        typer.Option(
+            metavar="JOINT [JOINT]",
+            help="Active joints over which to map the equilibria of one loose joint.",
+        ),
+    ] = "",
+    cells: Annotated[
+        int, typer.Option(min=3, help="Grid points of the map for each of them.")
+    ] = 25,
+    bag: Annotated[
+        Path | None, typer.Option("--bag", help="Recorded run to draw in the map.")
+    ] = None,
+    scenario: ScenarioName = "reach",
+    seed: Seed = 0,
+    changes: Changes = None,
+) -> Result:
+    """Find equilibria of an arm with loose joints, and those that it can reach.
+
+    Counts, among random poses, the stable equilibria in which loose joints hang, the unstable ones,
+    and those in which they lean on something. Linked are those to which quasi-static motions of the
+    active joints lead from the start. With --over: all equilibria of one loose joint over a grid of
+    the angles of active ones, the folds at which pairs of them vanish, and the sets of stable
+    equilibria that quasi-static paths join.
+
+    Examples:
+
+      accord packbot equilibria --fault elbow2=loose
+
+      accord packbot equilibria --fault elbow1=loose --poses 50 --plot elbow1.svg
+
+      accord packbot equilibria --scenario transition --over "shoulder elbow1" --plot map.svg
+    """
+    setup = load_setup("packbot", scenario, changes, faults)
+    check_target(plot)
+    arm = FailedArm(setup, setup.faults)
+    if not len(arm.loose):
+        raise AccordError("equilibria takes a --fault JOINT=loose")
+    if over:
+        return _map(arm, setup.initial.q, over.replace(",", " ").split(), cells, plot, bag)
+    with log.status("looking for equilibria"):
+        found = find_equilibria(arm, setup.initial.q, count, seed)
+    if plot:
+        draw_equilibria(arm, found, plot)
+    data = {kind: len(getattr(found, kind)) for kind in KINDS} | {"linked": found.linked}
+    words = ", ".join(f"{number} {kind}" for kind, number in data.items())
+    return Result(data, [f"equilibria: {words}"])
+
+
+def _map(
+    arm: FailedArm, q: Array, over: Sequence[str], cells: int, plot: Path | None, bag: Path | None
+) -> Result:
+    """Map the equilibria of a loose joint, and draw them."""
+    run = None if bag is None else read_run(bag).trajectory.q
+    with counted(cells ** len(over), "cells") as advance:
+        found = map_equilibria(arm, q, over, cells, advance)
+    if plot:
+        draw_map(found, plot, run)
+    kinds = Counter(each.kind for cell in found.found for each in cell)
+    data = {
+        "joint": found.joint,
+        "over": to_json(found.over),
+        "axes": to_json(found.axes),
+        "kinds": to_json(kinds),
+        "parts": to_json(found.parts),
+        "folds": to_json([fold.angles for fold in found.folds]),
+        "equilibria": to_json(found.found),
+    }
+    words = ", ".join(f"{number} {kind}" for kind, number in kinds.items())
+    lines = [
+        f"equilibria: {words}; {len(found.folds)} folds",
+        *(f"part: well {p.well}, {p.rests} stable equilibria" for p in found.parts),
+    ]
+    return Result(data, lines)
+
+
+def draw_map(found: EquilibriumMap, path: Path, run: Array | None = None) -> None:
+    """Draw equilibria over the pitch of the link that carries the loose joint.
+
+    Over two active joints the number of stable ones by cell is drawn, too.
+
+    Args:
+        found: equilibria.
+        path: of the picture.
+        run: angles (n, 7) [rad] of a motion, drawn with it.
+    """
+    joint, two = JOINTS.index(found.joint), len(found.over) == 2
+    with picture(path, (7.5, 4.0) if two else SIZE, mosaic="ab" if two else "a") as panels:
+        axes = panels["a"]
+        for kind, colour in LOOK.items():
+            some = [e.q for cell in found.found for e in cell if e.kind == kind]
+            if some:
+                q = np.array(some)
+                x, y = q[:, 1:joint].sum(axis=1), q[:, joint]
+                axes.scatter(
+                    q[:, 1:joint].sum(axis=1), q[:, joint], s=4.0, color=colour, label=kind
+                )
+        for fold in found.folds:
+            pitch = sum(fold.angles[name] for name in PLANE[: joint - 1])
+            axes.plot(pitch, fold.angles[found.joint], "o", mfc="none", color=INK, label="fold")
+        if run is not None:
+            axes.plot(run[:, 1:joint].sum(axis=1), run[:, joint], color=INK, label="run")
+        axes.set(xlabel=f"pitch of the link before {found.joint} [rad]")
+        axes.set(ylabel=f"{found.joint} [rad]")
+        legend(axes, 6)
+        if two:
+            stable = [sum(e.kind != "unstable" for e in cell) for cell in found.found]
+            counts = np.array(stable, dtype=float).reshape([len(axis) for axis in found.axes])
+            heat_map(panels["b"], found.axes[0], found.axes[1], counts, "stable equilibria")
+            panels["b"].set(**dict(zip(("xlabel", "ylabel"), (f"{n} [rad]" for n in found.over))))
+            if run is not None:
+                x, y = (run[:, JOINTS.index(name)] for name in found.over)
+                panels["b"].plot(x, y, color="white")

@@ -27,9 +27,8 @@ from snake.model.coordinates import friction_of
 from snake.search.compass import Task
 from snake.search.ideal import Figures, Gait, IdealModel
 
-from roboaccord_studies.snake.cli.gait import run_shown
-from roboaccord_studies.snake.optimise import Optimum, optimise
-from roboaccord_studies.snake.steady import DEFAULT_GAIT, setup_of, steady_figures, window
+from roboaccord_studies.snake.gait import DEFAULT_GAIT, run_shown, setup_of, steady_figures, window
+from roboaccord_studies.snake.optimise import optimise
 
 
 class Objective(StrEnum):
@@ -159,7 +158,10 @@ def optimise_command(
         if engines or name != "mujoco"
     }
     with progress() as bar:
-        found = search(model, task, bar)
+        number = bar.add_task("searching", total=None)
+        found = optimise(
+            model, task, lambda done, total: bar.update(number, completed=done, total=total)
+        )
         confirmed = {name: confirm(setup_for, found.gait, name, task, bar) for name in simulators}
     best = Optimisation(
         objective=task.objective,
@@ -180,14 +182,6 @@ def optimise_command(
     )
     used = {"max_effort": best.max_effort, "min_speed": best.min_speed}
     return Result(best, used={**used, "engines": list(simulators)})
-
-
-def search(model: IdealModel, task: Task, bar: Progress) -> Optimum:
-    """Search the best gait, and show on a bar how much of it is done."""
-    number = bar.add_task("searching", total=None)
-    return optimise(
-        model, task, lambda done, total: bar.update(number, completed=done, total=total)
-    )
 
 
 def confirm(

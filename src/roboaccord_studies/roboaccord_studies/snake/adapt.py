@@ -16,8 +16,7 @@ from snake.model.coordinates import PlanarSnake
 from snake.search.adaptive import AdaptationEvent, AdaptiveController
 from snake.search.ideal import Figures
 
-from roboaccord_studies.snake.cli.gait import run_shown
-from roboaccord_studies.snake.steady import serpenoid_of, steady_figures
+from roboaccord_studies.snake.gait import run_shown, serpenoid_of, steady_figures
 
 GAIT = ("amplitude", "frequency", "waves")
 LAST = 4.0  # s: of a run over a change of ground, over which the speed on the second is taken

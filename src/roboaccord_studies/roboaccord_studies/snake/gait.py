@@ -1,0 +1,239 @@
+"""Command `accord snake gait`: speed, effort and cost of transport, in the steady state of a gait.
+
+Runs in full simulation: their setup, and figures without the start.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Annotated
+
+import numpy as np
+import typer
+from numpy.typing import NDArray
+from rich.progress import Progress
+from roboaccord.cli import Engine, ProgressObserver, Result, load_setup, progress, rendered, used_by
+from roboaccord.contract import (
+    Array,
+    Controller,
+    Hertz,
+    MetresPerSecond,
+    NewtonMetres,
+    Quantity,
+    Radians,
+    Ratio,
+    Seconds,
+    Trajectory,
+    by_option,
+    quantities,
+)
+from roboaccord.run import make_simulator, metrics_of, run_setup, versions_of, work_of
+from roboaccord.scenario import Setup, load_scenario
+from snake.search.ideal import Figures, Gait
+from snake.simulators.metrics import ROUND_OFF, body_motion, metrics, start_and_cycle
+
+DEFAULT_GAIT = Gait(amplitude=0.4, frequency=1.0, waves=1.5)
+SETTLE = 3.0  # s: of start, in which the amplitude rises and the speed settles
+MEASURE = 4.0  # s: at least, in whole periods
+STEADY = 0.01  # of the speed: by how much the cycles of a steady gait may differ
+
+
+def setup_of(gait: Gait, *, joints: int, mu_along: float, mu_across: float) -> Setup:
+    """Return the serpenoid's setup with a gait and a ground, as long as a measurement takes."""
+    changes = [
+        f"parameters.joints={joints}",
+        serpenoid_of(gait.amplitude, gait.frequency, gait.waves),
+        f"friction={{law: ellipse, mu_along: {mu_along!r}, mu_across: {mu_across!r}}}",
+        f"duration={math.ceil(1e3 * sum(window(gait))) / 1e3!r}",
+    ]
+    return Setup.of(load_scenario("snake", "snake", "serpenoid", changes))
+
+
+def serpenoid_of(amplitude: float, frequency: float, waves: float) -> str:
+    """Return the change of a scenario to the serpenoid with a gait."""
+    gait = f"amplitude: {amplitude!r}, frequency: {frequency!r}, waves: {waves!r}"
+    return f"controller={{name: serpenoid, {gait}}}"
+
+
+def window(gait: Gait) -> tuple[float, float]:
+    """Return how long to wait and how long to measure [s], whole periods both."""
+    period = 1.0 / abs(gait.frequency)
+    return math.ceil(SETTLE / period) * period, math.ceil(MEASURE / period) * period
+
+
+def steady_figures(setup: Setup, trajectory: Trajectory, start: float, length: float) -> Figures:
+    """Return speed, peak effort and cost of transport over `length` [s] from `start` [s] on."""
+    part = trajectory.window(start, start + length)
+    centre, heading = body_motion(setup, part)
+    mean = float(heading.mean())
+    forward = float((centre[-1] - centre[0]) @ (np.cos(mean), np.sin(mean)))
+    elapsed = float(part.time[-1] - part.time[0])
+    weight = setup.parameters.mass * setup.parameters.gravity
+    return Figures(
+        speed=forward / elapsed if elapsed else 0.0,
+        peak_effort=float(np.abs(part.effort[1:]).max()),
+        cost_of_transport=work_of(part) / (weight * abs(forward)) if forward else math.inf,
+    )
+
+
+def travel_of_cycles(setup: Setup, time: Array, centre: Array, heading: Array) -> Array:
+    """Return how far the robot came headwards in each whole cycle after the start (k,) [m].
+
+    That is the displacement of the centre of mass in the cycle along the mean heading in the
+    cycle, so a robot that turns is measured along its curve.
+    """
+    ends = _ends_of_cycles(setup, time)
+    travel = np.empty(len(ends) - 1)
+    for i, (first, last) in enumerate(pairwise(ends)):
+        mean = heading[first : last + 1].mean()
+        travel[i] = (centre[last] - centre[first]) @ (np.cos(mean), np.sin(mean))
+    return travel
+
+
+def _ends_of_cycles(setup: Setup, time: Array) -> NDArray[np.intp]:
+    """Return the samples at which the whole cycles after the start begin, and the last one ends."""
+    start, cycle = start_and_cycle(setup)
+    count = max(int((time[-1] - start + ROUND_OFF) / cycle), 0)
+    return np.searchsorted(time, start + cycle * np.arange(count + 1) - ROUND_OFF)
+
+
+def last_cycles(travel: Array) -> Array:
+    """Return the travel of the last half of all cycles, of at least two if there are as many."""
+    return travel[-max(2, (len(travel) + 1) // 2) :]
+
+
+def speed_and_cost_of_last(setup: Setup, trajectory: Trajectory) -> tuple[float, float, Array]:
+    """Return the speed [m/s] and cost of transport of the last cycles, and the travel of all [m].
+
+    Without a whole cycle speed and cost are of the whole run.
+    """
+    centre, heading = body_motion(setup, trajectory)
+    travel = travel_of_cycles(setup, trajectory.time, centre, heading)
+    if not len(travel):
+        whole = metrics(setup, trajectory)
+        return whole["speed"], whole["cost_of_transport"], travel
+    last = last_cycles(travel)
+    forward, ends = float(last.sum()), _ends_of_cycles(setup, trajectory.time)
+    start, end = trajectory.time[[ends[-1 - len(last)], ends[-1]]].tolist()
+    weight = setup.parameters.mass * setup.parameters.gravity
+    work = work_of(trajectory.window(start, end))
+    cost = work / (weight * abs(forward)) if forward else math.inf
+    return forward / (end - start), cost, travel
+
+
+def is_steady(travel: Array) -> bool:
+    """Return whether a gait has settled: its last cycles all have the same speed within 1 %.
+
+    A settled gait is a limit cycle up to the motion of the plane, so every cycle has the same
+    travel. A run of less than two whole cycles after its start shows no limit cycle.
+
+    Args:
+        travel: of each cycle (k,) [m], as `travel_of_cycles` gives it.
+    """
+    last = last_cycles(travel)
+    return len(last) > 1 and bool(np.ptp(last) <= STEADY * np.abs(last).max())
+
+
+class GaitName(StrEnum):
+    """The gaits by name: the serpenoid, and the post's as its author coded and described it."""
+
+    serpenoid = "serpenoid"
+    as_coded = "as_coded"
+    as_described = "as_described"
+
+
+@by_option(
+    "gait serpenoid", "amplitude frequency waves", "", "joints mu-along mu-across engine duration"
+)
+def gait_command(
+    gait: Annotated[GaitName, typer.Option(help="Name of the gait.")] = GaitName.serpenoid,
+    joints: Annotated[int, typer.Option(help="Number of joints.")] = 21,
+    amplitude: Annotated[Radians, typer.Option(help="Amplitude of every joint.")] = 0.4,
+    frequency: Annotated[Hertz, typer.Option(help="Frequency of the wave.")] = 1.0,
+    waves: Annotated[Ratio, typer.Option(help="Number of waves on the body.")] = 1.5,
+    mu_along: Annotated[Ratio, typer.Option(help="Friction coefficient along the body.")] = 0.1,
+    mu_across: Annotated[Ratio, typer.Option(help="Friction coefficient across the body.")] = 1.0,
+    engine: Engine = "reference",
+    duration: Annotated[Seconds, typer.Option(help="Duration of the run.")] = 10.0,
+) -> Result:
+    """Measure a gait: speed, effort and cost of transport.
+
+    Amplitude, frequency and waves are the serpenoid's. Speed and cost of transport are of the last
+    half of all cycles, at least two, without the start; the other figures are of the whole run. A
+    gait is steady when these cycles all have the same speed within 1 %; until then speed and cost
+    depend on the duration. The motion of as_coded and as_described is sensitive: compare figures
+    over seeds, with accord sweep, and not single runs.
+
+    Examples:
+
+      accord snake gait
+
+      accord snake gait --gait as_coded
+
+      accord snake gait --joints 20 --mu-along 0.5 --engine dart --json
+    """
+    serpenoid = gait is GaitName.serpenoid
+    changes = [
+        f"parameters.joints={joints}",
+        serpenoid_of(amplitude, frequency, waves)
+        if serpenoid
+        else f"controller={{name: {gait.value}}}",
+        f"friction.mu_along={mu_along!r}",
+        f"friction.mu_across={mu_across!r}",
+        f"duration={duration!r}",
+    ]
+    setup = load_setup("snake", "serpenoid", changes)
+    found, remarks = gait_figures(setup, engine)
+    used = used_by(setup, "control_period", "physics_step", "seed")
+    return Result(found, [*rendered(found), *remarks], used=used)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredGait:
+    """Hold the figures of a gait, with the unit of each and the versions of the software."""
+
+    speed: MetresPerSecond
+    displacement: Annotated[list[float], Quantity("m")]
+    peak_effort: NewtonMetres
+    work: Annotated[float, Quantity("J")]
+    cost_of_transport: Ratio
+    steady: bool
+    engine: str
+    units: Mapping[str, str]
+    versions: Mapping[str, str]
+
+
+def gait_figures(setup: Setup, engine: str) -> tuple[MeasuredGait, list[str]]:
+    """Run a setup; return its figures, and a remark on whether the gait is steady."""
+    with progress() as bar:
+        trajectory = run_shown(setup, engine, bar)
+    figures = metrics_of(setup, trajectory)
+    speed, cost, travel = speed_and_cost_of_last(setup, trajectory)
+    found = MeasuredGait(
+        speed=speed,
+        displacement=[figures["displacement_x"], figures["displacement_y"]],
+        peak_effort=figures["peak_effort"],
+        work=figures["work"],
+        cost_of_transport=cost,
+        steady=is_steady(travel),
+        engine=engine,
+        units={name: each.unit for name, each in quantities(MeasuredGait).items()},
+        versions=versions_of(setup, [make_simulator(setup, engine)]),
+    )
+    if len(travel) < 2:
+        return found, ["not yet steady: the run has less than two whole cycles after its start"]
+    cycles = f"the last {len(last_cycles(travel))} cycles, of which speed and cost of transport are"
+    steady, most = ("steady", "at most") if found.steady else ("not yet steady", "more than")
+    return found, [f"{steady}: {cycles}, differ by {most} {100 * STEADY:g} %"]
+
+
+def run_shown(
+    setup: Setup, engine: str, bar: Progress, label: str = "", controller: Controller | None = None
+) -> Trajectory:
+    """Run a setup in an engine, and show on a bar how much of it is done."""
+    watch = ProgressObserver(bar, label or engine, setup.scenario.duration)
+    return run_setup(setup, make_simulator(setup, engine), (watch,), controller)
