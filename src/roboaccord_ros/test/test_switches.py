@@ -207,7 +207,8 @@ def test_the_log_of_switches_follows_stamped_events():
     log.note(Event(0.2, "magnet_off", "magnet_a"))
     log.note(Event(0.1, "joint_stop", "elbow"))
     log.note(Event(0.3, "magnet_on", "magnet_b"))
-    assert log.advance(0.2) == {}
-    assert log.advance(0.25) == {"magnet_a": False}
-    assert log.now == {"magnet_a": False, "magnet_b": False}
-    assert log.advance(1.0) == {"magnet_b": True}
+    for until, now in ((0.2, SWING), (0.25, {**SWING, "magnet_a": False})):
+        log.advance(until)
+        assert log.now == now
+    log.advance(1.0)
+    assert log.now == {"magnet_a": False, "magnet_b": True}
