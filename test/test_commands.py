@@ -26,6 +26,7 @@ TERRAIN = "made/terrain"
 # Each command as short as its result is whole; {out} stands for the folder of results.
 CASES = {
     "list": "",
+    "identify": "packbot made/arm/bag",
     "scenario": "snake serpenoid",
     "doctor": "",
     "new-robot": "pendel --dir new",
@@ -97,7 +98,7 @@ INTO_FOLDERS = [name for name, words in CASES.items() if "{out}" in words]
 ROOT = Path(__file__).resolve().parents[1]
 
 SLOW = {
-    "crosscheck", "monkeybot continue", "monkeybot design", "monkeybot figures",
+    "crosscheck", "identify", "monkeybot continue", "monkeybot design", "monkeybot figures",
     "packbot detect", "packbot figures", "packbot identify",
     "packbot reach", "packbot recover",
     "packbot workspace", "roller-sphere contact", "roller-sphere figures", "roller-sphere survey",
@@ -156,7 +157,7 @@ def accord(
     (tmp_path / "made").symlink_to(made)
 
     def of(name: str, more: str = "", folder: str = "results") -> tuple[int, str, str]:
-        if name == "packbot identify" and not (made / "arm").exists():
+        if name in ("identify", "packbot identify") and not (made / "arm").exists():
             assert run(shlex.split(f"run {ARM}")) == 0
         capsys.readouterr()
         words = CASES[name].format(out=folder, root=ROOT)
