@@ -76,11 +76,13 @@ def test_engines_are_completed_one_by_one() -> None:
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])
 def test_other_shells_are_answered_in_their_way(shell: str) -> None:
+    pytest.importorskip("snake", reason="the snake is not installed")
     assert "serpenoid" in complete("accord run snake ser", shell)
 
 
 def test_no_library_is_loaded_to_complete_a_scenario() -> None:
     """`--engine` and a scenario's name need no more than the installed files."""
+    pytest.importorskip("snake", reason="the snake is not installed")
     code = (
         "import sys\nfrom roboaccord.cli.options import complete_scenario\n"
         "from types import SimpleNamespace as S\n"
@@ -96,6 +98,7 @@ def test_no_library_is_loaded_to_complete_a_scenario() -> None:
 @pytest.mark.skipif(not shutil.which("bash"), reason="there is no bash")
 def test_bash_itself_completes(tmp_path) -> None:
     """What `accord --show-completion bash` prints is taken by a real bash."""
+    pytest.importorskip("snake", reason="the snake is not installed")
     command = tmp_path / "accord"
     command.write_text(f'#!/bin/sh\nexec {" ".join(ACCORD)} "$@"\n')
     command.chmod(0o755)

@@ -70,6 +70,7 @@ def test_every_option_that_is_a_number_carries_its_unit(
 
 def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
     """Also m and degrees: --margin and --view-deg of a look at the Packbot."""
+    pytest.importorskip("packbot", reason="the Packbot is not installed")
     signature = signature_of(dict(functions())["packbot look"])
     units = units_of(signature)
     assert words_of({"margin": 0.5, "view_deg": 60.0, "knots": 3, "angle": 1.0}, units) == [

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from roboaccord.contract import plugins
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = sorted(path.parent.name for path in ROOT.glob("src/*/setup.py"))
@@ -115,6 +117,13 @@ def locked(lock: str) -> list[str]:
     """Return the requirements of a lock, without hashes."""
     text = (ROOT / "requirements" / f"{lock}.txt").read_text(encoding="utf-8")
     return [line.rstrip(" \\") for line in text.splitlines() if not line.startswith(" ")]
+
+
+def need_all_robots() -> None:
+    """Skip a test of what is made of all robots, or names them all, with the one that is away."""
+    for name, added in yaml.safe_load(plugins.SHELF.read_text("utf-8")).items():
+        if "robots" in added:
+            pytest.importorskip(name, reason=f"{name} is not installed")
 
 
 def read_json(text: str) -> dict[str, Any]:

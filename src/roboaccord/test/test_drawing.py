@@ -14,6 +14,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.description.solids import box, cylinder, facets, sphere
 from roboaccord.report import drawing
 from roboaccord.report.plots import Still, render_plots
+from roboaccord.scenario.setup import robot_names
 
 GRID = np.arange(3.0), np.arange(10.0, 14.0)
 PLANE = GRID[0][:, None] + 2.0 * GRID[1]
@@ -118,8 +119,7 @@ def test_commands_that_draw_nothing_do_not_wait_for_matplotlib() -> None:
         "import sys; from roboaccord.cli.main import robot_commands; "
         "[robot_commands(n) for n in sys.argv[1:]]; sys.exit('matplotlib' in sys.modules)"
     )
-    robots = ("snake", "monkeybot", "packbot", "roller_sphere", "voxel_sphere")
-    assert subprocess.run([sys.executable, "-c", code, *robots], check=False).returncode == 0
+    assert subprocess.run([sys.executable, "-c", code, *robot_names()], check=False).returncode == 0
 
 
 @pytest.mark.parametrize("solid", [box(np.array([1.0, 2, 3])), cylinder(1, 2), sphere(1)])
