@@ -19,12 +19,9 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from roboaccord.cli.pieces import study_in_force
-from roboaccord.contract.errors import AccordError
-from roboaccord.contract.files import open_growing
-from roboaccord.contract.results import Json
-from roboaccord.run.pieces import kept_in
-from roboaccord.run.versions import packages, software
+from roboaccord.cli import study_in_force
+from roboaccord.contract import AccordError, Json, open_growing
+from roboaccord.run import kept_in, packages, software
 
 FILE = "study.jsonl"
 NUMPY = {"_frombuffer", "_reconstruct", "dtype", "ndarray", "scalar"}

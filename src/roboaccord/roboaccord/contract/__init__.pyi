@@ -39,6 +39,7 @@ from .files import check_inside as check_inside
 from .files import check_target as check_target
 from .files import drafting as drafting
 from .files import is_file as is_file
+from .files import open_growing as open_growing
 from .files import read_bytes as read_bytes
 from .files import read_text as read_text
 from .files import read_xml as read_xml

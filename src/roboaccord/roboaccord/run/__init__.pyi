@@ -25,9 +25,12 @@ from .output import make_folder as make_folder
 from .output import write_columns as write_columns
 from .output import write_rows as write_rows
 from .output import write_text as write_text
+from .pieces import kept_in as kept_in
 from .pieces import run_pieces as run_pieces
 from .runner import Run as Run
 from .runner import RunRequest as RunRequest
 from .runner import run_direct as run_direct
 from .versions import made_with as made_with
+from .versions import packages as packages
+from .versions import software as software
 from .versions import versions_of as versions_of
