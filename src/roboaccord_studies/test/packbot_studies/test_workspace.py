@@ -77,6 +77,6 @@ def test_a_study_of_workspaces_goes_on_where_it_ended(figures, complaint, tmp_pa
     assert len(lines) == 1 + 1 + 7 * 3
     file.write_text("\n".join([*lines[:9], lines[9][:30]]))
     assert figures(words) == found
-    assert file.read_text().splitlines() == lines
+    assert sorted(file.read_text().splitlines()) == sorted(lines)  # pieces end in any order
     assert all(shares["0"] >= shares["5"] >= shares["10"] for shares in found["medians"].values())
     assert "is of another study" in complaint([*words, "--seed", "1"])
