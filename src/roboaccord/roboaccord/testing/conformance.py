@@ -20,7 +20,7 @@ import pytest
 
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration, Controller, Observer
-from roboaccord.contract.plugins import NotInstalledError
+from roboaccord.contract.plugins import NotInstalledError, entries
 from roboaccord.contract.state import NO_TWIST, STATE_ARRAYS, Array, Command, RobotState, Target
 from roboaccord.contract.trajectory import Trajectory
 from roboaccord.crosscheck.models import check_model, draw_states, relative
@@ -247,11 +247,14 @@ class RobotConformance:
         )
 
     def test_launch_file(self, scenario: str) -> None:
-        """Each scenario has a launch file that names it, and the package asks for the bring-up."""
-        folder = share(self._found.package)
+        """Each scenario has a launch file beside it, and its package asks for the bring-up."""
+        package = self._found.package
+        if not (share(package) / "scenarios" / f"{scenario}.yaml").is_file():
+            package = entries("scenarios")[package].value
+        folder = share(package)
         text = (folder / "launch" / f"{scenario}.launch.py").read_text(encoding="utf-8")
         assert f'"robot": "{self.robot}", "scenario": "{scenario}"' in text
-        assert f"ros2 launch {self._found.package} {scenario}.launch.py" in text
+        assert f"ros2 launch {package} {scenario}.launch.py" in text
         needed = ET.parse(folder / "package.xml").getroot().findall("exec_depend")
         assert "roboaccord_ros" in [each.text for each in needed]
 
