@@ -32,6 +32,7 @@ def made(tmp_path_factory):
     return folder, shown, found
 
 
+@pytest.mark.slow
 def test_every_figure_is_there(made):
     """Figures 1 to 10, with words that stay words."""
     folder, _, data = made

@@ -145,6 +145,7 @@ def drawn(bodies, free: bool) -> str:
     return f'<mujoco model="tree"><worldbody>{inner[0]}</worldbody></mujoco>'
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(BODIES, st.booleans())
 def test_random_trees_move_as_in_mujoco(tmp_path_factory, bodies, free):

@@ -243,15 +243,12 @@ def settle(simulator: Simulator) -> None:
     simulator.reset(replace(state, qd=0.999 * state.qd, twist=0.999 * state.twist))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "levels"),
     [
         (settle, {"scheme", "one_step", "trajectory", "energy"}),
-        pytest.param(
-            creep,
-            {"scheme", "invariance", "one_step", "trajectory", "energy"},
-            marks=pytest.mark.slow,
-        ),
+        (creep, {"scheme", "invariance", "one_step", "trajectory", "energy"}),
     ],
 )
 def test_an_engine_that_a_function_breaks_is_found(

@@ -458,6 +458,7 @@ def test_crashes_take_no_other_job_with_them() -> None:
     assert found[6] == Crash("its process ended with signal 6", words=("assertion failed",))
 
 
+@pytest.mark.slow
 def test_processor_time_is_limited_and_words_are_heard() -> None:
     """However long the clock runs; what is printed is heard, also that of other programs."""
     ((_, busy),) = isolated(end, [("busy",)], timeout=600.0, cpu=1.0, workers=1)

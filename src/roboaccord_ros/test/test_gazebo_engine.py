@@ -70,6 +70,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     gazebo_answers.replay()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("recorded")
 def test_recorded_answers_of_a_server_are_judged_as_an_engine_s() -> None:
     """Steps that Gazebo took at 1, 0.5 and 0.25 ms are the reference's under Gazebo's law.

@@ -74,6 +74,7 @@ def test_statics_limit_turns():
     assert max(grip_shares(p, 0.5, 0.8, a)) == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 def test_slips_are_the_models_under_viscous_friction():
     """The ball finds the least sum of squares: at rest in its place the slips and w_z of (18)."""
     changes = ("controller.turn_rate=0", "controller.speed=0.5", "initial.spread_q=0")

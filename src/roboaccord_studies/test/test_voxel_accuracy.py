@@ -43,6 +43,7 @@ def test_it_is_worse_on_a_curve():
     assert 0.2 < errors["as_described"] < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("binary", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_bounces(binary):
     """Issue 7, at its n = 100 and at the turn that fits the grid worst."""

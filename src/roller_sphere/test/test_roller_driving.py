@@ -81,6 +81,7 @@ def test_headings_go_around() -> None:
     assert np.linalg.norm(program(3.1)) == pytest.approx(0.25)
 
 
+@pytest.mark.slow
 def test_figure_of_eight_closes_with_compensation(
     eights: dict[bool, tuple[Setup, Trajectory]],
 ) -> None:

@@ -213,6 +213,7 @@ def test_what_comes_and_goes_is_no_change_and_a_ground_is_measured_when_it_settl
     assert 1.2 - 1e-9 <= second <= 1.24 + 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "duration"), [("reference", 20), ("dart", 6)])
 def test_no_false_alarm_on_constant_ground(engine, duration):
     """Nothing is noticed, the start from rest included."""

@@ -74,10 +74,11 @@ def cause_of(setup, engine, *perturbations):
     return finder.cause
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("engine", "robot", "link"),
     [
-        pytest.param("mujoco", "snake serpenoid", "segment_11_link", marks=pytest.mark.slow),
+        ("mujoco", "snake serpenoid", "segment_11_link"),
         ("dart", "snake serpenoid", "segment_11_link"),
     ],
 )

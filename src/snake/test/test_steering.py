@@ -102,6 +102,7 @@ def test_a_target_goes_before_the_scenarios_own_goal_and_silence_gives_it_back()
     assert abs(error) < 3 * FIVE_DEGREES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "points",
     [

@@ -29,6 +29,7 @@ def horizontal():
     return family, follow(family, orbit)
 
 
+@pytest.mark.slow
 def test_every_orbit_of_a_branch_repeats(horizontal):
     _, branch = horizontal
     assert branch.points[0].value == pytest.approx(0.918, abs=1e-12)

@@ -199,7 +199,10 @@ def run(setup, fault=None, *, at=1.5, duration=3.0, hold=False, seed=0):
     return detector, found
 
 
-@pytest.mark.parametrize(("joint", "kind"), [("shoulder", "loose"), ("elbow1", "frozen")])
+@pytest.mark.parametrize(
+    ("joint", "kind"),
+    [pytest.param("shoulder", "loose", marks=pytest.mark.slow), ("elbow1", "frozen")],
+)
 def test_a_failure_is_named_within_its_time(setup, joint, kind):
     _, found = run(setup, Fault(joint, kind), duration=2.2)
     assert (found[-1].joint, found[-1].kind) == (joint, kind)
@@ -436,6 +439,7 @@ def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
     assert controller.detected["shoulder"].kind == "loose"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("joint", ["elbow2", pytest.param("shoulder", marks=pytest.mark.slow)])
 def test_a_drive_that_was_without_power_for_a_while_is_not_given_up(setup, joint):
     """The drive gives nothing for 0.6 s; what is turned a little then shows that it is sound."""

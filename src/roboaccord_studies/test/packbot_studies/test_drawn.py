@@ -48,6 +48,7 @@ def test_zeros_and_lengths_part_the_tips_from_where_they_are_measured():
     assert (after.measured.q == after.q + turned).all() and (after.q != q).any()
 
 
+@pytest.mark.slow
 def test_a_healthy_arm_with_noise_ends_where_reach_has_it_and_comes_to_rest():
     """Its noise is 2.4 times what is assumed; the run ends 3 s after the motion, not 50 s."""
     *_, call = calls([load_setup("packbot", "reach")], "mujoco", SEED, 2, 1.0)

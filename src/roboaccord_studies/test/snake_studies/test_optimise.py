@@ -63,6 +63,7 @@ def test_bounds_are_told_within_a_hundredth_of_the_box():
     assert search.at_bounds(far, model, task) == expected
 
 
+@pytest.mark.slow
 def test_no_gait_drawn_at_random_is_better(short):
     """Of 40 drawn from the same box none keeps the limit and is faster."""
     model, task = model_on(0.2, 0.8, joints=8), Task(objective="speed", max_effort=0.3)
@@ -138,6 +139,7 @@ def test_what_cannot_be_done_is_said_in_one_line(short, monkeypatch):
         Task(objective="cost", max_effort=1.0, min_speed=math.nan)
 
 
+@pytest.mark.slow
 def test_command_confirms_the_gain_in_dart(short):
     """`accord snake optimise`: the keys that scripts use, and a gain in full simulation."""
     pytest.importorskip("dartpy", reason="DART is not installed, or libGL is missing")

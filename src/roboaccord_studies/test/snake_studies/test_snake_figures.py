@@ -34,6 +34,7 @@ def test_a_body_line_goes_through_the_middles_of_the_links():
     assert sorted(abs(steps[3])) == pytest.approx(sorted((ahead, behind)))
 
 
+@pytest.mark.slow
 def test_costs_are_those_of_the_page(tmp_path, monkeypatch):
     """The default gait and the cheapest; no gait drawn needs more than the effort allowed."""
     shown = keep_figures(monkeypatch)
