@@ -233,6 +233,7 @@ def distance(found, expected):
 START = join(np.zeros(4), np.array([0.0, 0.0, 0.902, 10.935]), Mode.SWING_A)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phases", SEQUENCES.values(), ids=SEQUENCES)
 @pytest.mark.parametrize("changes", [(UNLIKE,), (ROUGH,)], ids=["unlike", "rough"])
 @pytest.mark.parametrize(

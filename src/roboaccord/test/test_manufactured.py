@@ -113,6 +113,7 @@ def test_errors_fall_by_the_order_of_the_scheme(tmp_path, integrator, order, bas
     np.testing.assert_allclose(found.orders, order, atol=0.03)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("base", ["planar", "free"])
 def test_every_engine_is_within_with_friction_and_outside_with_an_error(tmp_path, base):
     """Dry friction keeps its direction on such a motion; 0.1 % of a mass or of an effort is left.

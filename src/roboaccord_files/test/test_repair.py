@@ -238,6 +238,7 @@ def test_a_body_is_that_of_two_points() -> None:
     assert body.moments == pytest.approx((0.0, 3.0, 3.0), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TEN)
 def test_repair_keeps_the_robot(name: str) -> None:
     """What has all its numbers is read alike; mass, inertia and reach are those of the file."""

@@ -25,7 +25,8 @@ from roboaccord_ros.nodes.simulator import SimulatorShell
 
 RUNS = [
     ("snake serpenoid", "dart", (), "within"),
-    ("monkeybot brachiate", "dart", (), "within"),  # with the step in which the hands change
+    # With the step in which the hands change.
+    pytest.param("monkeybot brachiate", "dart", (), "within", marks=pytest.mark.slow),
     pytest.param("roller_sphere figure_eight", "dart", (), "within", marks=pytest.mark.slow),
     pytest.param(
         "snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside", marks=pytest.mark.slow

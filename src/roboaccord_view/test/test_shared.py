@@ -138,6 +138,7 @@ def test_the_camera_of_a_world_sees_the_robot_large_and_whole(name: str) -> None
         assert not any(hidden(eye, point, triangles) for triangles in things), point
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("robot", "scenario"), SCENARIOS)
 def test_the_world_of_a_run_has_the_window_of_the_robots_own(robot: str, scenario: str) -> None:
     """Camera, panels and materials; the camera is the robot's for this scenario."""

@@ -46,6 +46,7 @@ def whole_periods(trajectory, start):
         ticks.insert(0, tick)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("engine", "seed"), [
     ("reference", 1), ("dart", 0), pytest.param("mujoco", 2, marks=pytest.mark.slow),
 ])  # fmt: skip

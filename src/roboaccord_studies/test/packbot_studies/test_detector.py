@@ -372,6 +372,7 @@ EXACT_ARM = draw_arm(np.random.default_rng(0), Uncertainty().scaled(0.0), np.one
 MASSES = np.array([2.15, 2.0, 1.9, 1.2, 0.3, 0.8, 0.79])  # kg, of `LINKS`
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "error",
     [
