@@ -1,6 +1,10 @@
 """Let the snake move by the post's eight configurations.
 
 ros2 launch snake lateral_undulation.launch.py sim:=dart
+
+The configurations are the post's and fixed in snake/source/post.py; friction, physics step and
+duration are ours, in scenarios/lateral_undulation.yaml. `sim`, `set` and the other arguments are
+declared in roboaccord_ros/launch/simulate.launch.py, not here.
 """
 
 from ament_index_python import get_package_share_path

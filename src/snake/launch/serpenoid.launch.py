@@ -1,6 +1,10 @@
 """Let the snake crawl by lateral undulation.
 
 ros2 launch snake serpenoid.launch.py sim:=dart
+
+Amplitude, frequency, waves and friction are ours: change them in scenarios/serpenoid.yaml, or for
+one run by `set:="controller.frequency=1.5"`. For a scenario of your own copy this file under the
+scenario's name and change the two names below.
 """
 
 from ament_index_python import get_package_share_path

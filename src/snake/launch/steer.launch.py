@@ -3,6 +3,9 @@ r"""Steer the snake: a quarter turn by the heading loop, or as commanded on /sna
 ros2 launch snake steer.launch.py sim:=dart
 ros2 topic pub -r 10 /snake/cmd_vel geometry_msgs/msg/Twist \
     "{linear: {x: 0.5}, angular: {z: 0.2}}"
+
+Speed, heading and the time of the turn are in scenarios/steer.yaml, gains and limits in
+snake/controllers/steering.py. Below stand only the names of robot and scenario, which stay.
 """
 
 from ament_index_python import get_package_share_path

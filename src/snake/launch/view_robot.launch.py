@@ -1,6 +1,8 @@
 """Show the snake in RViz, with a slider for each joint.
 
 ros2 launch snake view_robot.launch.py
+
+The robot is drawn from urdf/snake.urdf.xacro and config/parameters.yaml; nothing of it is set here.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,6 +1,9 @@
 """Let the snake crawl to four waypoints, one after the other.
 
 ros2 launch snake waypoints.launch.py sim:=mujoco
+
+The points, the acceptance radius and the speed are in scenarios/waypoints.yaml and free; the law
+that leads from one to the next is FollowWaypoints in snake/controllers/guidance.py.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,4 +1,10 @@
-"""Registration of the snake: brings the package into the workspace."""
+"""Registration of the snake: brings the package into the workspace.
+
+Add a controller, a friction law or a shape of contact by an entry in `controllers`, `friction_laws`
+or `contact_shapes`; scenarios name them by these keys, so renaming one breaks the files of others.
+Figures of a run come from `tally`, commands from `cli`. Names and order of joints and the limits of
+efforts come from SnakeParameters: test/test_conformance.py compares them with the URDF.
+"""
 
 from __future__ import annotations
 

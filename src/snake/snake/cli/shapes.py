@@ -1,4 +1,9 @@
-"""Command `accord snake shapes`: the post's eight configurations."""
+"""Command `accord snake shapes`: the post's eight configurations.
+
+Names of options, keys of `data` and the text of the help are interface; what the table shows is the
+post's, from source/post.py. A further command of the snake is a module beside this one, entered in
+`cli` of robot.py.
+"""
 
 from __future__ import annotations
 

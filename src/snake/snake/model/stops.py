@@ -1,5 +1,9 @@
 """Inelastic joint stops: active set, detection of impacts, and constraint forces by an LCP.
 
+The complementarity and restitution 0 are the model, to which test_stops holds momenta, energy and
+impact times. TOUCH, STILL and ASTRAY are numerical and ours: smaller ones reach round-off, larger
+ones change recorded hashes of gaits at their stops.
+
 A joint at a stop is pushed back by a force or an impulse lambda >= 0 that is just enough:
 
     0 <= lambda   perpendicular to   W lambda - b >= 0,      W = E M^-1 E',   b = E x
