@@ -1,6 +1,9 @@
 """Let a carrier drive over the ground, and its rollers dribble a ball ahead of it.
 
 ros2 launch roller_sphere dribble.launch.py sim:=dart
+
+Speed, turns, friction and the rollers' azimuths are in scenarios/dribble.yaml; gains are defaults
+of controllers/dribble.py. With other azimuths the ball may be lost, which the figure `held` shows.
 """
 
 from ament_index_python import get_package_share_path

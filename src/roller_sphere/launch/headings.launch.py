@@ -1,6 +1,9 @@
 """Drive the ball between its rollers in twelve headings, each from rest to rest.
 
 ros2 launch roller_sphere headings.launch.py sim:=dart
+
+Number of headings, their time and speed are keys of the controller in scenarios/headings.yaml; the
+angles of the rollers, the paper's, are in config/parameters.yaml.
 """
 
 from ament_index_python import get_package_share_path

@@ -3,6 +3,9 @@
 ros2 launch roller_sphere teleop.launch.py sim:=dart
 accord teleop roller_sphere --ros
 It stops when no command has come for 0.5 s.
+
+The limit of acceleration is a key of the controller `drive` in scenarios/teleop.yaml.
+test/test_teleop.py asks for this file, and for a start at rest.
 """
 
 from ament_index_python import get_package_share_path

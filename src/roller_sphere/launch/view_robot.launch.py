@@ -1,6 +1,8 @@
 """Show the sphere and its rollers in RViz, with a slider for each joint.
 
 ros2 launch roller_sphere view_robot.launch.py
+
+Change the picture in urdf/roller_sphere.urdf.xacro; sliders follow from its joints.
 """
 
 from ament_index_python import get_package_share_path

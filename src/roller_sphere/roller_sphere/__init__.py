@@ -1,4 +1,7 @@
-"""A sphere driven by two constraint rollers, with slip."""
+"""A sphere driven by two constraint rollers, with slip.
+
+Nothing to edit here: the package is entered by roller_sphere/robot.py, which setup.cfg registers.
+"""
 
 from roboaccord.contract import lazy_names
 

@@ -1,4 +1,10 @@
-"""Commands `accord roller-sphere inverse`, `forward` and `figures`: a rig and its ball."""
+"""Commands `accord roller-sphere inverse`, `forward` and `figures`: a rig and its ball.
+
+Options, keys of Motion and Figures, and their units are interface: test_roller_cli holds them, and
+the studies' commands use RigOptions, Rollers and PAPER. ALPHA is the paper's second angle, used
+where none is given; AZIMUTHS and LATITUDES are the paper's, too (source/figures.py). A new quantity
+of a motion is a field of Motion with its unit, filled in `Motion.of`.
+"""
 
 from __future__ import annotations
 

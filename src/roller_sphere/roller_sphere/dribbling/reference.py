@@ -1,5 +1,10 @@
 """Analytical simulator of the ball on the ground and the carrier that dribbles it.
 
+STAGE_MASS and HOLDER_INERTIA repeat numbers of urdf/roller_sphere.urdf.xacro and must equal them,
+which the cross-check and test_conformance show. The order of the two half steps stays:
+test_roller_dribble measures the second order. A further force or event belongs in `_advance`, a
+mass in `fixed_masses` and `masses`.
+
 What is in it and what is not:
 
 - the ball rolls on the ground without slip, and does not leave it; it spins on it freely;

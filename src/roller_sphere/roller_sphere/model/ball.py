@@ -1,5 +1,10 @@
 """Motion of the ball: odometry in a bearing, place between a carrier's rollers, and figures.
 
+Equations (13), (15) and (25) are the paper's, the geometry of slides follows from touching spheres;
+test_roller_driving and test_roller_dribble hold both. STROKE repeats the slides' limits in the
+URDF. A new figure is a key in `BallFigures.figures`; the present ones are JSON keys of `accord
+run`, and `largest_offset` is compared in scenarios/dribble.yaml.
+
 In the carrier's frame, whose x axis is forward, the ball's place is `ball_ahead` in front of the
 carrier's middle. With the ball at an offset d from it, roller i slides out along its slide, the
 line of P_i, until it touches: its centre at (R - s_i) p_i, with R the sum of both radii, and

@@ -1,4 +1,10 @@
-"""The roller sphere in a physics engine: force laws on the rollers, or the engine's own contact."""
+"""The roller sphere in a physics engine: force laws on the rollers, or the engine's own contact.
+
+SOFT is ours, found by measurement (docs/roller_sphere.md), and DART's z axis lies along the paper's
+e; a scenario overrides both by `engine_options`. PRESSES are joints of the URDF. An engine's
+special need goes into `model_of`; its results are compared with the reference, so do not tune it
+towards that.
+"""
 
 from __future__ import annotations
 
