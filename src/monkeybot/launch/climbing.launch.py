@@ -1,6 +1,9 @@
 """Let the MonkeyBot climb the wall, 12 mm a step.
 
 ros2 launch monkeybot climbing.launch.py sim:=dart
+
+The numbers in scenarios/climbing.yaml belong together: they are the gait `climbing` of
+config/gaits.yaml, and test_scenarios compares them. A new rise needs `accord monkeybot find` first.
 """
 
 from ament_index_python import get_package_share_path

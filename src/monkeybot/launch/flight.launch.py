@@ -1,6 +1,9 @@
 """Let the MonkeyBot let go of the wall, and fly.
 
 ros2 launch monkeybot flight.launch.py sim:=dart
+
+When to let go and to grip is a list, `steps`, in scenarios/flight.yaml: edit it freely, for this is
+a demonstration of modes and not a gait.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,6 +1,9 @@
 """Let the MonkeyBot walk along the wall with a short free flight between the hands.
 
 ros2 launch monkeybot flying.launch.py sim:=dart
+
+The 10 ms of flight are `flight` in scenarios/flying.yaml; state and torque there make the gait of
+config/gaits.yaml repeat, so a longer flight needs another orbit.
 """
 
 from ament_index_python import get_package_share_path

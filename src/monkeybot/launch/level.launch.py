@@ -1,6 +1,9 @@
 """Let the MonkeyBot walk along the wall, its hands changed where the free one sinks to the line.
 
 ros2 launch monkeybot level.launch.py sim:=dart
+
+Only `power` in scenarios/level.yaml is to be chosen; the start is the orbit for it. When hands
+change is decided by LevelController in monkeybot/controllers.py.
 """
 
 from ament_index_python import get_package_share_path

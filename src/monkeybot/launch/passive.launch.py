@@ -1,6 +1,9 @@
 """Let the MonkeyBot walk along the wall without motor and without impacts.
 
 ros2 launch monkeybot passive.launch.py sim:=dart
+
+The control period in scenarios/passive.yaml divides the step into 893 ticks and may not be rounded:
+by it the hands change where they are at rest. The gait is unstable, and falls apart in the end.
 """
 
 from ament_index_python import get_package_share_path

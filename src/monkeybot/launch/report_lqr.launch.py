@@ -1,6 +1,10 @@
 """Let the MonkeyBot walk by the report's gait, held by feedback on the time of the change.
 
 ros2 launch monkeybot report_lqr.launch.py sim:=dart
+
+`nominal`, `switch_t` and `gain` in scenarios/report_lqr.yaml are results of `accord monkeybot
+gaits` and `accord monkeybot lqr`; the law is LqrController's. `gain: [0, 0, 0]` shows the gait
+without feedback.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,6 +1,9 @@
 """Let the MonkeyBot swing down on hand A, and on by hand B.
 
 ros2 launch monkeybot swing.launch.py sim:=dart
+
+The start (horizontal) and the change of hands at 0.5 s are in scenarios/swing.yaml;
+test_event_level and test_monkeybot_energy use that scenario's grip at 0.5 s.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,6 +1,9 @@
 """Let the MonkeyBot walk along the wall in two unequal steps.
 
 ros2 launch monkeybot two_step.launch.py sim:=dart
+
+Both periods and the start are in scenarios/two_step.yaml, as config/gaits.yaml has the orbit; they
+hold for each other alone.
 """
 
 from ament_index_python import get_package_share_path

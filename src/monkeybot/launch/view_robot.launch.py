@@ -1,6 +1,8 @@
 """Show the MonkeyBot in RViz, with a slider for each joint.
 
 ros2 launch monkeybot view_robot.launch.py
+
+The picture is urdf/monkeybot.urdf.xacro with config/parameters.yaml; edit it there.
 """
 
 from ament_index_python import get_package_share_path

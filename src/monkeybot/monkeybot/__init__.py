@@ -1,4 +1,7 @@
-"""A two-link brachiating robot with switchable magnets: its hybrid model, gaits and controllers."""
+"""A two-link brachiating robot with switchable magnets: its hybrid model, gaits and controllers.
+
+Nothing to edit here; robot.py registers the MonkeyBot, by the entry point in setup.cfg.
+"""
 
 from roboaccord.contract import lazy_names
 

@@ -1,4 +1,9 @@
-"""Command `accord monkeybot figures`: the report's figures 1 to 10, and its searches."""
+"""Command `accord monkeybot figures`: the report's figures 1 to 10, and its searches.
+
+Options and the keys of FigureData are interface. What is drawn is decided in source/figures.py: a
+further figure goes there, into `draw_all`, and appears by itself. The defaults of 301 points and 2
+N m are the pages' and the report's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Pictures of a landscape, figures 3, 4, 9 and 10: its root as a surface and as a map."""
+"""Pictures of a landscape, figures 3, 4, 9 and 10: its root as a surface and as a map.
+
+CUT is the report's; MARKED, CELLS, LIFT and the styles of marks are ours and change no number
+(test_landscape counts marks and looks at the cut). `write_map` and `write_surface` also draw
+`accord monkeybot landscape`, so a change shows in both.
+"""
 
 from __future__ import annotations
 
