@@ -2,6 +2,9 @@
 
 ros2 launch packbot frozen_elbow.launch.py sim:=mujoco
 ros2 launch packbot frozen_elbow.launch.py sim:=gz headless:=true
+
+Change the target or the instant of failure (1.5 s) in scenarios/frozen_elbow.yaml;
+scenarios/frozen_elbow_real.yaml extends that file and changes with it.
 """
 
 from ament_index_python import get_package_share_path

@@ -2,6 +2,9 @@
 
 ros2 launch packbot shelf.launch.py sim:=mujoco
 ros2 launch packbot shelf.launch.py sim:=gz headless:=true
+
+Boards, walls and the bracket are the `terrain` of scenarios/shelf.yaml, in m: add a box there.
+Hulls come from meshes/. test_packbot_planning plans in that shelf and expects a path.
 """
 
 from ament_index_python import get_package_share_path

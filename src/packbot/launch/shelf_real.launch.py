@@ -2,6 +2,8 @@
 
 ros2 launch packbot shelf_real.launch.py sim:=mujoco
 ros2 launch packbot shelf_real.launch.py sim:=gz headless:=true
+
+Everything but the drives is scenarios/shelf.yaml's; drives are config/real.yaml's.
 """
 
 from ament_index_python import get_package_share_path

@@ -1,6 +1,8 @@
 """Show the Packbot in RViz, with a slider for each joint.
 
 ros2 launch packbot view_robot.launch.py
+
+What is drawn comes from urdf/packbot.urdf.xacro and meshes/, made of config/shapes.yaml.
 """
 
 from ament_index_python import get_package_share_path

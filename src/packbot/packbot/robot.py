@@ -1,4 +1,11 @@
-"""Registration of the Packbot in the workspace, and the figures of its runs."""
+"""Registration of the Packbot in the workspace, and the figures of its runs.
+
+A controller or contact law of your own is an entry in `controllers` or `contacts`; scenarios use
+its key, and its arguments are their further keys. Figures of a run are keys of `ArmFigures.figures`
+and of `--json`: add, do not rename. CLOSE and LOOKS are ours, of what is shown and how often
+distances are measured. Joints and their order are the URDF's; velocity_topic and position_topic are
+what teleoperation publishes to.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""`accord packbot collapse`: the report's experiment."""
+"""`accord packbot collapse`: the report's experiment.
+
+Options and keys are interface; test_packbot_collapse has both. The experiment itself, with what is
+the report's in it, is source/collapse.py. A new contact law to compare is a name in its CONTACTS,
+and in the help here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Features of convex polyhedra and joint limits, their gaps and closest points, compiled.
 
+Nothing here is meant to be changed: test_packbot_reference compares distances with coal's, and
+slopes with differences. Columns of a row and their numbers (VERTEX to UPPER) are read by place in
+gaps.py and forces.py. ROOM may grow for hulls with more corners; FLAT and PARALLEL are bounds of
+rounding.
+
 A row of `features` is (kind, hull a, feature of a, hull b, feature of b, pair):
 VERTEX: a vertex of hull a to hull b; EDGE: an edge of a to an edge of b; LOWER, UPPER: a joint
 (in place of hull a) to its limit. The gap of a pair is its distance less its margin; that of a

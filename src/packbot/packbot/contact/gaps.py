@@ -1,4 +1,10 @@
-"""Gaps that are near, and the directions in which contacts and joint stops can push."""
+"""Gaps that are near, and the directions in which contacts and joint stops can push.
+
+There is no number to tune here; `near`, margins and limits are given by simulators/reference.py.
+Fixed is that bounds in Proximity are never above the distance, or contacts would be missed
+(test_packbot_reference). A new kind of gap is a kind in features.py, with its rows in
+`GapFunctions.features` and a name in `name`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Controllers along planned motions: reach, transition, and velocity by hand.
 
+The control laws below are textbook ones (Craig, Spong), to which test_packbot_controllers holds the
+decay of errors. INTEGRAL, MOST, LAG, SHORT and the defaults of the controllers are ours; scenarios
+have them as keys. AT_STOP is what counts as being at a limit. Another controller is a class with
+`reset` and `update`, and an entry in robot.py.
+
 Computed torque control [Craig 2005, section 10.4], also of an arm with failed joints.
 
 With angles r(t) to be followed, the error e = r - q, a bandwidth w, and the efforts tau of rigid

@@ -1,5 +1,10 @@
 """A reach of the arm with failed joints in an engine, and what came of it.
 
+REACHED (10 mm) and SEEN (50 mm) define success, in pages and studies, too, and stay; LONGEST is the
+time that it may take. DRAWS, AFTER, PLANNING and LOOKS are ours, of effort. Fields of Reach and
+Noticed are JSON keys of `accord packbot reach`. A further criterion goes into `_judged`, with its
+words in `reason`.
+
 An arm that is not its model ends elsewhere than it measures: by zeros of its encoders and lengths
 that nobody knows, the tips are displaced from where the readings and the model have them. What
 that displaces in the end is allowed on top of the 10 mm.

@@ -1,4 +1,9 @@
-"""Kinematics, dynamics and parameters of the arm; some of it needs pinocchio, coal or MuJoCo."""
+"""Kinematics, dynamics and parameters of the arm; some of it needs pinocchio, coal or MuJoCo.
+
+Use `with compiled("what")` around an import of pinocchio, coal or MuJoCo, so that one line says
+what to install; the names in that line are of PyPI. Keep this file free of imports of them, for
+robot.py and the commands import it where they are missing.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """The arm's rigid-body dynamics by pinocchio, and compiled kinematics of its chain.
 
+Nothing here is meant to be changed: test_packbot_dynamics and test_packbot_kinematics compare it
+with algorithms of another hand. The arm is whatever urdf/packbot.urdf.xacro describes, as long as
+it has JOINTS. A new frame to follow, such as a tool, is an `_add` in Kinematics with a name; a new
+inertia of a drive is a parameter.
+
 pinocchio [Carpentier et al. 2019] is compiled; test/rigid_bodies.py has the same algorithms
 [Featherstone 2008] in numpy, by which it is checked.
 """

@@ -1,5 +1,10 @@
 """Reaching with failed joints: a path for the joints that are left, or why there is none.
 
+REASONS are words of results and tables (studies count them): their order and spelling stay. All
+other constants, TRIES to HALVINGS, are ours: more samples find more paths and take longer, and
+change paths that pages show. SWING says what is a fall. test_packbot_recovery compares refusals
+with closed forms and with sampling, so refuse nothing by a shorter search.
+
 A path is followed quasi-statically: loose joints follow the others, at zero torque or in contact
 with what they lie on. RRT-Connect, as `planning.rrt` has it, plans with frozen joints; where
 loose joints matter, a tree of the equilibria that can be reached grows from the present one.

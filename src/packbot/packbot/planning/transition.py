@@ -1,5 +1,10 @@
 """Dynamic transition of an arm with a loose joint from one equilibrium to another.
 
+Every constant is ours. FLOOR, NEAR and BEHIND keep the arm off its tracks and limits; WEIGHTS, END
+and STAGES shape the optimisation: with others the scenario `transition` may have no plan. `inverse`
+and `flow` are equations of motion and fixed, test_packbot_transition compares them with
+pinocchio's. Only elbow 2 may be the loose joint.
+
 In the arm's plane, by trajectory optimisation: differential dynamic programming with the
 Gauss-Newton Hessian of the cost [Li and Todorov 2004, iterative LQR], the accelerations of the
 active joints as inputs. The loose joint's is what leaves it without effort (non-collocated partial

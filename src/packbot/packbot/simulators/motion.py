@@ -1,4 +1,10 @@
-"""Energy balance of a run, and equations of motion with active contacts, for the integrator."""
+"""Energy balance of a run, and equations of motion with active contacts, for the integrator.
+
+Nothing here is to be tuned: POINTS and WEIGHTS are Lobatto's rule, STILL a bound of rounding. A new
+loss of energy is a `note_...` in EnergyBook with a channel, and its call in stepping.py;
+test_packbot_energy wants the book closed. A new force belongs in `ConstrainedDynamics.slope`, and
+in `friction_rates` if it is stiff.
+"""
 
 from __future__ import annotations
 

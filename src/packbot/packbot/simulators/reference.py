@@ -1,5 +1,11 @@
 """The analytical simulator of the Packbot: event-driven integration with contact.
 
+Defaults of ReferenceSettings are ours, and keys of `engine_options.reference`: tighter ones
+converge (test_packbot_reference), and figures of the pages are of these. `near` and `slip_speed`
+are part of the model, and not of its accuracy. Equations are in contact/ and model/; engines are
+judged by this simulator, so do not fit it to one. A joint fault is `lock`; an event comes from
+stepping.py.
+
 An event is a gap that closes: a pair of hulls at its margin, a joint at its limit. It is located
 in time, its impact solved (`forces`), and from then on the gap presses as long as it must. On
 event-driven schemes see Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems
