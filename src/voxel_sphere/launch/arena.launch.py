@@ -1,6 +1,9 @@
 """Roll the kinematic ball between four walls.
 
 ros2 launch voxel_sphere arena.launch.py sim:=reference
+
+Turn of the arena, start and spin are in scenarios/arena.yaml. With `friction: {law: rolling}` it
+runs in the reference alone; `law: contact` makes the ball heavy, for all engines.
 """
 
 from ament_index_python import get_package_share_path

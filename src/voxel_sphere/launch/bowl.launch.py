@@ -1,6 +1,9 @@
 """Release the heavy ball in a bowl.
 
 ros2 launch voxel_sphere bowl.launch.py sim:=dart
+
+Radius of the bowl, place of release and friction are in scenarios/bowl.yaml. Its tolerances allow
+for facets, with the reason beside each: with a finer grid `n` lower them, do not raise them.
 """
 
 from ament_index_python import get_package_share_path

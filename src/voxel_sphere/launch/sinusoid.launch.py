@@ -1,6 +1,9 @@
 """Roll the kinematic ball across waves.
 
 ros2 launch voxel_sphere sinusoid.launch.py sim:=reference
+
+Waves of 0.3 r and 5 r are defaults of `sinusoid` in terrain/surfaces.py; others go under
+`terrain.parameters` in scenarios/sinusoid.yaml, as amplitude and wavelength.
 """
 
 from ament_index_python import get_package_share_path

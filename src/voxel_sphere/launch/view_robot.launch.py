@@ -1,6 +1,8 @@
 """Show the sphere in RViz.
 
 ros2 launch voxel_sphere view_robot.launch.py
+
+The ball's looks are in urdf/voxel_sphere.urdf.xacro; the terrain is shown by scenarios alone.
 """
 
 from ament_index_python import get_package_share_path

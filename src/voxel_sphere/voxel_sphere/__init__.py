@@ -1,4 +1,7 @@
-"""A sphere that rolls over terrain given as voxel slices."""
+"""A sphere that rolls over terrain given as voxel slices.
+
+Nothing to edit here: robot.py is where the ball begins, by the entry point in setup.cfg.
+"""
 
 from roboaccord.contract import lazy_names
 

@@ -1,5 +1,10 @@
 """Parameters of the ball, and its contact laws as named by a scenario's `friction.law`.
 
+Numbers are in config/parameters.yaml: the grid is 10 radii wide, as in the source, and all that is
+heavy is ours, for the source's sphere has no mass. `mu` of 1 is ours, too. A new law is a function
+like `touching`, entered in robot.py; whether it is the kinematic ball's is told by an infinite
+coefficient, which `is_kinematic` looks for.
+
 rolling   it rolls without slipping whatever happens, and is given its angular velocity: the
           kinematic ball, of the reference alone
 contact   it has weight, lies loose on the ground, and grips by dry friction: the heavy ball, of

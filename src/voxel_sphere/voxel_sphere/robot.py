@@ -1,4 +1,10 @@
-"""Registration of the voxel sphere in the workspace, and the figures of its runs."""
+"""Registration of the voxel sphere in the workspace, and the figures of its runs.
+
+A controller is an entry in `controllers`, a law of contact one in `contacts`, a figure of a run a
+key in `BallFigures.figures`; keys that exist are names in scenarios and in `--json`. Kinds of
+terrain are not added here but in terrain/surfaces.py. That there are no joints, and that the base
+is free, is fixed by the URDF.
+"""
 
 from __future__ import annotations
 

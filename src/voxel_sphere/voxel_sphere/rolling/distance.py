@@ -1,5 +1,10 @@
 """Signed distance field of a solid with sub-voxel resolution, and its smoothed gradient.
 
+All constants are ours and were measured against closed forms: smaller Gaussians show voxels, larger
+ones round off edges. Whoever changes SURFACE to NORMAL changes every path on voxels, and the
+accuracy that test_voxel_field and docs/voxel_rolling.md state. VOXEL is exact. STAGES counts calls
+of `done` in this file.
+
 The surface is where the solid, smoothed by a Gaussian, passes one half. Distances are exact to that
 surface in a band about the sphere's radius, where its centre moves. Elsewhere, and for solids too
 thin to be smoothed, they are Euclidean distances of voxels (scipy's distance transform).

@@ -1,4 +1,9 @@
-"""A terrain as a model and a world for Gazebo."""
+"""A terrain as a model and a world for Gazebo.
+
+MODEL and CONTENTS are what Gazebo reads: names of files, origin in the grid's corner and ODE as the
+detector stay, for which simulators/engines.py and its VERSION count on them. Texts in COMMENT and
+DESCRIPTION may be changed. Friction and voxel size are the caller's.
+"""
 
 from __future__ import annotations
 

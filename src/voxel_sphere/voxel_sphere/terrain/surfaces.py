@@ -1,5 +1,11 @@
 """Named surfaces in closed form: height, distances to ground and walls, and their voxels.
 
+Add a surface as a function of n, r and keywords that returns Surface, and put it into SURFACES: it
+is then a name of `accord voxel-sphere make` and of scenarios, its keywords are parameters (see
+Shape in cli/terrain.py). Defaults of all are ours; tests and scenarios use them. PARTS and BAND
+make the grey of voxels, which test_voxel_generate integrates. Where the robot stands (`sphere`) is
+the source's.
+
 Lengths in voxels from the grid's corner; parameters that are lengths are given in radii r of the
 sphere, so that they mean the same on every grid. Grey voxels are partly filled.
 """
