@@ -3,7 +3,8 @@
 To add a controller write the class in controllers.py and enter it in `controllers`: the key is its
 name in scenarios. A figure of a run is a key in `MotionFigures.figures`, and the present ones are
 JSON keys of `accord run` (test_scenarios, test_motion). Fixed by the URDF and Gazebo's magnets are
-the joint `elbow`, its topic and the names in `switches`; `wall` repeats models/magnet_wall.
+the joint `elbow`, its topic and the names in `switches`; `wall` repeats models/magnet_wall. The
+report that the robot comes from: docs/monkeybot.md.
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 A controller or friction law of your own is an entry in `controllers`, `friction_laws` or
 `contacts`; its key is the name in scenarios. The bases `ball` and `free`, and ROLLERS before
 CARRIER, are fixed by the URDF and by the order of efforts in all controllers. FINE is ours: the
-reference takes an engine's own contact as dry friction smoothed by it.
+reference takes an engine's own contact as dry friction smoothed by it. The paper is Kimura, Ogata
+and Ishii (2019), docs/roller_sphere.md.
 """
 
 from __future__ import annotations

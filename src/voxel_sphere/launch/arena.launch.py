@@ -2,8 +2,9 @@
 
 ros2 launch voxel_sphere arena.launch.py sim:=reference
 
-Turn of the arena, start and spin are in scenarios/arena.yaml. With `friction: {law: rolling}` it
-runs in the reference alone; `law: contact` makes the ball heavy, for all engines.
+Turn of the arena, start and spin are in scenarios/arena.yaml. Its law of friction, `rolling`, is
+the reference's alone: for the heavy ball law and controller change together, as in
+scenarios/teleop.yaml.
 """
 
 from ament_index_python import get_package_share_path

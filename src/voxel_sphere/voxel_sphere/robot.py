@@ -3,7 +3,8 @@
 A controller is an entry in `controllers`, a law of contact one in `contacts`, a figure of a run a
 key in `BallFigures.figures`; keys that exist are names in scenarios and in `--json`. Kinds of
 terrain are not added here but in terrain/surfaces.py. That there are no joints, and that the base
-is free, is fixed by the URDF.
+is free, is fixed by the URDF. What the source is, and what it leaves open, is in
+docs/voxel_sphere.md.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 To seek something else add a value to Find, its options to TAKES, its start to STARTS and a function
 beside `periodic`. Keys that `--json` prints are fields of the classes here (test_cli) and stay.
-STARTS holds the report's rates and torque, 0.902, 10.935 and 2, and guesses of ours for the
-searches.
+STARTS has the report's rates, 0.902 and 10.935 rad/s, and where its search began, 1 and 12; the
+others are ours.
 
 Each value of `--find` is a function below, which returns what it prints; `TAKES` states the options
 that it takes, `STARTS` the rates and the torque that it starts from.

@@ -1,6 +1,6 @@
 """Options that the MonkeyBot's commands share.
 
-Names and metavars are shared by the commands here and in roboaccord_studies: a changed name changes
+Names and metavars are shared by the commands here and those of the studies: a changed name changes
 all of them. Put an option here once a second command takes it. Defaults stand with each command.
 """
 

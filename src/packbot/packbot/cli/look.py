@@ -4,9 +4,6 @@ To show another thing write a function like `distances_at`, with a dataclass of 
 give it a row in MODES and a branch in `look_command`. Fields are keys of `--json`, with units, and
 stay (test_packbot_sight, test_packbot_kinematics). SHOWN and SAMPLES are ours: rows of a table,
 points of a curve.
-
-A function for each thing that is shown, `look_command` and `MODES` name its options. The fields of
-the dataclasses are the keys of `--json`.
 """
 
 from __future__ import annotations

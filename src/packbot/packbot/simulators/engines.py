@@ -1,9 +1,10 @@
 """The arm in physics engines and in Gazebo: hulls and joint friction are those of the reference.
 
-DAMPING_RATIO is ours, measured on MuJoCo's contacts; a scenario's `engine_options` override it.
-GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro: test_packbot_gazebo compares the pairs
-that can touch. `joint_friction` is every simulator's, so change it for none alone. An engine's
-special need goes into `make_engine_simulator`, an obstacle's form in Gazebo into `_model`.
+DAMPING_RATIO is ours, measured on MuJoCo's contacts; `engine_options.mujoco.contact_damping` of a
+scenario overrides it. GROUND_MASK and MASK must fit the masks in urdf/gazebo.xacro:
+test_packbot_gazebo compares the pairs that can touch. `joint_friction` is every simulator's, so
+change it for none alone. An engine's special need goes into `make_engine_simulator`, an obstacle's
+form in Gazebo into `_model`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Signed distance field of a solid with sub-voxel resolution, and its smoothed gradient.
 
-All constants are ours and were measured against closed forms: smaller Gaussians show voxels, larger
-ones round off edges. Whoever changes SURFACE to NORMAL changes every path on voxels, and the
+All constants are ours, chosen by measurement against closed forms: smaller Gaussians show voxels,
+larger ones round off edges. Another value of any of them changes every path on voxels, and the
 accuracy that test_voxel_field and docs/voxel_rolling.md state. VOXEL is exact. STAGES counts calls
 of `done` in this file.
 
