@@ -1,9 +1,9 @@
 """Equations of the MonkeyBot, in the frame of one hand: motion, energy, flip and plastic impact.
 
-Nothing here is meant to be changed: the equations are the report's (3.1 to 3.3), and test_dynamics
-compares motion, mass matrix and energy with a Lagrangian derived apart. Another friction must
-change in `friction` here and for the engines (JointFriction in simulators/engines.py) alike.
-Numbers are in config/parameters.yaml.
+Nothing here is meant to be changed: the equations are the report's (3.1 to 3.3) without its errors
+(docs/monkeybot.md), and test_dynamics compares motion, mass matrix and energy with a Lagrangian
+derived apart. Another friction must change in `friction` here and for the engines (JointFriction in
+simulators/engines.py) alike. Numbers are in config/parameters.yaml.
 
 A state is u = (th1, th2, w1, w2, x, y, vx, vy): the angle of the first link from hanging straight
 down, the relative angle of the second, their rates, and the place and velocity of the first hand;

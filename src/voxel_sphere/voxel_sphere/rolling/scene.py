@@ -1,8 +1,8 @@
 """A terrain with the fields of its ground and walls, on which spheres roll.
 
 No numbers here: voxels come from terrain/, fields from rolling/field.py, the slope that makes a
-wall is STEEP of walls.py. Change this file to give spheres a third field beside ground and walls;
-`stages` must then count it, or progress bars end early.
+wall is STEEP of walls.py. A third field beside ground and walls is built in `build`; `stages` must
+then count it, or progress bars end early.
 """
 
 from __future__ import annotations
