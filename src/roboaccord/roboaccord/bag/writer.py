@@ -2,9 +2,8 @@
 
 TF_PERIOD, FLUSH_PERIOD, HELD and WAKE are ours; FLUSH_PERIOD is what a killed run loses, as the
 docstring of BagWriter states and test_bag takes from here. What else is recorded is a method like
-`on_event` with a topic of topics.py. Log times are simulated time, in order, and `finish` writes
-the hash last: readers take it for the mark of a complete run. Touch the writer only under
-`Spool._lock`.
+`on_event` with a topic of topics.py. Log times are simulated time, and `finish` writes the hash
+last: readers take it for the mark of a complete run. Touch the writer only under `Spool._lock`.
 """
 
 from __future__ import annotations

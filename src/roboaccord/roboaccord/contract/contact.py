@@ -3,8 +3,8 @@
 The force laws are fixed by the equations below, and their order of operations by the hashes of runs
 of the snake; test_friction of the snake checks them. CFM is DART's own number, TINY can be any
 number far below a slip speed squared. A new kind of fixture is a dataclass beside `HeightField`, a
-member of the union in `Contact.fixtures`, and a branch in each engine's contact.py. New fields of
-`Contact` need a default: scenarios of all robots make one.
+member of the union in `Contact.fixtures`, and a branch in each engine's contact.py and in
+engines/symmetries.py. New fields of `Contact` need a default: scenarios of all robots make one.
 
 The friction of a contact that slides with body-fixed velocity v = (v_along, v_across) under the
 load N follows from maximum dissipation on the ellipse (f_along / mu_along)^2 +

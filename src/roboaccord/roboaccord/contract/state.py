@@ -2,9 +2,9 @@
 
 A new field of RobotState, Command or Target is possible at the end and with a default; if bags are
 to keep it, it also needs a codec in `cdr` and a topic in bag/topics.py. STATE_ARRAYS and its order
-are fixed: they are the columns that a run's hash is made of. Units and frames are REP-103's and
-REP-105's. States and targets are read-only, arrays and switches too: what a controller writes into
-a state would be the truth in one transport and lost in another.
+are fixed: they are the columns that a run's hash is made of. Units are SI, frames those of REP-105.
+States and targets are read-only, arrays and switches too: what a controller writes into a state
+would be the truth in one transport and lost in another.
 """
 
 from __future__ import annotations

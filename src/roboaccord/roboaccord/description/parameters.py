@@ -3,8 +3,7 @@
 To add or change a parameter, edit `config/parameters.yaml` of the robot's package, not this file:
 each entry has `value`, `unit`, `source` and `uncertainty`. Sets of other values are further files
 of the same form. What follows from parameters is a property of the robot's own class; what values
-are refused is its `check`. Instances stay read-only and equal by value (test_parameters): setups
-are cached by them.
+are refused is its `check`. Instances stay read-only and equal by value (test_parameters).
 """
 
 from __future__ import annotations

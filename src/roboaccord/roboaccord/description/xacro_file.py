@@ -2,7 +2,8 @@
 
 MEMORY is ours. The rest is a border: FRAMES and OUTLIVING are what an expression must not reach,
 and may grow but not shrink (test_fence tries escapes by every mode); TRUST and TO_TRUST are the
-user's way to lift it. What changes of xacro's own functions are needed is in `expand_xacro` alone.
+user's way to lift it. Functions of xacro are replaced only in `expand_fenced` and `expand_trusted`,
+in a process that then ends.
 
 What a xacro file has between `${` and `}`, or in `$(eval )`, is Python, and xacro's own checks do
 not hold it. Files of installed packages are expanded here; a stranger's in a process of its own,

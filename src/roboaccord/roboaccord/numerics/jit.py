@@ -4,8 +4,7 @@ A kernel is a function with `@kernel` in any module; nothing here lists them. OP
 fastmath would give one run two hashes, and without error_model numpy a division by 0 would raise.
 Importing kernels must import no numba (test_start measures what commands import): the first call
 does. A kernel must be correct without numba as well, for a ROS machine that only resolves rosdep
-keys has none; test_interpreted runs them so. Other options are for one kernel alone, in a module of
-its own, as numerics/native.py does for C functions.
+keys has none; test_interpreted runs them so.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The names in CHANNELS stand in reports and their JSON. A new channel is a name there, and whoever
 loses energy by it calls `LossAccount.add`; crosscheck/energy.py sums all. The trapezoidal rule of
-`StepMeter` is of second order, which the bound of the energy level takes for given (test_energy has
-closed forms): another rule needs another bound. Measuring must change no bit of a motion.
+`StepMeter` is of second order, and ORDER of crosscheck/energy_check.py states so: change both or
+none (test_energy has closed forms). Measuring must change no bit of a motion.
 """
 
 from __future__ import annotations
