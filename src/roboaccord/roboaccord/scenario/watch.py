@@ -2,7 +2,7 @@
 
 TIMEOUT and START_TIMEOUT are defaults of ours that the option `--timeout` and functions override;
 POLL and AGAIN are free. SIGNAL must be one that is ignored by default. Time in which numba
-compiles, or the process was stopped, does not count: test_loop would fail on a busy machine.
+compiles, or the process was stopped, does not count, and must not (test_loop).
 
 A thread looks now and then whether a call goes on, and ends one that takes too long by an exception
 in the thread that made it: at once in the main thread, by a signal; in any other when Python code
