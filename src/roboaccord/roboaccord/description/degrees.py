@@ -2,7 +2,7 @@
 
 DEGREES, its order and the names `NAME_TX` and so on are MuJoCo's, so that joints of all engines can
 be compared by name; users see them in results. `plane` turns the axes of a planar joint as MuJoCo
-does, which test_degrees of roboaccord_files compares. Another kind of joint is an entry of DEGREES.
+does, which test_degrees compares. Another kind of joint is an entry of DEGREES.
 """
 
 from __future__ import annotations
