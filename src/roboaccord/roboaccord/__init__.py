@@ -1,8 +1,11 @@
 """One description, many simulators: the simulator-independent core of the workspace.
 
-The names that `__init__.pyi` lists are what a robot package, a user's controller or a notebook
-needs. Each is imported when it is asked for: a command that needs none of them starts in half the
-time.
+To add a name to `import roboaccord as ra`, add a line to `__init__.pyi` and the name to the tables
+of docs/new_robot.md: test_public_names compares the two. Nothing is imported here before it is
+asked for; test_public_names and test_start fail where a library is. Other packages add functions by
+the entry points `roboaccord.functions`, never by an import in this file. `FrontDoor` and the last
+line are needed as they are: the one keeps `ra.run` a function when the folder `run` is imported,
+the other gives results the printers of `cli` and `report`, which `contract` may not import.
 """
 
 from __future__ import annotations

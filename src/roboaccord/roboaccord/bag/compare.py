@@ -1,8 +1,11 @@
 """Comparison of recorded runs, signal by signal, at time stamps of both, or at all of either.
 
-It does not depend on which of two runs comes first.
+SAME_RUN and GAZEBO are default tolerances that docs and test_compare state; `--tolerance` overrides
+them. JUMP, FLAT, BEND and LEAST decide where a signal may be interpolated and are ours, tried by
+test_resample. A new signal is a line of `signals_of`; whether it is held, a rate or a turn follows
+from _HELD, _RATE and TURNS. The order of two bags must not matter.
 
-One is read at the times of the other: what is held, what moves, and what jumps.
+One run is read at the times of the other: what is held, what moves, and what jumps.
 """
 
 from __future__ import annotations

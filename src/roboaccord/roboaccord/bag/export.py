@@ -1,4 +1,10 @@
-"""Export of recorded runs to CSV, NumPy and MATLAB files."""
+"""Export of recorded runs to CSV, NumPy and MATLAB files.
+
+Names and order of columns and arrays are what scripts of users read: add at the end, with a unit
+(`_BASE_UNITS`, `_TURNING`, `_SLIDING`), and do not rename. Every digit is kept (test_compare). A
+further format is a function like `_write_npz` and an argument of `export`, and an ending in
+contract/files.py.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
 """Files at the border of the project: bounded where they are read, whole where they are written.
 
-What is read is a regular file of bounded size. What is written takes a name of its own first and is
-then renamed, so that a file is there whole or not at all, and only over a file of its own kind. No
-link that somebody else may have put in its place is followed.
+To let a command write a new kind of file, add its suffix and how it begins to `_KINDS`. LARGEST and
+LARGEST_TEXT are ours: raise them if somebody has larger files. What is fixed is that only a regular
+file is read, and that a file is written as a draft of a new name and then renamed, over nothing but
+a file of its kind and through no link: test_writers tries all of that, and finds each module that
+writes a file by other means than these.
 """
 
 from __future__ import annotations

@@ -1,4 +1,11 @@
-"""Modes of a command, and of the function that does the same: which options belong to which."""
+"""Modes of a command, and of the function that does the same: which options belong to which.
+
+A command gets modes where it is defined, by a `Modes` beside it; nothing here lists commands. To
+add an option to a mode, name it in that command's `takes`; what refines every robot is in ROBOTS.
+If the parameter of a function and the option have different names, add the pair to FLAGS.
+test_modes goes through all commands: an option that no mode names, or that another mode takes in
+silence, fails.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,12 @@
 """What installed packages add to the workspace, by entry points.
 
-A package beside the core adds by groups `roboaccord.GROUP`; nothing here knows one by name. What
-belongs to a robot or a command carries its name, `OWNER.NAME`:
+To add a command, controller, scenario or function from a package, change that package's setup.cfg,
+not this file, and list it in packages.yaml here (test_plugins compares the two; packages.yaml only
+serves to name the package of what is not installed). A new group is a name that some caller gives
+to `entries` and a line below. PREFIX and the forms below are fixed: packages of others use them.
+
+Each package adds by groups `roboaccord.GROUP`; nothing here knows one by name. What belongs to a
+robot or a command carries its name, `OWNER.NAME`:
 
     commands     NAME = module:function, a command of `accord`; ROBOT.NAME, of a robot's group;
                  COMMAND.MODE, ROBOT.COMMAND.MODE = module:object, an `AddedMode` of a command
@@ -14,9 +19,6 @@ belongs to a robot or a command carries its name, `OWNER.NAME`:
     twins        ENGINE = module:function, of an engine that is not simulated here, as it made a run
     displays     NAME = module:function, which makes a `cli.run.RunDisplay` of setup and speed, to
                  show a run by `accord run --view`; NAME.node, the node of launches by `view:=`
-
-`packages.yaml` beside this file lists what the repository's packages add. It is read for one
-purpose: to name the package of something that is not installed.
 """
 
 from __future__ import annotations

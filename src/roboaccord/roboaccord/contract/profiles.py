@@ -1,4 +1,9 @@
-"""Names of engines by profile. It imports nothing of ours: names of engines are needed at once."""
+"""Names of engines by profile: `mujoco`, `mujoco (expert)` and, in scenarios, `mujoco (default)`.
+
+EXPERT and DEFAULT are fixed: scenarios and the JSON of a check have them behind an engine's name,
+and test_profiles holds which one counts. Import nothing of ours here: the command line needs names
+of engines at once.
+"""
 
 from collections.abc import Mapping
 from typing import TypeVar

@@ -1,4 +1,11 @@
-"""Typed results: quantities with a unit and a meaning, and their JSON."""
+"""Typed results: quantities with a unit and a meaning, and their JSON.
+
+To give a result another figure, add an annotated field to its class, not here; a unit that recurs
+can get a name beside `Metres`, and a unit on screen an entry of SCALES. Fixed are the rules by
+which `to_json` makes the JSON of every command from fields (null for NaN and infinity; IF_ANY,
+LEFT_OUT, INLINE): users read it, and test_results checks them. `text`, `html` and `plot` come from
+contract/shown.py, because rooms above this one print and draw.
+"""
 
 from __future__ import annotations
 

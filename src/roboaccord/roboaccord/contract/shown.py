@@ -1,4 +1,10 @@
-"""What shows results: functions that stand above them, which the top sets."""
+"""Where results find the functions that print and draw them, set by `roboaccord` at import.
+
+`Display` is where `print(result)`, a notebook and `plot()` find their printers: __init__.py of the
+core sets all three, contract/results.py calls them. A further way to show results is a field here
+and a line there. Do not import a printer here: `contract` stands below `cli` and `report`
+(test_layout).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Print the URDF of a robot's file: python -m roboaccord.description FILE."""
+"""Print the URDF of a robot's file: python -m roboaccord.description FILE.
+
+For scripts and build files that want plain URDF without the command line of `accord`; the one
+argument and the output stay as they are. Whatever can be chosen about reading is in urdf_file.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Colours of a description: the same robot translucent, and red where something is off."""
+"""Colours of a description: the same robot translucent, and red where something is off.
+
+BLUE, RED, OPACITY, RED_OPACITY and SKIN are a matter of taste: change them freely, tests take them
+from here. Second robots of bags, RViz and films are made with them. SIZES are attributes of URDF; a
+further form of link needs its own there.
+"""
 
 from __future__ import annotations
 

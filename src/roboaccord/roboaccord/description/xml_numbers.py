@@ -1,4 +1,9 @@
-"""Numbers in the attributes of a description's elements: read, written and changed."""
+"""Numbers in the attributes of a description's elements: read, written and changed.
+
+`write_numbers` keeps all digits, because engines, symmetries and twins are compared to round-off:
+do not format shorter here. Defaults of attributes (`0 0 0`, or `0 0 1` of an axis) are the
+caller's to give, as URDF states them. Reading with a refusal is in solids.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,11 @@
 """What a reader makes of a URDF: links, joints, and the dynamics that follow from them.
 
+A new reader derives from `Reading` and `Mechanism` in its engine's package, and is named by
+`reader` of its `EngineSpec`; nothing here lists them. A new property is an abstract method of
+`Mechanism` for all engines to write. GRAVITY and STATES, and the order of draws in `draw_question`,
+are part of published figures of parity: leave them. test_parity, test_degrees and test_free_motion
+hold the rest.
+
 Of joints with several degrees of freedom an engine's own coordinates x are functions of ours q
 (`description.degrees`), so that with rates x' = T q' accelerations are x'' = T q'' + c, and efforts
 f = T' f_x.

@@ -1,5 +1,11 @@
 """An engine in a world that is turned, mirrored, shifted, or described in another order.
 
+A new move is an entry of MOVES, by the fields of `Move`; its name stands in results. The numbers of
+the shift are ours: any that are not round in binary, so that rounding differs. A new kind of force
+law or fixture must move in `move_law` or `_move_fixture`, and a new field of EngineModel in
+`move_model`: what stays behind condemns sound engines. test_invariance moves the description and
+compares sound engines.
+
 Everything that a model has in the world goes along: what stands still, force laws and hinges. A
 mirror reflects y. There a link's frame is the mirror image of what it was, so that all its vectors
 have another sign of y, and those of rotations (angular velocity, torque) of x and z. The axis of a

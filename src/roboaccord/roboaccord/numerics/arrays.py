@@ -1,4 +1,8 @@
-"""The type of arrays."""
+"""The type of arrays of float64, which all modules annotate with.
+
+Nothing to change: contract/state.py gives `Array` on to robots and users. Arrays of other numbers
+are annotated where they are used, as `Index` in contract/contact.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Newton's method for small systems, square or not, with bounded least-squares steps."""
+"""Newton's method for small systems, square or not, with bounded least-squares steps.
+
+Nothing here is to be tuned: `longest`, `steps` and the steps of differences are arguments that the
+searches for gaits of the MonkeyBot choose. Steps are not damped, and there is no test of
+convergence, on purpose: callers look at each iterate. test_numerics checks quadratic convergence.
+"""
 
 from __future__ import annotations
 

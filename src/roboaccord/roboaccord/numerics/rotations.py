@@ -1,4 +1,9 @@
-"""Rotations as matrices and as quaternions x y z w, and the cross product as a kernel."""
+"""Rotations as matrices and as quaternions x y z w, and the cross product as a kernel.
+
+Conventions are fixed: x y z w as ROS has it, fixed-axis roll, pitch, yaw as URDF has it, radians,
+matrices that turn column vectors. So is the order of operations: hashes of runs depend on it. Some
+50 modules call these functions; a further conversion is a function here, and no copy elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """Runge-Kutta methods: the classical one of order 4, and Dormand and Prince's 5(4).
 
-The latter has error control and dense output: coefficients, and a step.
-
-Kernels take `fill_stage` and `step_error`; `take_step` takes any function.
-
-Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, II.4 to II.6.
+The latter has error control and dense output. All coefficients A, B, E and D are of Hairer,
+Norsett, Wanner, Solving Ordinary Differential Equations I, II.4 to II.6; test_numerics checks their
+sums and the orders of the methods. SAFETY, SHRINK and GROW, which choose the next step size, are
+ours: other values cost time, keep every tolerance, and change the hashes of reference runs.
+`fill_stage` and `step_error` are for kernels, `take_step` for any function; both must stay the same
+formula.
 """
 
 from __future__ import annotations

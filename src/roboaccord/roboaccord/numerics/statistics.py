@@ -1,4 +1,9 @@
-"""Statistics of many runs: mean, deviation, confidence intervals, tests of two samples."""
+"""Statistics of many runs: mean, deviation, confidence intervals, tests of two samples.
+
+CONFIDENCE and RESAMPLES are ours, but words say "95 %", and the seed 0 of the bootstrap makes a
+sweep report the same figures each time: leave it. The fields of Statistics are keys of the JSON of
+`accord sweep`; add, do not rename. Formulas are Student's, Efron's and Fisher's (test_sweep).
+"""
 
 from __future__ import annotations
 

@@ -1,1 +1,5 @@
-"""Robots that are a URDF or xacro file and have no package."""
+"""Robots that are a URDF or xacro file and have no package: file.py, and controllers.py for them.
+
+A robot with a package is not added here but as a package of its own (docs/new_robot.md). Another
+kind of file is an entry point of the group `roboaccord.robot_files`, by its ending.
+"""

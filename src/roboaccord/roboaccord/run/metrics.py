@@ -1,4 +1,10 @@
-"""The motion of a run as it goes: kept, or hashed and measured in constant memory."""
+"""The motion of a run as it goes: kept, or hashed and measured in constant memory.
+
+A figure of one robot is made in its `metrics` or `tally`, and gets its unit here in `_BY_UNIT`; one
+that every robot has goes into `GeneralFigures`. Names of figures are keys of JSON, of `--figure`
+and of scenarios: add, do not rename. BLOCK is free, for hash and figures do not depend on it
+(test_motion: parts make the whole).
+"""
 
 from __future__ import annotations
 

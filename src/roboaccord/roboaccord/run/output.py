@@ -1,4 +1,10 @@
-"""Output folders, and files of text and tables."""
+"""Output folders, and files of text and tables.
+
+Another table or text is written by a call of these functions, not by a function more: only
+`writing` of contract/files.py opens a file to write (test_writers). `write_columns` keeps all
+digits, and NaN is empty; commands and pages rely on both. `fresh` chooses folder names such as
+`runs/x_2`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""A pinhole camera, and the one that sees a robot at the start of its scenario."""
+"""A pinhole camera, and the one that sees a robot at the start of its scenario.
+
+PART, AZIMUTH, ELEVATION, STEEP, ASIDE and ABOVE choose the first view: change them freely, films,
+the browser view and Gazebo's window then all begin with it (test_shared). The angles are about the
+axes of the world. CENTRINGS and HALVINGS are iterations, enough for a pixel. `project` is plain
+pinhole geometry, with nothing to choose.
+"""
 
 from __future__ import annotations
 

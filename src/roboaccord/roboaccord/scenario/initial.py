@@ -1,4 +1,10 @@
-"""Initial state of a scenario, before its robot completes it, and its faults checked."""
+"""Initial state of a scenario, before its robot completes it, and its faults checked.
+
+Keys of the initial state are fields of `Initial` in scenario.py; what each becomes in a state is
+written here. What is particular to one robot goes into its `Robot.initial`. Joints are in the order
+of the setup, angles of the base in URDF's (test_scenario). What a fault may be is in
+contract/fault.py; that it is of a hinge and within its limits is checked here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The keys of a scenario with type, unit, default, value and meaning, as `--set` takes them."""
+"""The keys of a scenario with type, unit, default, value and meaning, as `--set` takes them.
+
+No key is written here: names and types come from the models of scenario.py and from arguments of
+controllers, laws and terrains, meanings from their docstrings (`Args:`). To describe a key better,
+edit those. A section whose keys depend on a choice is an entry of `_SPECIAL`; a type that prints
+badly one of `_WRITTEN`. test_scenario_keys checks that no key is left out and each reads back.
+"""
 
 from __future__ import annotations
 

@@ -1,8 +1,13 @@
 """Inelastic stops of joints in a reference: impacts where they occur, and joints that stay at them.
 
+MOST, EXACT and NEAR are ours: a limit of impacts, and two bounds of round-off. The law of impact is
+Moreau's with a restitution of 0; another restitution would be another reference. What test_stops
+holds: a closed form, that no push can change what an impact leaves, and the order over impacts.
+
 A joint comes to a stop within a physics step, at a time that is found; there an impulse takes its
 rate, and that of joints which the impulse would drive into their own stops (Moreau's law with a
 restitution of 0). It is held there exactly in each step at whose start the stop has to push.
+
 Between impacts the scheme keeps its order; a joint that is to leave its stop within a step does so
 at the next one's start.
 """

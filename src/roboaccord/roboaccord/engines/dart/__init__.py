@@ -1,4 +1,9 @@
-"""DART behind the Simulator interface."""
+"""DART behind the Simulator interface: its `EngineSpec`.
+
+`lacks`, `expert` and `scheme` are facts of DART, not wishes: a line of `lacks` goes when
+simulator.py can do it, `expert` is held by test_expert, `scheme` by the twin (test_scheme).
+Settings of a user are in settings.py. Import nothing of dartpy here: every command reads this file.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """DART's contact: colliding pairs, collision detector, contact points and impulses.
 
+HULL_SCALE and LEVER are ours; the first is what benchmarks/hulls.py found, so run that before and
+after a change. A new fixture is a branch of `stand_still`. What a user may choose is in
+settings.py. test_hulls_in_engines holds normals, weights and rebound against closed forms.
+
 Balls, boxes and any meshes are ODE's. It takes a mesh as triangles, and where two meshes touch it
 gives the normals of the neighbouring faces beside the right one: a casing that slides over a tube
 without friction stops. So hulls are Bullet's, which takes them as what they are, by GJK and EPA.

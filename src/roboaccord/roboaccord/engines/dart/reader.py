@@ -1,4 +1,9 @@
-"""DART's reading of a URDF, by its own loader."""
+"""DART's reading of a URDF, by its own loader, for `accord parity`.
+
+It shows what DART makes of a file by itself: correct nothing here, or parity would compare our
+reading. The one choice is `settings`: `accord` gives a link without an inertial no mass, as
+model.py does. KINDS translates DART's shapes into URDF's words; a new shape is an entry.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""MJCF as a URDF, by what MuJoCo's compiler makes of it."""
+"""MJCF as a URDF, by what MuJoCo's compiler makes of it.
+
+An element that URDF can express is added in `_Conversion`; one that it cannot is either refused by
+name in `_refused`, where the motion would be another, or a line in `_left_out`. test_formats
+compares random trees with MuJoCo's own motion, so nothing may be rounded. MOST, names in a line, is
+free; GRAVITY is what acts here; a file with another one gets a note.
+"""
 
 from __future__ import annotations
 

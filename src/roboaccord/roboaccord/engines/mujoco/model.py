@@ -1,4 +1,10 @@
-"""MuJoCo's model of a description: links, ball, and collision pairs."""
+"""MuJoCo's model of a description: links, ball, and collision pairs.
+
+Every link is kept and nothing collides but the pairs of a contact: keep both, levels compare links
+one by one. PLAIN and the order of quaternions (w first) are MuJoCo's. `MujocoMechanism` answers for
+simulator.py and reader.py, in our units and order; a new property goes first into `Mechanism` of
+engines/reading.py.
+"""
 
 from __future__ import annotations
 
