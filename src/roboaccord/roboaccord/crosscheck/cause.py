@@ -1,5 +1,10 @@
 """The reference beside a run, up to its horizon, and the cause of a run that is outside.
 
+The numbers at the top are ours. HORIZON and runs.NUDGE are stated in docs/ros.md; LEVELS is in how
+many steps RViz fades. RECENT and PATIENCE limit how long a cause is looked for, JUDGED_EVERY how
+soon it is noticed. Which cause is named is decided by the regression (regression.py), not here.
+`compare_twin` is called in another process: plain arguments only.
+
 Two copies of the reference go from states that differ by `NUDGE`. Where they have parted by
 `HORIZON`, nothing of the motion follows from its start any more [Lighthill 1986, "The recently
 recognized failure of predictability in Newtonian dynamics"]: both are then set anew to the state of

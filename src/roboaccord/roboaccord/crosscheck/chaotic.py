@@ -1,5 +1,10 @@
 """Level 3 of a chaotic motion: statistics over seeds; and the growth of round-off in any motion.
 
+The figure, the seeds and the allowance are the scenario's (`crosscheck.statistics`). HORIZON is
+stated in docs/validation.md, and test_noise compares floor, rate and horizon with an exponential
+and with known Lyapunov rates. KNOWN decides when too few seeds leave it open; PROBED and PROBE are
+ours, for `linearise_loop`. The fields of `Noise` and `StatisticsCheck` are keys of `--json`.
+
 Every simulator runs the scenario again from the same start, from a start of which one value has its
 last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of
 any link between two runs so far, the floor is d(T) of the first two at the end T, the horizon the

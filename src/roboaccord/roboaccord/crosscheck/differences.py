@@ -1,4 +1,10 @@
-"""Differences of a model from what it should be, in an engine and in a reader of files alike."""
+"""Differences of a model from what it should be, in an engine and in a reader of files alike.
+
+Any quantity may be compared by `compare_value`; what may be compared by which words is here, how
+much is allowed is the caller's. The texts of `Difference` and `Name` are for people and free. Keys
+of `Difference.to_json` are read by scripts. UNLIMITED lies below the 1e16 that SDFormat writes for
+no limit.
+"""
 
 from __future__ import annotations
 

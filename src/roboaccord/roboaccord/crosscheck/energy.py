@@ -1,5 +1,10 @@
 """Energy balance of a run: work, kinetic and potential energy, losses, and the residual.
 
+Nothing here is tuned: the balance is the definition of `rest`, and tests (test_energy) hold each
+item against closed forms of bars, boxes and swings. A loss is a channel of
+`simulators.losses.CHANNELS`, with a field of that name here and a colour in report/energy.py.
+SAMPLES only thins what is plotted; the integrals take every control tick.
+
     work = change of kinetic + potential + friction + damping + stops + impacts + rest
 
 Work, kinetic and potential energy follow from the recorded motion and the description alone. What

@@ -1,5 +1,10 @@
 """Level `energy`: the rest of an engine's energy book, which must vanish with the physics step.
 
+SAMPLED and FEW cost time. EPSILON and SLOW say what round-off of a book is: raised, they hide
+losses. ORDER belongs to the trapezoidal rule of energy.py and changes with it alone. The safety of
+the bound is that of extrapolation.py, of the twin that of scheme.py. A sentence of `judge_energy`
+may be reworded; its place in the run is in `where`.
+
 The rest over some control periods is what the book of the recorded run has. From the state in which
 they begin the engine goes through them again, at its physics step, a half and a quarter of it: what
 that changes is time stepping, and what it does not is energy from nowhere, or energy that nobody

@@ -1,5 +1,10 @@
 """Ticks with an event or a joint at its stop, in which no twin steps: do their errors vanish?
 
+`SAFETY` is that of extrapolation.py. SAMPLED, HALVED and RESOLVED are ours: more ticks and finer
+steps cost time, a larger RESOLVED takes in ticks that the reference hardly knows. `verdict` reads
+`excess` against 1, and wants FEWEST ticks. Not to be changed: all simulators start from the
+recorded state, or the comparison is one of chaos.
+
 From the recorded state in which such a tick begins the engine goes through it at its physics step
 and at smaller and smaller ones, and so does the reference at a smaller one still. Over a single
 tick from one state nothing is chaotic; a stop is met within a step, so that errors fall with the

@@ -1,5 +1,11 @@
 """Level 1: properties of an engine's model by the description, accelerations by the reference.
 
+What is compared of a joint is its axis, its limits and the fields named in OF_JOINTS; another field
+is added to `JointProperties` of the engines and named there. ROUND_OFF is what a sound engine needs
+and no tolerance: those of masses and accelerations are the scenario's. `draw_states` draws in a
+fixed order from the seed, and the scheme level and the conformance suites draw by it: another order
+gives other figures.
+
 Accelerations are compared at random states, without time stepping.
 """
 

@@ -1,4 +1,11 @@
-"""Names of an engine's deviations, by its twin or by the reference, and their resolution."""
+"""Names of an engine's deviations, by its twin or by the reference, and their resolution.
+
+`name_engine` asks the twin in the run, then in random states, then the reference: the first that
+knows is believed. How sure a name must be is set in regression.py, what may be off in
+hypotheses.py. SAMPLES is ours, and costs time. `parameters_of` finds by itself which numbers of a
+robot level 1 does not show; a new parameter needs no entry. test_naming and test_scheme hold names
+and resolutions.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Level 2: put the reference in every recorded state, and predict the next sample.
 
+The orders and the bound on the remainder are those of extrapolation.py, the tolerances are the
+scenario's. FEWEST, SAMPLED and ROUND_OFF are ours: from how many ticks a mean is judged, at how
+many the reference's own error is measured, and what of a rate is round-off. The fields of
+`OneStepCheck` are in summary.json. The columns of `Predictions` and `name_rate` must agree.
+
 Of a chaotic motion two runs part, so errors at two physics steps are not of the same states. The
 engine therefore starts again from the recorded states at each step, where nothing happens. Ticks
 with an event, or with a joint at its stop are left out: there the engine's own law acts, and

@@ -1,6 +1,11 @@
 """One run, from its bag or while it runs: every control period against the reference's.
 
-Those of a bag are compared with the engine's twin, too (scheme.py).
+The estimate of what time stepping explains is theory (below); COARSE, SAFETY and FINER, beside it,
+are ours. MOST_LATE is the default of the parameter max_delay of gz_adapter. `check_bag` and the
+live node share `StepCheck`, so both change together. `RecordedReport.to_json` has the keys of
+`--json`. test_recorded (snake) holds verdicts of sound and of wrong runs.
+
+Control periods of a bag are compared with the twin of the engine, too (scheme.py).
 
 One run has one physics step, so no order of convergence shows what time stepping explains. Instead
 it follows from the reference, in the very states of the run. With accelerations a before and b

@@ -1,5 +1,10 @@
 """One regressor: residuals of single ticks, regressed on hypotheses by joint and link.
 
+LEFT, LEFT_BY_TWO, BETTER and ALIKE decide which cause is named, and when several are called
+indistinguishable: test_naming and test_scheme plant errors and want their names, test_round_off
+wants the same names from every CPU's kernels, so ranks go by `by_left`. MOST, TRIED, FIRST and
+ROUNDS limit work. What is tried comes from `Predictor.hypotheses` and `mixes`.
+
 A hypothesis is tried by predicting the ticks with it in force: what it leaves of the squared
 residuals is the confidence in it, held against what the next best leaves. Where no one error
 explains them, two are tried.

@@ -1,4 +1,9 @@
-"""Report of a cross-check: what was measured, what was found, and under which conditions."""
+"""Report of a cross-check: what was measured, what was found, and under which conditions.
+
+Each figure of a check is a field of `Report`, filled in `report_of`. summary.json has the fields by
+their names; `to_json` has the fewer keys of `--json`. Scripts read both, so keys stay, and new ones
+may be added. Pages and tables read the fields in report/figures.py and report/tables.py.
+"""
 
 from __future__ import annotations
 

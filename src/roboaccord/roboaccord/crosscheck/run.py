@@ -1,4 +1,10 @@
-"""Run a whole cross-check: the runs, what they measure, how that is judged, the report."""
+"""Run a whole cross-check: the runs, what they measure, how that is judged, the report.
+
+`measure` calls each level with what it needs, `judge_all` has it judged. A level that follows from
+the motion belongs in OF_MOTION, too: where the reference diverges, none of these is judged. MORE is
+how many halvings of the step are added where steps were too large; each doubles the time. The names
+of the bags, ENGINE_bag, are documented for users.
+"""
 
 from __future__ import annotations
 

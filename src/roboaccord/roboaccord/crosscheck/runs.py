@@ -1,4 +1,10 @@
-"""The runs of a cross-check, and level `repeat`: equal runs are to be equal bit for bit."""
+"""The runs of a cross-check, and level `repeat`: equal runs are to be equal bit for bit.
+
+`Job` is the key of a run, and NOISE has the names of its flags: rename both together. NUDGE is free
+between round-off and what is no longer linear, but docs/validation.md states 1e-9, and
+crosscheck/cause.py divides by it. `run_job` goes to other processes, so it takes plain data.
+`repeat` allows nothing: equal is equal in every bit.
+"""
 
 from __future__ import annotations
 

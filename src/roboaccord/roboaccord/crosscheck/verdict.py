@@ -1,4 +1,10 @@
-"""Judgement of each level: within, outside or not judged, with the reason."""
+"""Judgement of each level: within, outside or not judged, with the reason.
+
+The words of the constants are for people and may be rewritten. BLIND, SLOW and FEWEST are ours and
+decide what is not judged. What a level may be off by is not here: that is `Tolerances` of the
+scenario. A level with a check in `EngineChecks` is judged by its own module, and `judge` puts the
+findings in order; test_outcomes holds each outcome.
+"""
 
 from __future__ import annotations
 

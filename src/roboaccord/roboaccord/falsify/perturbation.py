@@ -1,4 +1,10 @@
-"""Deliberate errors of an engine's model, by which the cross-check is itself checked."""
+"""Deliberate errors of an engine's model, by which the cross-check is itself checked.
+
+A new kind is an entry in KINDS, with unit, bounds and the value that changes nothing, and what it
+does in wrapped.py (TEXT for the description, MODEL for the model, OUTSIDE for signals).
+test_perturbations runs each entry at its neutral value. The form ENGINE:KIND[:WHERE]=VALUE and the
+names of kinds are typed by users, and stay.
+"""
 
 from __future__ import annotations
 
