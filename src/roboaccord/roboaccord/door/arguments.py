@@ -1,4 +1,9 @@
-"""What functions of the front door take: robots, scenarios with settings, recorded runs."""
+"""What functions of the front door take: robots, scenarios with settings, recorded runs.
+
+A further way to name a robot is a case of `subject_mode` and of `setup_of`; a refinement of any
+robot is a field of `Options`, with its place in `Modes` (contract/modes.py). The type names are in
+the signatures that users read. `tell` goes to the logger `roboaccord`, never to stdout.
+"""
 
 from __future__ import annotations
 

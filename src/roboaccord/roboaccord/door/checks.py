@@ -1,4 +1,10 @@
-"""Verdicts: engines against the reference, and against a robot's file."""
+"""Verdicts: engines against the reference, and against a robot's file.
+
+Arguments, defaults and the types of results are what users' scripts and docs/python.md hold, and so
+they stay; `_modes` and CROSSCHECK say which arguments go with which subject, as for the command.
+Logs in tables (TABLES) are only recognised here: a package adds their check as the command
+`crosscheck.LOG`. How levels judge is in crosscheck/.
+"""
 
 from __future__ import annotations
 

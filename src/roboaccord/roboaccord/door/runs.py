@@ -1,4 +1,10 @@
-"""Runs: one, recorded, read again, compared; and many from different seeds."""
+"""Runs: one, recorded, read again, compared; and many from different seeds.
+
+Signatures are public (docs/python.md): add keyword arguments with defaults, and keep the others.
+RUN and the other `Modes` say which arguments go with which subject; the command of the same name
+takes them from here. A transport is an entry point of `roboaccord.runners`, and an engine one of
+`roboaccord.engines`: neither needs a change here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Checks beyond sdformat's: elements, systems, included models, topics and the bridge.
 
+A system of Gazebo that is not known yet, a part of the window or a type of the bridge is an entry
+in systems.yaml, and needs no code. IN_EVERY_WORLD, IN_EVERY_ROBOT and FOR_JOINTS are what the
+launches rely on. A new rule is a line in one of the generators `_check_...`, with a broken file in
+test/test_worlds.py, where every world that ships must pass.
+
 What is known of the systems of Gazebo Harmonic (gz-sim 8) and of their topics is from the headers
 of the systems and from ros_gz_bridge's table of types. Gazebo takes an unknown parameter in
 silence, and so does the bridge.

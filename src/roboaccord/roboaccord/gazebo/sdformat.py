@@ -1,4 +1,10 @@
-"""SDFormat's reading of a URDF: the SDF that its tool prints, read back into a tree."""
+"""SDFormat's reading of a URDF: the SDF that its tool prints, read back into a tree.
+
+Nothing of SDFormat's reading may be repaired here: the tree must be what Gazebo would simulate,
+with its rounding (`rounds`), and files are judged by it. Another element of SDF is read in `_link`
+or `_joint`. TIMEOUT ends a tool that hangs, and is no measure of speed. The engine `sdformat` is
+registered by spec.py.
+"""
 
 from __future__ import annotations
 

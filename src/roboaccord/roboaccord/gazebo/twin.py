@@ -1,4 +1,10 @@
-"""What the twin of a robot in Gazebo needs: DART's scheme, and what a level base stands on."""
+"""What the twin of a robot in Gazebo needs: DART's scheme, and what a level base stands on.
+
+CUT is DART's (`math::logMap`) and may not change; SEEN is ours, the turn from which its error is
+more than round-off. What Gazebo has otherwise than DART is stated in `_scheme` and `by_contacts`; a
+version of Gazebo that differs is added there, and test_gazebo_twin compares with runs of a server.
+`recorded_twin` is the entry point `gz` of `roboaccord.twins`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by."""
+"""Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by.
+
+PANELS and their places are free, but each name must be a plugin of Gazebo's window (systems.yaml);
+LEFT_OUT are parts that a plain scene needs without a panel. HALF is Gazebo's own field of view,
+CAMERA and ANCHOR are read back by roboaccord_ros, which moves the camera. After a change run `make
+shared`, for worlds/ holds the result, and test_shared compares.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""What figures are made of: curves with few points, axes, and colours."""
+"""What figures are made of: curves with few points, axes, and colours.
+
+COLOURS, DEFAULTS and SPARE belong to engines, in every figure and table alike; an engine that joins
+the defaults needs a colour in DEFAULTS. The other colours, DASHES and POINTS may be chosen freely,
+but studies and robot packages draw with them, and pages grow with POINTS. `thin_peaks` must keep
+the largest value of each stretch (test_thinning_keeps_the_peak).
+"""
 
 from __future__ import annotations
 

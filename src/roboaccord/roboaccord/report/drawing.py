@@ -1,5 +1,10 @@
 """Static figures: matplotlib in one style, the same bytes each time.
 
+STYLE, SIZE, EDGE and PLACES set the look of every static figure of the workspace; those in
+docs/images are drawn anew after a change. Two entries of STYLE are fixed: `svg.hashsalt` and
+`svg.fonttype`, without which the same figure has not the same bytes (test_drawing). Tests look at
+every word: none may hide another or leave the frame.
+
 Matplotlib is imported where a figure is drawn, so that other commands do not wait for it.
 """
 

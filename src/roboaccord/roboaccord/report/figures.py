@@ -1,5 +1,10 @@
 """The page of a cross-check, which needs no other file, and its figures, as plain Plotly data.
 
+A figure is a function that returns Plotly's `data` and `layout`, and an entry in `figures_of`,
+whose key is the id of its place in template.html and its name for `Report.plot`. EVENTS_SHOWN
+limits the table of events. What the curves show is measured elsewhere and only thinned here;
+`signals_of` is read by the page's script, key by key.
+
 Colours of text and grid are the page's.
 """
 

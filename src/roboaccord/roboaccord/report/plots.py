@@ -1,4 +1,10 @@
-"""Self-contained pages of plots, pictures and tables."""
+"""Self-contained pages of plots, pictures and tables.
+
+Robot packages and studies call `render_plots` with `Plot` or `Still`; their fields are read by
+plots.html. The head of a column is put beside each cell by `_with_heads`, which reads the HTML of
+the templates, so that tables keep the form that TABLE, ROW, HEAD and CELL match. A page may name no
+other file (test_loads_nothing_from_anywhere), and escapes what it is given.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Static figures of results: the signals of runs, and what the pages have, without a browser."""
+"""Static figures of results: the signals of runs, and what the pages have, without a browser.
+
+A result that is to be drawn is a case of `_overlay` or `_drawing`; one of a package beside brings
+the entry point `plot.CLASS` of `roboaccord.functions` instead. The figures are those of the pages,
+drawn once more: a curve or axis of Plotly that `_page_figure` does not know is left out. STYLES and
+ROW are looks.
+"""
 
 from __future__ import annotations
 

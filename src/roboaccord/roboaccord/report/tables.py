@@ -1,5 +1,10 @@
 """The tables of a report: what was measured, what is allowed, and whether it is within.
 
+A table is an entry in `tables_of` and a function that returns its cells. The titles are fixed:
+template.html explains each by its title, so change both. The numbers of decimals are free; the
+figures themselves with all digits are in summary.json. LISTED is how many differences of a model
+are named. `statistics_cells` and `number` serve the terminal, too (cli/levels.py).
+
 How to read each is in the page, template.html, by its title.
 """
 

@@ -1,4 +1,9 @@
-"""What packages of robots and engines test themselves with; needs pytest."""
+"""What packages of robots and engines test themselves with; needs pytest.
+
+Robot packages and engine packages inherit the two classes, so their names and attributes stay. A
+module of tests added here is named in `register_assert_rewrite` before it is imported, or its
+assertions fail without values.
+"""
 
 import pytest
 
