@@ -1,4 +1,10 @@
-"""Package the ROS 2 nodes, for colcon (ament_python) and for pip alike."""
+"""Package the ROS 2 nodes, for colcon (ament_python) and for pip alike.
+
+Dependencies, entry points and versions are in setup.cfg; here is what is installed beside the
+modules. A folder of shared files is added to FOLDERS or MODELS; its source is at the top of the
+workspace, and a link to it here. `python_requires` must be text in this file, for colcon reads no
+other.
+"""
 
 from glob import glob
 from pathlib import Path

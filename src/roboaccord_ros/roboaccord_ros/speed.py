@@ -1,5 +1,10 @@
 """Real-time factors of the last runs in Gazebo on this machine, in the user's cache folder.
 
+Nodes in Gazebo write a factor at the end of a run; plan/request.py refuses to let a person drive
+below its SLOW. The keys of the file are made in `_key` (robot, scenario, shapes, mode); what else
+changes the speed of a run belongs there. An older or damaged file counts as none (NO_CACHE), so
+that its form may change at any time.
+
 A run at a pace has at most that factor: then it shows by how much the machine falls short.
 """
 

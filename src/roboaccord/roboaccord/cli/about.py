@@ -1,4 +1,10 @@
-"""`accord list`, `scenario`, `doctor`, `new-robot`: what is available, and a template."""
+"""`accord list`, `scenario`, `doctor`, `new-robot`: what is available, and a template.
+
+OPTIONAL and PROGRAMS are what `accord doctor` looks for beside extras and engines, with the line on
+how to get it: add what a new command needs. The package of `accord new-robot` is made of
+templates/robot/*.jinja; a file added there is written by itself, and test_new_robot runs, checks
+and tests the result. The names that `check_name` refuses are ROS's [REP-144].
+"""
 
 from __future__ import annotations
 

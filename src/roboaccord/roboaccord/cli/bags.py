@@ -1,4 +1,10 @@
-"""Commands on recorded runs: compare, plot, export, recover."""
+"""Commands on recorded runs: compare, plot, export, recover.
+
+Options, their help and the layout of tables are changed here; comparing, signals and files are in
+report/comparison.py, report/signals.py and bag/. COLUMNS keeps a table within 80 columns, which
+test_desk checks with the words that come first. The keys of `--json` are those of the classes that
+the functions return, and none is made here.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """`accord check`: static checks of worlds, models and bridges for Gazebo.
 
+What is wrong is decided in gazebo/check.py and gazebo/tool.py; this shows it. MISSING are the notes
+on checkers that are not there: without them a check is weaker, not failed. The keys of
+`Check.to_json` (`files`, `missing`, `findings`, `verdict`) are read by scripts. `is_robot` and
+`shown_of` serve the package that adds the mode for robot files.
+
 Checks of a robot's file are a mode that a package adds.
 """
 

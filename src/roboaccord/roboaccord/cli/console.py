@@ -1,4 +1,10 @@
-"""Console output: results on stdout, everything else on stderr."""
+"""Console output: results on stdout, everything else on stderr.
+
+The two streams are fixed: `out` for results, `log` for everything else, with which scripts can tell
+them apart; `--json` leaves stdout to JSON and silences `note`, not `warn`. Escape sequences in text
+of others must not reach a terminal (`Screen`; test_control_characters). Widths, headings and bars
+are a matter of taste, within 80 columns.
+"""
 
 from __future__ import annotations
 

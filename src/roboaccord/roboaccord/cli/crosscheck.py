@@ -1,4 +1,10 @@
-"""`accord crosscheck`: engines against the reference, or against motions known exactly."""
+"""`accord crosscheck`: engines against the reference, or against motions known exactly.
+
+Options and their help are here; which of them goes with a robot, a file, a bag or a log is in
+`CROSSCHECK` (door/checks.py), and a new option needs its word there. What is shown is in levels.py,
+the page in report/. `Profile` has the names of engine settings that users type. SHOWN limits how
+many findings of rules a terminal shows.
+"""
 
 from __future__ import annotations
 

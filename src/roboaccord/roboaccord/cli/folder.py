@@ -1,4 +1,10 @@
-"""Folders of results: each names the command that wrote it, so that no other writes into it."""
+"""Folders of results: each names the command that wrote it, so that no other writes into it.
+
+MARKER and its keys are on users' disks: folders that earlier versions wrote must be read. What
+`--force` may delete is what a marker of this user lists, and nothing else: a change there is one of
+security, and test_writers tries links, foreign markers and files in between. Which commands share
+this is up to them, by `results`.
+"""
 
 from __future__ import annotations
 

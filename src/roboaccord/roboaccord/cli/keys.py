@@ -1,4 +1,10 @@
-"""Driving by keys: the key map of `config/teleop/keyboard.yaml`, the terminal, and its targets."""
+"""Driving by keys: the key map of `config/teleop/keyboard.yaml`, the terminal, and its targets.
+
+Keys, velocities, robots and the time of silence are in config/teleop/keyboard.yaml, and need no
+change here. A new sort of key in it is a type in `Asked` and a case of `_action`. FIXED, ARROWS and
+FACTOR are keys of every robot: `stop` and `end` must stay reachable. MEANINGS are the words shown
+for axes. test_teleop drives every robot, by a pipe and a terminal.
+"""
 
 from __future__ import annotations
 

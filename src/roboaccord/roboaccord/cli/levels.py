@@ -1,4 +1,10 @@
-"""What `accord crosscheck` shows: distances or statistics, the outcome of each level, and why."""
+"""What `accord crosscheck` shows: distances or statistics, the outcome of each level, and why.
+
+VERDICTS and OUTCOMES are words and colours for a terminal; every verdict and outcome needs an
+entry. DISTANCES names fields of `Distance` by which the columns are chosen: unit, heading and
+decimals come from the types of crosscheck/, and are changed there. FINEST keeps the table within 80
+columns. No level is judged here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Results of the front door as commands print them: as text, and in HTML for notebooks."""
+"""Results of the front door as commands print them: as text, and in HTML for notebooks.
+
+A result that is to be printed needs an entry in PRINTERS, or a case of `shown_of`; a package beside
+brings `show.CLASS` in `roboaccord.functions`. The text is that of the command, so its words are
+changed there. WIDTH and FORM are looks. test_door compares with what the command prints.
+"""
 
 from __future__ import annotations
 

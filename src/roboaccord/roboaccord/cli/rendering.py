@@ -1,4 +1,10 @@
-"""Results whose fields carry unit and meaning, as lines and tables."""
+"""Results whose fields carry unit and meaning, as lines and tables.
+
+No result is known here: unit, heading, format and meaning of a figure are in the `Quantity` of its
+field, and are changed there. What may be changed is the layout that all results share: dashes
+(NONE), the form of lines and tables, NARROW. test_results holds what is shown of a small result;
+every table must fit 80 columns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""`accord run`: one scenario, one engine, one transport, one bag."""
+"""`accord run`: one scenario, one engine, one transport, one bag.
+
+Options and the printed figures (`shown_of`) are here; which go together is in `RUN` (door/runs.py),
+and what a figure means in run/metrics.py. WATCHED are the transports whose observers are in this
+process. `RunDisplay` is all that a display must offer; another one is an entry point of
+`roboaccord.displays` with the name DISPLAY.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""How a command ends by a signal, and how it notifies the process that watches over it."""
+"""How a command ends by a signal, and how it notifies the process that watches over it.
+
+MINDED is read by the child that start.py forks, and by main.py: rename it in one go. GRACE is how
+long a command has to close its bags after a signal; run/processes.py of roboaccord_ros stays below
+it. WORDS are the last lines that users see. Only the standard library: this is imported before
+anything else.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Start of the command `accord`: a process that supervises the one that works.
 
+Exit statuses (128 + signal) and one line on stderr are what shells and scripts go by. SOON and
+`signals.GRACE` may be longer, never so short that a bag is not closed. PR_SET_CHILD_SUBREAPER and
+SI_KERNEL are Linux's. Import the standard library and small modules alone: this process only waits.
+test_signals kills, hangs and crashes what it starts.
+
 Native code that hangs or crashes can neither end nor print a line, so another process does:
 whatever happens, the command ends soon after SIGTERM, in one line, and its processes with it.
 """

@@ -1,4 +1,10 @@
-"""`accord sweep`: statistics of a scenario's figures over many seeds."""
+"""`accord sweep`: statistics of a scenario's figures over many seeds.
+
+Options and columns of the table are here; the statistics are computed in run/sweep.py, with
+numerics/statistics.py, and drawn in report/plots.py. Seeds are always 0, 1, ..., so that
+the same command gives the same numbers again. A figure is any name of run/metrics.py or of the
+robot.
+"""
 
 from __future__ import annotations
 

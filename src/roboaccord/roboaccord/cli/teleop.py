@@ -1,4 +1,10 @@
-"""`accord teleop`: drive a robot by the keys of a terminal, embedded or over ROS."""
+"""`accord teleop`: drive a robot by the keys of a terminal, embedded or over ROS.
+
+RATE and LONGEST are ours: messages and screens a second, and how long a drive lasts. What
+`Dashboard.table` shows may be changed freely, within 80 columns. `RosLink` is what the entry point
+`ros` of `roboaccord.teleop` must return; roboaccord_ros has it. Keys are in
+config/teleop/keyboard.yaml, and what they mean in keys.py.
+"""
 
 from __future__ import annotations
 

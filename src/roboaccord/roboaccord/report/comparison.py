@@ -1,6 +1,6 @@
 """What changed between runs: settings, figures, when and where motions part, and signals.
 
-APART is where motions have parted if the scenario has no tolerance. `Comparison.to_json` has the
+APART is where motions have parted if no tolerance is given. `Comparison.to_json` has the
 keys that scripts read, held by test_desk (`test_scripts_read_what_they_read_before`); a field may
 be added, none renamed. Deviations of signals and their verdict are computed in bag/compare.py, the
 table for a terminal is made in cli/bags.py.

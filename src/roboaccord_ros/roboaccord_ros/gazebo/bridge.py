@@ -1,4 +1,10 @@
-"""Access to Gazebo: the world's name and physics step, its version, its clock."""
+"""Access to Gazebo: the world's name and physics step, its version, its clock.
+
+SLOW is ours, ten times what Gazebo leaves out of a pose (1e-6): below it a pause is waited for.
+PARTITION and RESOURCES are Gazebo's own variables. `refuse_start` states what Gazebo cannot do;
+take a line out once it can. How `PosedBase` and `LevelBase` make a twist is fixed by what Gazebo
+publishes: test_gz_adapter compares with bodies that moved so.
+"""
 
 from __future__ import annotations
 

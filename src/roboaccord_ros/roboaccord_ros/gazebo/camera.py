@@ -1,4 +1,10 @@
-"""The camera of Gazebo's window, moved along with the robot."""
+"""The camera of Gazebo's window, moved along with the robot.
+
+PERIOD, SMOOTH and OPENING are ours: how often the camera is moved, how lazily it follows, how long
+a window may take to open. TOPIC is Gazebo's. The place at the start is that of the world
+(gazebo/window.py of the core), with the body ANCHOR; a world without that is left alone. Nothing
+here reaches the simulation.
+"""
 
 from __future__ import annotations
 

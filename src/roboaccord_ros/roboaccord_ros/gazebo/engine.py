@@ -1,4 +1,10 @@
-"""Gazebo as an engine of the workspace: `--engine gz`, never a default."""
+"""Gazebo as an engine of the workspace: `--engine gz`, never a default.
+
+A key of `engine_options.gz` is a field of `GazeboSettings`, and is documented in docs/gazebo.md.
+`SPEC` is the entry point `gz` of `roboaccord.engines`; its name, and the older names in `also`, are
+typed by users. Gazebo's bindings are imported in the functions, for this is read wherever engines
+are listed. What is simulated is in simulator.py.
+"""
 
 from __future__ import annotations
 

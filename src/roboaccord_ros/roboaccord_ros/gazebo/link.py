@@ -1,5 +1,10 @@
 """Transport of efforts and step requests to Gazebo, in lockstep or free, and rates at the start.
 
+SETTLE, CONNECTING, AT_THE_END, ATTEMPTS and GAP are waits found by trying, in wall time: longer is
+safe. DIGITS and `component_type` are Gazebo's (FNV-1a; test_gz_transport). WARN is where late
+commands are reported. Both links have the same methods, which gz_adapter.py and switches.py call: a
+new message is added to both. The order of the start, below, is not to be changed.
+
 In lockstep the world is paused, and each command steps it by one control period; it goes over
 Gazebo's own transport, for which Python bindings are needed. Free, the world runs by itself,
 efforts go over the bridge, and act when they arrive.

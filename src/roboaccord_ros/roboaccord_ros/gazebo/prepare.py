@@ -1,4 +1,10 @@
-"""What a launch needs to know before Gazebo runs a robot: whether it can, and by what."""
+"""What a launch needs to know before Gazebo runs a robot: whether it can, and by what.
+
+What must be installed, and which scenarios Gazebo refuses, is decided in `check_gazebo`; which may
+share a process with the server in `runs_in_process`. The keys that `in_gazebo` returns are launch
+configurations of simulate.launch.py: a new one is used there, too, or test_simulate fails. How
+cores are shared (`own_cores`) is free: it changes the speed, not the motion.
+"""
 
 from __future__ import annotations
 

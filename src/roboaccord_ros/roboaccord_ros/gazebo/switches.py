@@ -1,5 +1,10 @@
 """Switches in Gazebo: DetachableJoint systems, commanded and confirmed by topics.
 
+PATIENCE and AGAIN are ours, in wall time: how long Gazebo may take, and when a message is sent
+again. ATTACHED is the word that Gazebo sends. One message at a time, and off before on, is not to
+be changed, for the reason below; test_gz_adapter holds the order. Topics of a switch are GZ_SWITCH
+in graph/names.py.
+
 A joint that is let go goes after the step in which the message came, and a joint that is made comes
 before it. Sent together, both would hold for one step, which stops all motion. So one message is
 sent at a time, what is switched off first, and each is waited for. A world that is paused

@@ -1,5 +1,10 @@
 """Gazebo's own transport: Python bindings, messages, requests and a barrier.
 
+A new version of Gazebo is named in PACKAGES, in `message` and in `load`'s callers (gz.msgs10,
+gz.sim8, gz.transport13). MODULES has the messages whose module is not called as they are. PATIENCE,
+BARRIER and LOST are ours, in wall time, and only end what hangs. `put` as callback is not to be
+replaced by Python code, which could deadlock with a request.
+
 gz-transport has a socket for messages and another for requests, and looks at them in turn: a step
 that is asked for right after an effort can overtake it. Messages of one process, whatever their
 topics, arrive in order, and one thread of the server handles them one after the other. So an answer

@@ -1,4 +1,10 @@
-"""What comes from a simulator: complete states, the newest one, and messages that are lost."""
+"""What comes from a simulator: complete states, the newest one, and messages that are lost.
+
+IN_STEP is the order in which a simulator publishes, `joint_states` last, which outlet.py shares. A
+ledger's counts are what the lines about lost messages state (test_disorder). `LatestState` and
+`newest` may skip messages and are for what only looks; whatever records or judges takes `Inlet`,
+which skips none.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """The ROS graph of a run: publishers, subscriptions, qualities of service, peers.
 
+Topics are added here and in bag/topics.py of the core, which has those that are recorded;
+docs/ros.md lists names, types and services, and test_graph_tables compares. Users' nodes rely on
+them. The profiles say what may be lost: RELIABLE and ALL_SAID nothing, LIVE and GLANCE all but the
+newest. PATIENCE, RIVAL_LOOKS and DELIVERY are ours, in wall time.
+
 Names are relative, so that a namespace holds everything of a run, its clock and services too.
 """
 

@@ -1,4 +1,10 @@
-"""Publishers of the simulator node: description, scenario, states, events and result."""
+"""Publishers of the simulator node: description, scenario, states, events and result.
+
+Fixed, since peers rely on it: the joint states of a tick come last, the result after everything,
+with the number of events, which a recorder waits for. The description and `/R/scenario` are
+latched. BATCH only keeps messages small. Keys of the result are read by the recorder, the
+cross-check and run/processes.py. Transforms go by the core's TF_PERIOD.
+"""
 
 from __future__ import annotations
 

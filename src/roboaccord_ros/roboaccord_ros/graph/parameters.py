@@ -1,4 +1,10 @@
-"""The parameters of the nodes: name, default and description, declared in one place."""
+"""The parameters of the nodes: name, default and description, declared in one place.
+
+A parameter is an entry in PARAMETERS, declared by the nodes that name it, and a row of the table in
+docs/ros.md (test_graph_tables); one that says how a node runs is a field of `Options` of the same
+name, too. Defaults are part of what users rely on. Its type in a launch is in TYPES
+(launch/planner.py), where it is no text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Base of the nodes: start of a node's process, parameters, spinning and shutdown."""
+"""Base of the nodes: start of a node's process, parameters, spinning and shutdown.
+
+A node is a class derived from `Shell` with `build`, `close` and `report`. The exit statuses (2,
+130) and one line on stderr are relied upon by launches and by `accord`. PARENT is set by
+run/processes.py. POLL, GRACE and SPIN are ours; SPIN must be finite. How a process ends (`leave`,
+`_end_soon`) is a way round DDS, which can hang: test_failures and test_shell try it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The description of a robot without a simulator: its URDF, and the link that stands still."""
+"""The description of a robot without a simulator: its URDF, and the link that stands still.
+
+A robot by name is URDF of its package, by xacro; a file is read by the core with the fence for
+strangers' files, unless `trust:=true`. That choice is one of security (docs/security.md) and must
+be kept. Used by view_robot.launch.py and by users' launch files, which have no simulator; one with
+a simulator publishes the description itself.
+"""
 
 from __future__ import annotations
 

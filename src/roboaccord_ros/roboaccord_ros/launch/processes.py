@@ -1,5 +1,10 @@
 """The processes of a run under `ros2 launch`, and what the end of each means for the launch.
 
+A process is made in simulate.launch.py, with one of the words below; a new word needs its case in
+`ended` and `_go_on`. ENDING and GRACE are ours: how long nodes may take after the run. DONE and
+INTERRUPTED are statuses of processes that ended well, or by Ctrl-C. Nothing may be left behind,
+however a launch ends: test_bringup and test_launch kill parts of it.
+
 Each ends with `ros2 launch`, however that ends. `ends` is one of
 
     ends         the run is over

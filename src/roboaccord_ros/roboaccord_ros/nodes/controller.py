@@ -1,4 +1,10 @@
-"""The controller node: state in, update, efforts out."""
+"""The controller node: state in, update, efforts out.
+
+How a controller answers is in the core and in the user's class; here are messages, waiting and the
+end. OPTIONS are the parameters that are declared and documented (docs/ros.md). Fixed: one answer
+for each state, with its stamp, targets published before it, so that runs are those of the direct
+loop, bit for bit (test_transports). Without lockstep the last effort is zero.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The recorder node: bytes in, bag out, nothing lost."""
+"""The recorder node: bytes in, bag out, nothing lost.
+
+A topic is recorded by a line in `topics_beside`, or in OTHERS if the simulator or controller sends
+it; the core's bag/topics.py must know its type. STAMP and FIRST_STAMP are layouts of CDR. NAMING
+and PATIENCE are ours. Nothing may be lost unnoticed: states that are missing or mixed end the run
+with a line (test_recording, test_disorder).
+"""
 
 from __future__ import annotations
 

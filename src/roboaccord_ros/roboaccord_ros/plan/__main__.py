@@ -1,4 +1,9 @@
-"""Print the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME."""
+"""Print the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME.
+
+The last line of stdout is JSON, status 0; else one line on stderr, status 2: launch/planner.py
+reads both. DISCOVERY and LEAVING are ours, in wall time: shorter, and another run on the same names
+may be overlooked. Decisions are made in plan.py, arguments are read in request.py.
+"""
 
 from __future__ import annotations
 

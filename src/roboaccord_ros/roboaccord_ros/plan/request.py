@@ -1,4 +1,10 @@
-"""The request of a launch: its arguments, robot and scenario, and the choice of a simulator."""
+"""The request of a launch: its arguments, robot and scenario, and the choice of a simulator.
+
+An argument is declared in launch/simulate.launch.py and read here by its name; docs/ros.md lists
+it. SIMULATORS are words that users type. The order in `choose`, Gazebo, the default engines, the
+reference, is documented (docs/ros.md, the choice of a simulator). SLOW is ours: below this part of
+real time nobody can drive. Refusals are one line each (test_plan).
+"""
 
 from __future__ import annotations
 

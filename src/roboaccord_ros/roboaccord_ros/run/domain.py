@@ -1,4 +1,10 @@
-"""Private ROS domains, so that runs on one machine are isolated from each other."""
+"""Private ROS domains, so that runs on one machine are isolated from each other.
+
+LAST_DOMAIN follows from the ports of DDS and Linux and is not ours to raise. A run is private
+unless the user opens it by ROS_AUTOMATIC_DISCOVERY_RANGE: that default is one of security.
+`remove_orphans` deletes only what is this user's and unlocked; YOUNG spares what is just being made
+(test_disorder). Names of files are those of Fast DDS.
+"""
 
 from __future__ import annotations
 

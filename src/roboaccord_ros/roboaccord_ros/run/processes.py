@@ -1,4 +1,10 @@
-"""The transport `ros_processes`: simulator, controller and recorder in three processes."""
+"""The transport `ros_processes`: simulator, controller and recorder in three processes.
+
+NODES is the order of starting. GRACE must stay below the time that `accord` has (cli/signals.py),
+or a process is killed while it closes a bag; POLL and ENDING are ours. GOOD are statuses of a good
+end. Parameters of the nodes are written in `_write_parameters`, by the names of
+graph/parameters.py. test_transports wants the motion of the direct loop, bit for bit.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The transport `ros`: simulator, controller and recorder nodes in this process."""
+"""The transport `ros`: simulator, controller and recorder nodes in this process.
+
+`run_ros` is the entry point `ros` of `roboaccord.runners`: it takes a `RunRequest` and returns a
+`Run`, as every transport does. A field of the request that nodes need is passed to `Options` here
+and to `_write_parameters` in processes.py. The order in which shells are made matters: the recorder
+listens first. test_transports compares motions with the direct loop.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Teleoperation over ROS: targets to the topics of a robot that runs, switches to its services."""
+"""Teleoperation over ROS: targets to the topics of a robot that runs, switches to its services.
+
+`connect` is the entry point `ros` of `roboaccord.teleop`, and `RosLink` has the methods of the
+protocol in cli/teleop.py of the core. PATIENCE is ours. What is sent when (`_is_due`) lets several
+people drive: a zero is sent once. Other robots, topics and keys need no change here; topics are
+`input_topics` of the core.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Run a command that ends with its parent, on some of the cores.
 
+The order of arguments is shared with launch/planner.py and launch/processes.py. NODES_END, SOON and
+POLL are ours: how long a helper outlives the nodes, which need it. PR_SET_PDEATHSIG is Linux's.
+Only the standard library: it runs with `-S`, before anything is found. test_launch ends launches by
+signals, and wants no process left.
+
 python with_parent.py SIGNAL PARENT CORES COMMAND..., where CORES is as 0,1; all of them if empty.
 
 `ros2 launch` leaves its processes behind when it is terminated or killed. A node of the workspace
