@@ -1,9 +1,8 @@
 """Package the ROS 2 nodes, for colcon (ament_python) and for pip alike.
 
-Dependencies, entry points and versions are in setup.cfg; here is what is installed beside the
-modules. A folder of shared files is added to FOLDERS or MODELS; its source is at the top of the
-workspace, and a link to it here. `python_requires` must be text in this file, for colcon reads no
-other.
+To install another folder of shared files, add it to FOLDERS or MODELS, with a link to it here.
+Dependencies, entry points and the version are changed in setup.cfg, and package.xml has the same.
+`python_requires` stays text in this file, for colcon reads no other.
 """
 
 from glob import glob

@@ -1,9 +1,8 @@
 """Real-time factors of the last runs in Gazebo on this machine, in the user's cache folder.
 
-Nodes in Gazebo write a factor at the end of a run; plan/request.py refuses to let a person drive
-below its SLOW. The keys of the file are made in `_key` (robot, scenario, shapes, mode); what else
-changes the speed of a run belongs there. An older or damaged file counts as none (NO_CACHE), so
-that its form may change at any time.
+What else the speed of a run depends on is added to `_key`. The form of the file may be changed, for
+one that is older or damaged counts as none (NO_CACHE). From which factor a person may drive is SLOW
+in plan/request.py.
 
 A run at a pace has at most that factor: then it shows by how much the machine falls short.
 """

@@ -1,9 +1,9 @@
 """The command line `accord`.
 
-`__init__.pyi` lists what commands of robots and of other packages may import: options, progress
-bars, tables, folders. A command of `accord` itself needs no entry there but one in `COMMANDS`
-(main.py); a robot names its commands in its class (robot.py), and another package in the entry
-points `roboaccord.commands`.
+Add to `__init__.pyi` what commands of robots and other packages may import (test/test_door.py); a
+name that is there stays. A command needs no entry: those of `accord` are in COMMANDS (main.py), a
+robot's in its class (`cli` in robot.py), another package's are entry points of
+`roboaccord.commands`.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,9 +1,9 @@
 """`accord list`, `scenario`, `doctor`, `new-robot`: what is available, and a template.
 
-OPTIONAL and PROGRAMS are what `accord doctor` looks for beside extras and engines, with the line on
-how to get it: add what a new command needs. The package of `accord new-robot` is made of
-templates/robot/*.jinja; a file added there is written by itself, and test_new_robot runs, checks
-and tests the result. The names that `check_name` refuses are ROS's [REP-144].
+To let `accord doctor` look for another library or program, add it to OPTIONAL or PROGRAMS with how
+to get it. The package of `accord new-robot` is templates/robot: change or add a file NAME.jinja
+there, and test_new_robot runs, checks and tests what is made. Names that `check_name` refuses are
+those that ROS cannot take [REP-144].
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Commands on recorded runs: compare, plot, export, recover.
 
-Options, their help and the layout of tables are changed here; comparing, signals and files are in
-report/comparison.py, report/signals.py and bag/. COLUMNS keeps a table within 80 columns, which
-test_desk checks with the words that come first. The keys of `--json` are those of the classes that
-the functions return, and none is made here.
+Options, their help and the layout of tables may be changed; COLUMNS keeps tables within 80 columns,
+which test_desk checks. What is compared or drawn is changed in report/comparison.py,
+report/overlay.py and bag/. Keys of `--json` are fields of the classes there, and stay.
 """
 
 from __future__ import annotations

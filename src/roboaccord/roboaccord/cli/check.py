@@ -1,11 +1,9 @@
 """`accord check`: static checks of worlds, models and bridges for Gazebo.
 
-What is wrong is decided in gazebo/check.py and gazebo/tool.py; this shows it. MISSING are the notes
-on checkers that are not there: without them a check is weaker, not failed. The keys of
-`Check.to_json` (`files`, `missing`, `findings`, `verdict`) are read by scripts. `is_robot` and
-`shown_of` serve the package that adds the mode for robot files.
-
-Checks of a robot's file are a mode that a package adds.
+To add or change a rule, see gazebo/check.py; here is how problems are shown, which may be changed.
+MISSING are notes for people: a checker that is not installed makes no problem. Keys of
+`Check.to_json` stay, for scripts read them; so do `is_robot` and `shown_of`, used by the package
+that adds checks of robots' files as a mode.
 """
 
 from __future__ import annotations

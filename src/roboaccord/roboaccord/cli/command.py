@@ -1,9 +1,9 @@
 """A command: a function that returns a result, which is printed for people or as JSON.
 
-Whatever all commands share is changed here: `--json`, `--trust`, units in the help, bounds of
-numbers (MOST, UNLIMITED), what stands below a table (APART are options that change no figure, and
-are not listed). A docstring of a command is its help, with examples that test_commands and
-test_modes run. What is printed on stdout is the result alone.
+Change here what all commands share: `--json`, `--trust`, units in the help, and the bounds of
+numbers (MOST, UNLIMITED). An option that changes no figure is entered in APART. The docstring of a
+command is its help, and its examples are run: test_commands, test_modes. Fixed: stdout has the
+result and nothing else.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Console output: results on stdout, everything else on stderr.
 
-The two streams are fixed: `out` for results, `log` for everything else, with which scripts can tell
-them apart; `--json` leaves stdout to JSON and silences `note`, not `warn`. Escape sequences in text
-of others must not reach a terminal (`Screen`; test_control_characters). Widths, headings and bars
-are a matter of taste, within 80 columns.
+Widths, headings and bars may be changed; tables must fit 80 columns. Fixed: results go to `out`
+(stdout) and all else to `log` (stderr); `--json` silences `note`, and not `warn`. Text of others is
+printed by `Screen`, which lets no escape sequence through: test_control_characters.
 """
 
 from __future__ import annotations

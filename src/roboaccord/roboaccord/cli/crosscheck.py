@@ -1,9 +1,8 @@
 """`accord crosscheck`: engines against the reference, or against motions known exactly.
 
-Options and their help are here; which of them goes with a robot, a file, a bag or a log is in
-`CROSSCHECK` (door/checks.py), and a new option needs its word there. What is shown is in levels.py,
-the page in report/. `Profile` has the names of engine settings that users type. SHOWN limits how
-many findings of rules a terminal shows.
+To add an option, add it here and to CROSSCHECK (door/checks.py), which says whether it goes with a
+robot, a file or a bag. SHOWN may be tuned. Words of `Profile` and names of options stay, for users
+type them. What is printed is in levels.py, the page in report/, how levels judge in crosscheck/.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Folders of results: each names the command that wrote it, so that no other writes into it.
 
-MARKER and its keys are on users' disks: folders that earlier versions wrote must be read. What
-`--force` may delete is what a marker of this user lists, and nothing else: a change there is one of
-security, and test_writers tries links, foreign markers and files in between. Which commands share
-this is up to them, by `results`.
+Nothing here is to be tuned. MARKER and its keys stay, for folders on users' disks have them. Fixed
+for safety: `--force` deletes what a marker of this user lists, and nothing else; test_writers tries
+it with links, foreign markers and files in between. A new command gets its folder by `results`, and
+needs no change here.
 """
 
 from __future__ import annotations

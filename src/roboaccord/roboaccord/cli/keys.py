@@ -1,9 +1,9 @@
 """Driving by keys: the key map of `config/teleop/keyboard.yaml`, the terminal, and its targets.
 
-Keys, velocities, robots and the time of silence are in config/teleop/keyboard.yaml, and need no
-change here. A new sort of key in it is a type in `Asked` and a case of `_action`. FIXED, ARROWS and
-FACTOR are keys of every robot: `stop` and `end` must stay reachable. MEANINGS are the words shown
-for axes. test_teleop drives every robot, by a pipe and a terminal.
+Keys, velocities and the time of silence are changed in config/teleop/keyboard.yaml, and need no
+code. To let a key ask for something new, extend `Asked` and `_action`. FACTOR and MEANINGS may be
+changed. FIXED are keys of every robot, and are not to be given to others. test_teleop drives every
+robot, by a terminal and by a pipe.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What `accord crosscheck` shows: distances or statistics, the outcome of each level, and why.
 
-VERDICTS and OUTCOMES are words and colours for a terminal; every verdict and outcome needs an
-entry. DISTANCES names fields of `Distance` by which the columns are chosen: unit, heading and
-decimals come from the types of crosscheck/, and are changed there. FINEST keeps the table within 80
-columns. No level is judged here.
+Colours and words in VERDICTS and OUTCOMES may be changed; every verdict and outcome needs one. To
+show another figure, add its name to DISTANCES: its unit, heading and decimals are those of the
+field's type, in crosscheck/. FINEST keeps the table within 80 columns. What is outside is decided
+in crosscheck/verdict.py.
 """
 
 from __future__ import annotations

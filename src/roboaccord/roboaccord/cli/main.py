@@ -1,9 +1,9 @@
 """The command `accord`, and the one place where errors become a line and an exit status.
 
-A command of the core is an entry in COMMANDS, in the order of the help, with NEEDS for the extras
-without which it cannot work (test_light_install). Users rely on the exit statuses: 0, 1 for a
-verdict, 2 for an error in one line, 130 and 143. An error that deserves better words is a case of
-`line_of` or `lack`. Nothing heavy may be imported at the top: test_start.
+To add a command, enter it in COMMANDS, where the help wants it, and in NEEDS if it works with an
+extra alone. To word an error better, add a case to `line_of` or `lack`. Fixed are the exit
+statuses: 0, 1 for a verdict, 2 for an error in one line, 130 and 143 for signals. No library may be
+imported at the top (test_start).
 """
 
 from __future__ import annotations

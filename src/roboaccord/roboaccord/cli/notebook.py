@@ -1,8 +1,8 @@
 """Results of the front door as commands print them: as text, and in HTML for notebooks.
 
-A result that is to be printed needs an entry in PRINTERS, or a case of `shown_of`; a package beside
-brings `show.CLASS` in `roboaccord.functions`. The text is that of the command, so its words are
-changed there. WIDTH and FORM are looks. test_door compares with what the command prints.
+To print another result, add its class to PRINTERS, or a case to `shown_of`; another package adds
+the entry point `show.CLASS` of `roboaccord.functions`. WIDTH and FORM may be changed. The words are
+those of the command, and are changed there: test_door compares both.
 """
 
 from __future__ import annotations

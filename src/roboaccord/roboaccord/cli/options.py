@@ -1,9 +1,8 @@
 """Options that commands share, and the setup of a robot that they describe.
 
-An option that several commands have is a type here, with its help once. Words that users type
-(`--set`, `--fault`, `--package`, `--out`) stay. `complete_...` are called by the shell at each Tab:
-they may import no robot and no library (test_completion). LARGEST refuses numbers that no quantity
-can have.
+An option of several commands is a type here: add it, or change its help once for all. Names of
+options stay, for users type them. LARGEST may be raised. The functions `complete_...` are called at
+each Tab, and may import no robot: test_completion.
 
 Some options take as many numbers as follow, negative ones too: `--q 0 1.2 -0.5`.
 """

@@ -1,9 +1,8 @@
 """Results whose fields carry unit and meaning, as lines and tables.
 
-No result is known here: unit, heading, format and meaning of a figure are in the `Quantity` of its
-field, and are changed there. What may be changed is the layout that all results share: dashes
-(NONE), the form of lines and tables, NARROW. test_results holds what is shown of a small result;
-every table must fit 80 columns.
+The layout that all results share may be changed: dashes (NONE), lines, tables, NARROW, within 80
+columns. Unit, heading and decimals of a figure are not here: they are in the `Quantity` of its
+field, and are changed there. test_results holds what a small result looks like.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`accord run`: one scenario, one engine, one transport, one bag.
 
-Options and the printed figures (`shown_of`) are here; which go together is in `RUN` (door/runs.py),
-and what a figure means in run/metrics.py. WATCHED are the transports whose observers are in this
-process. `RunDisplay` is all that a display must offer; another one is an entry point of
-`roboaccord.displays` with the name DISPLAY.
+To add an option, add it here and to RUN (door/runs.py); `Watching` has those that change no figure.
+What is printed (`shown_of`) may be changed; figures are computed in run/metrics.py. `RunDisplay` is
+what the entry point DISPLAY of `roboaccord.displays` must offer: a method added to it is added to
+every display.
 """
 
 from __future__ import annotations

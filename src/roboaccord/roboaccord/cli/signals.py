@@ -1,9 +1,9 @@
 """How a command ends by a signal, and how it notifies the process that watches over it.
 
-MINDED is read by the child that start.py forks, and by main.py: rename it in one go. GRACE is how
-long a command has to close its bags after a signal; run/processes.py of roboaccord_ros stays below
-it. WORDS are the last lines that users see. Only the standard library: this is imported before
-anything else.
+GRACE may be raised: so long may a command take to close its bags after a signal; GRACE in
+roboaccord_ros/run/processes.py stays below it. WORDS and NO_PROCESS are lines that users see.
+MINDED is read by start.py, and here. Only the standard library may be imported, for this comes
+before all else.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """`accord sweep`: statistics of a scenario's figures over many seeds.
 
-Options and columns of the table are here; the statistics are computed in run/sweep.py, with
-numerics/statistics.py, and drawn in report/plots.py. Seeds are always 0, 1, ..., so that
-the same command gives the same numbers again. A figure is any name of run/metrics.py or of the
-robot.
+Options and columns may be changed. Statistics are computed in run/sweep.py, the page is made in
+report/plots.py, a figure is added in run/metrics.py or by a robot. Fixed: seeds are 0, 1, ..., the
+same for every engine, so that a command gives the same numbers again.
 """
 
 from __future__ import annotations

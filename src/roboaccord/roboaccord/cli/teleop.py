@@ -1,9 +1,8 @@
 """`accord teleop`: drive a robot by the keys of a terminal, embedded or over ROS.
 
-RATE and LONGEST are ours: messages and screens a second, and how long a drive lasts. What
-`Dashboard.table` shows may be changed freely, within 80 columns. `RosLink` is what the entry point
-`ros` of `roboaccord.teleop` must return; roboaccord_ros has it. Keys are in
-config/teleop/keyboard.yaml, and what they mean in keys.py.
+RATE, LONGEST and what `Dashboard` shows may be changed, within 80 columns. What keys do is changed
+in config/teleop/keyboard.yaml, or in keys.py. `RosLink` is what the entry point `ros` of
+`roboaccord.teleop` returns: a method added to it is added in roboaccord_ros/run/teleop.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The reference beside a run, up to its horizon, and the cause of a run that is outside.
 
-The numbers at the top are ours. HORIZON and runs.NUDGE are stated in docs/ros.md; LEVELS is in how
-many steps RViz fades. RECENT and PATIENCE limit how long a cause is looked for, JUDGED_EVERY how
-soon it is noticed. Which cause is named is decided by the regression (regression.py), not here.
-`compare_twin` is called in another process: plain arguments only.
+RECENT, PATIENCE, JUDGED_EVERY and LEVELS may be tuned: how much is kept, how long and how often a
+cause is looked for, and in how many steps the reference fades. HORIZON, and NUDGE of runs.py, are
+stated in docs/ros.md: change both. Which cause is named is decided in regression.py. `compare_twin`
+runs in another process, so its arguments are plain data.
 
 Two copies of the reference go from states that differ by `NUDGE`. Where they have parted by
 `HORIZON`, nothing of the motion follows from its start any more [Lighthill 1986, "The recently

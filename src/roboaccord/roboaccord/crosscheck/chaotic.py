@@ -1,9 +1,9 @@
 """Level 3 of a chaotic motion: statistics over seeds; and the growth of round-off in any motion.
 
-The figure, the seeds and the allowance are the scenario's (`crosscheck.statistics`). HORIZON is
-stated in docs/validation.md, and test_noise compares floor, rate and horizon with an exponential
-and with known Lyapunov rates. KNOWN decides when too few seeds leave it open; PROBED and PROBE are
-ours, for `linearise_loop`. The fields of `Noise` and `StatisticsCheck` are keys of `--json`.
+KNOWN, PROBED and PROBE may be tuned: when too few seeds leave a verdict open, and how the loop is
+linearised. HORIZON is stated in docs/validation.md and stays; so do the fields of `Noise` and
+`StatisticsCheck`, keys of `--json`. Seeds, figure and allowance are set in the scenario. test_noise
+holds floor, rate and horizon by an exponential and by Lyapunov rates along runs.
 
 Every simulator runs the scenario again from the same start, from a start of which one value has its
 last bit changed, and from one with that value changed by 1e-9. With d(t) the largest distance of

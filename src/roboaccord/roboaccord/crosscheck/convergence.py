@@ -1,10 +1,9 @@
 """Level 3: whole trajectories at dt, dt/2, dt/4, order of convergence and remainder.
 
-The numbers GRID_... are of the grid convergence index [Roache 1998; Eca and Hoekstra 2014; ASME V&V
-20] and may not be tuned. ROUND_OFF, SHORTEST and ORDER_FLOOR are ours: what counts as round-off, as
-a motion before a kink, and as an error with an order. The bound on the remainder is that of
-extrapolation.py. `coordinates` and `name_coordinate` must have the same columns. The fields of
-`ConvergenceCheck` are in summary.json.
+SHORTEST and ORDER_FLOOR may be tuned: how long a motion before a kink must be, and how far above
+the floor an error has an order. The numbers GRID_... are fixed by the grid convergence index
+[Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], the bound on the remainder by extrapolation.py.
+`coordinates` and `name_coordinate` must list the same columns.
 """
 
 from __future__ import annotations

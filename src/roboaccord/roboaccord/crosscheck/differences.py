@@ -1,9 +1,9 @@
 """Differences of a model from what it should be, in an engine and in a reader of files alike.
 
-Any quantity may be compared by `compare_value`; what may be compared by which words is here, how
-much is allowed is the caller's. The texts of `Difference` and `Name` are for people and free. Keys
-of `Difference.to_json` are read by scripts. UNLIMITED lies below the 1e16 that SDFormat writes for
-no limit.
+The texts may be reworded. How much is allowed is not set here: each caller passes it (`allowed`).
+To compare another quantity, call `compare_value` with its name. Fixed are the keys of
+`Difference.to_json`, which scripts read, and UNLIMITED, below the 1e16 that SDFormat writes for no
+limit.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Level `drive`: the efforts that an engine puts in force, beside those that it was commanded.
 
-TEXTS are words for people. `kinds_of` tries kinds in a fixed order, which results list them in; a
-new kind is an entry in `Kind`, in TEXTS, and a test there. ROUND_OFF and FITTED must stay near
-round-off, for the level allows nothing else. KEPT, MOST_LATE and EVIDENCE limit what a kind is read
-off; test_drive draws errors and wants their kind and size back.
+The words of TEXTS may be changed. To recognise another error, add it to `Kind`, to TEXTS and to
+`kinds_of`; the order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be
+tuned. ROUND_OFF and FITTED stay at round-off, since this level allows no other error. test_drive
+plants errors and checks kind and size.
 
 All other levels take the efforts in force for granted. Here they must be what the limits and faults
 of the scenario make of the controller's command, tick by tick and to round-off, and a switch must

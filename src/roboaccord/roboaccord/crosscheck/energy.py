@@ -1,9 +1,9 @@
 """Energy balance of a run: work, kinetic and potential energy, losses, and the residual.
 
-Nothing here is tuned: the balance is the definition of `rest`, and tests (test_energy) hold each
-item against closed forms of bars, boxes and swings. A loss is a channel of
-`simulators.losses.CHANNELS`, with a field of that name here and a colour in report/energy.py.
-SAMPLES only thins what is plotted; the integrals take every control tick.
+SAMPLES may be tuned: it only thins what is plotted. To add a loss, add it to `CHANNELS`
+(simulators/losses.py), a field of its name to `EnergyBook`, and a colour to report/energy.py. The
+balance itself is fixed: it defines the rest, and test_energy holds each item against closed forms
+of bars, boxes and swings.
 
     work = change of kinetic + potential + friction + damping + stops + impacts + rest
 

@@ -1,9 +1,9 @@
 """Ticks with an event or a joint at its stop, in which no twin steps: do their errors vanish?
 
-`SAFETY` is that of extrapolation.py. SAMPLED, HALVED and RESOLVED are ours: more ticks and finer
-steps cost time, a larger RESOLVED takes in ticks that the reference hardly knows. `verdict` reads
-`excess` against 1, and wants FEWEST ticks. Not to be changed: all simulators start from the
-recorded state, or the comparison is one of chaos.
+SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. A larger RESOLVED takes in
+ticks that the reference itself hardly knows. The bound by SAFETY is set in extrapolation.py, and
+from how many ticks a verdict follows in verdict.py (FEWEST). All simulators must start from the
+recorded state.
 
 From the recorded state in which such a tick begins the engine goes through it at its physics step
 and at smaller and smaller ones, and so does the reference at a smaller one still. Over a single

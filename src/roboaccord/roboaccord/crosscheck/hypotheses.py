@@ -1,10 +1,9 @@
 """Hypotheses on how an engine deviates from our equations: in parameters, or in its data path.
 
-A parameter that may be off is a quantity of `Twin.varied` (engines/twin.py: OF_LINKS, OF_JOINTS,
-GROUND) or a function in RECORDED, listed in `hypotheses`; with a unit in UNITS unless it is a
-share. An error without a size is a `Mix` that `mixes` yields. test_naming plants errors and wants
-them named. PROBE and PROBES are steps of a difference quotient; MOST_LATE, MOST_STEPS, SHOWN and
-BEYOND are ours.
+To let a parameter be off, add its quantity to OF_LINKS, OF_JOINTS or GROUND (engines/twin.py), or a
+function to RECORDED and its name to `hypotheses`; with a unit in UNITS, unless it is a share. An
+error without a size is yielded by `mixes`. PROBE, MOST_LATE, MOST_STEPS, SHOWN and BEYOND may be
+tuned. test_naming plants errors and checks their names.
 
 A parameter p that an engine has off by s makes a tick end off by s g, where g is how our own end of
 the tick moves with p. So the slopes of all hypotheses on a few ticks name what is off, by

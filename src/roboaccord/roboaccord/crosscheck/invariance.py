@@ -1,9 +1,9 @@
 """Level `invariance`: an engine's motion in a world that is turned, mirrored, shifted or reordered.
 
-A new move is an entry in MOVES (engines/symmetries.py), none here. PART and LEAST are how much is
-made again, and cost time. MANY and PAIRS set the rate of false alarms, SAME tells a box of friction
-from other laws: test_invariance wants sound engines within and known errors outside. SAFETY and
-LOSS are those of scheme.py. The words of BOX and UNEQUAL are free.
+To add a move, add it to MOVES (engines/symmetries.py); nothing changes here. PART and LEAST may be
+tuned: how much of the run is made again. MANY and PAIRS set how often a sound engine fails, SAME
+what is called a box of friction: test_invariance holds sound and wrong engines. SAFETY and LOSS are
+set in scheme.py. The texts may be reworded.
 
 The recorded efforts act again, so that the same motion must come, and no exact answer is needed.
 What round-off explains is measured by the same engine. In each physics step it changes the numbers

@@ -1,10 +1,9 @@
 """Level 1: properties of an engine's model by the description, accelerations by the reference.
 
-What is compared of a joint is its axis, its limits and the fields named in OF_JOINTS; another field
-is added to `JointProperties` of the engines and named there. ROUND_OFF is what a sound engine needs
-and no tolerance: those of masses and accelerations are the scenario's. `draw_states` draws in a
-fixed order from the seed, and the scheme level and the conformance suites draw by it: another order
-gives other figures.
+To compare another property of a joint, add a field to `JointProperties` (engines) and its name to
+OF_JOINTS. READ_BACK may be tuned. ROUND_OFF stays at round-off; tolerances of masses and
+accelerations are set in the scenario. The order in which `draw_states` draws is fixed: scheme.py
+and the conformance suites draw by it, and another order gives other figures.
 
 Accelerations are compared at random states, without time stepping.
 """

@@ -1,10 +1,9 @@
 """Names of an engine's deviations, by its twin or by the reference, and their resolution.
 
-`name_engine` asks the twin in the run, then in random states, then the reference: the first that
-knows is believed. How sure a name must be is set in regression.py, what may be off in
-hypotheses.py. SAMPLES is ours, and costs time. `parameters_of` finds by itself which numbers of a
-robot level 1 does not show; a new parameter needs no entry. test_naming and test_scheme hold names
-and resolutions.
+SAMPLES may be tuned, and costs time. How sure a name must be is set in regression.py, what may be
+off in hypotheses.py. Whom `name_engine` asks first (the twin in the run, then in random states,
+then the reference) decides what is named. A new parameter of a robot needs no entry:
+`parameters_of` finds it. test_naming and test_scheme hold names and resolutions.
 """
 
 from __future__ import annotations

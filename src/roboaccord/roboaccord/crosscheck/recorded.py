@@ -1,9 +1,9 @@
 """One run, from its bag or while it runs: every control period against the reference's.
 
-The estimate of what time stepping explains is theory (below); COARSE, SAFETY and FINER, beside it,
-are ours. MOST_LATE is the default of the parameter max_delay of gz_adapter. `check_bag` and the
-live node share `StepCheck`, so both change together. `RecordedReport.to_json` has the keys of
-`--json`. test_recorded (snake) holds verdicts of sound and of wrong runs.
+COARSE, SAFETY, FINER and SAMPLED may be tuned; test_recorded (snake) holds verdicts of sound and of
+wrong runs. The estimate itself is fixed by theory (below), PYRAMID by geometry, MOST_LATE by the
+parameter max_delay of gz_adapter. Keys of `RecordedReport.to_json` are printed by `--json`, and
+stay. The live node judges by `StepCheck`, too, so a change is one of both.
 
 Control periods of a bag are compared with the twin of the engine, too (scheme.py).
 

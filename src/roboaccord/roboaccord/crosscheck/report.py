@@ -1,8 +1,9 @@
 """Report of a cross-check: what was measured, what was found, and under which conditions.
 
-Each figure of a check is a field of `Report`, filled in `report_of`. summary.json has the fields by
-their names; `to_json` has the fewer keys of `--json`. Scripts read both, so keys stay, and new ones
-may be added. Pages and tables read the fields in report/figures.py and report/tables.py.
+To add a figure, add a field to `Report`, fill it in `report_of`, and show it in report/figures.py
+or report/tables.py. Names of fields are keys of summary.json, and those in `to_json` are keys of
+`--json`: scripts read both, so none is renamed or removed. Texts for people (`describe`) may be
+reworded.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Run a whole cross-check: the runs, what they measure, how that is judged, the report.
 
-`measure` calls each level with what it needs, `judge_all` has it judged. A level that follows from
-the motion belongs in OF_MOTION, too: where the reference diverges, none of these is judged. MORE is
-how many halvings of the step are added where steps were too large; each doubles the time. The names
-of the bags, ENGINE_bag, are documented for users.
+To add a level, call it in `measure` and pass its check to `EngineChecks`; one that follows from the
+motion is listed in OF_MOTION, for it is not judged where the reference diverges. MORE may be tuned:
+so many halvings of the step are tried, each at twice the time. The folders ENGINE_bag and
+summary.json are documented: their names stay.
 """
 
 from __future__ import annotations

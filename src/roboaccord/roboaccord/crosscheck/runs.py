@@ -1,9 +1,9 @@
 """The runs of a cross-check, and level `repeat`: equal runs are to be equal bit for bit.
 
-`Job` is the key of a run, and NOISE has the names of its flags: rename both together. NUDGE is free
-between round-off and what is no longer linear, but docs/validation.md states 1e-9, and
-crosscheck/cause.py divides by it. `run_job` goes to other processes, so it takes plain data.
-`repeat` allows nothing: equal is equal in every bit.
+To add a kind of run, add a flag to `Job` and its name to NOISE, and make its start in `start_of`.
+NUDGE is stated in docs/validation.md and docs/ros.md: change all three together. Level `repeat`
+allows no difference at all, and is not to be loosened. `run_job` runs in other processes, so its
+arguments are plain data.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Level `scheme` of a run as it comes: each control period against the engine's twin.
 
-The floor and its SAFETY are those of scheme.py, and so is the judgement: a recorded run and a fresh
-one must come to the same finding (test_recorded of the snake, test_live_crosscheck). MEASURED is
-ours: more costs time, and lets later errors have a floor measured at them.
+MEASURED may be tuned: at so many ticks round-off is measured, which costs time. The floor and the
+judgement are those of scheme.py and are changed there, so that a recorded run gets the finding of a
+fresh one; test_recorded (snake) and test_live_crosscheck hold it.
 
 What round-off explains is measured where a difference exceeds what it has explained so far, so that
 a sound run costs a step of the twin for each control period, and little more.

@@ -1,9 +1,9 @@
 """Judgement of each level: within, outside or not judged, with the reason.
 
-The words of the constants are for people and may be rewritten. BLIND, SLOW and FEWEST are ours and
-decide what is not judged. What a level may be off by is not here: that is `Tolerances` of the
-scenario. A level with a check in `EngineChecks` is judged by its own module, and `judge` puts the
-findings in order; test_outcomes holds each outcome.
+The texts may be reworded. BLIND, SLOW and FEWEST may be tuned: they decide when a level is not
+judged. What a level may be off by is set in the scenario (`Tolerances`), not here. To judge another
+level, add its check to `EngineChecks` and its finding to `judge`. test_outcomes holds the outcome
+of every level.
 """
 
 from __future__ import annotations

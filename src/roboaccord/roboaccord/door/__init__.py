@@ -1,8 +1,8 @@
 """What a command does, as a function: from a robot or a recorded run to a result with its type.
 
-The functions are those of the package `roboaccord` itself (`ra.run`, `ra.crosscheck`);
-`__init__.pyi` here adds what packages beside need to make such functions of their own. A parameter
-added to one of them is to be an option of its command, too: test_modes compares the two.
+Users call the functions as `ra.run`, `ra.crosscheck`, ...: their names and parameters stay, new
+parameters have defaults, and are options of the command, too (test_modes compares). Add to
+`__init__.pyi` what another package needs for a function of its own.
 """
 
 from roboaccord.numerics.lazy import lazy_names

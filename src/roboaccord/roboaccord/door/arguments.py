@@ -1,8 +1,9 @@
 """What functions of the front door take: robots, scenarios with settings, recorded runs.
 
-A further way to name a robot is a case of `subject_mode` and of `setup_of`; a refinement of any
-robot is a field of `Options`, with its place in `Modes` (contract/modes.py). The type names are in
-the signatures that users read. `tell` goes to the logger `roboaccord`, never to stdout.
+To add a way to name a robot, extend `subject_mode` and `setup_of`; to add a refinement of any
+robot, add a field to `Options` and its name to ROBOTS (contract/modes.py). The type names stay, for
+they are in signatures that users read. Whatever is reported goes to the logger `roboaccord`, never
+to stdout.
 """
 
 from __future__ import annotations

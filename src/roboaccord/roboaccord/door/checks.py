@@ -1,9 +1,9 @@
 """Verdicts: engines against the reference, and against a robot's file.
 
-Arguments, defaults and the types of results are what users' scripts and docs/python.md hold, and so
-they stay; `_modes` and CROSSCHECK say which arguments go with which subject, as for the command.
-Logs in tables (TABLES) are only recognised here: a package adds their check as the command
-`crosscheck.LOG`. How levels judge is in crosscheck/.
+To add an argument, give it a default and its place in CROSSCHECK, which says what goes with a
+robot, a file or a bag; the command takes it from there. Names of arguments and types of results
+stay (docs/python.md). TABLES are only recognised: their check is the command `crosscheck.LOG` of
+another package. How levels judge is changed in crosscheck/.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Runs: one, recorded, read again, compared; and many from different seeds.
 
-Signatures are public (docs/python.md): add keyword arguments with defaults, and keep the others.
-RUN and the other `Modes` say which arguments go with which subject; the command of the same name
-takes them from here. A transport is an entry point of `roboaccord.runners`, and an engine one of
-`roboaccord.engines`: neither needs a change here.
+To add an argument, give it a default and its place in RUN or the `Modes` above its function; the
+command takes it from there. Names of arguments and types of results stay (docs/python.md). A
+transport or an engine needs no change here: they are entry points `roboaccord.runners` and
+`roboaccord.engines`.
 """
 
 from __future__ import annotations

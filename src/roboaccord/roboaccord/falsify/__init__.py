@@ -1,8 +1,7 @@
 """Deliberate errors of an engine, by which the cross-check is itself checked; known here alone.
 
-A kind of error is added in perturbation.py and wrapped.py. What the doors list (`__init__.pyi`) is
-imported by cli/crosscheck.py and by tests alone: no simulator, level or report may know of an error
-that it is to find, which test/test_layout.py checks.
+To add a kind of error, see perturbation.py. Fixed: only commands and tests may import from here,
+for no simulator, level or report may know of the error that it is to find (test/test_layout.py).
 
     broken = falsify.wrap("dart", after_step=lose_a_step)
 """

@@ -1,9 +1,9 @@
 """Deliberate errors of an engine's model, by which the cross-check is itself checked.
 
-A new kind is an entry in KINDS, with unit, bounds and the value that changes nothing, and what it
-does in wrapped.py (TEXT for the description, MODEL for the model, OUTSIDE for signals).
-test_perturbations runs each entry at its neutral value. The form ENGINE:KIND[:WHERE]=VALUE and the
-names of kinds are typed by users, and stay.
+To add a kind, add an entry to KINDS (unit, bounds, and the value that changes nothing), and what it
+does to TEXT, MODEL or OUTSIDE of wrapped.py. Names of kinds and the form ENGINE:KIND[:WHERE]=VALUE
+are typed by users, and stay; bounds may be widened. test_perturbations runs every kind at its
+neutral value.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Checks of what is given to Gazebo Sim, and SDFormat as a reader of descriptions.
 
-What roboaccord_ros, robot packages and `make shared` may use is listed in `__init__.pyi`; no other
-name leaves this folder. Nothing here starts Gazebo or imports its bindings: that is roboaccord_ros,
-so all of this runs where there is no Gazebo. Text of SDF is in templates/, knowledge of systems in
-systems.yaml.
+Other packages may import what `__init__.pyi` lists, and nothing else (test/test_door.py); add a
+name there. Nothing here may start Gazebo or import its bindings, which roboaccord_ros does: this
+must work where there is no Gazebo. SDF is written by templates/, systems of Gazebo are listed in
+systems.yaml: both may be edited.
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,9 +1,9 @@
 """Checks beyond sdformat's: elements, systems, included models, topics and the bridge.
 
-A system of Gazebo that is not known yet, a part of the window or a type of the bridge is an entry
-in systems.yaml, and needs no code. IN_EVERY_WORLD, IN_EVERY_ROBOT and FOR_JOINTS are what the
-launches rely on. A new rule is a line in one of the generators `_check_...`, with a broken file in
-test/test_worlds.py, where every world that ships must pass.
+To allow another system of Gazebo, part of its window or type of the bridge, add it to systems.yaml;
+no code changes. To add a rule, yield a line in one of the `_check_...`, and break a file by it in
+test/test_worlds.py, where all files that ship must pass. IN_EVERY_WORLD, IN_EVERY_ROBOT and
+FOR_JOINTS are what launches need, and stay.
 
 What is known of the systems of Gazebo Harmonic (gz-sim 8) and of their topics is from the headers
 of the systems and from ros_gz_bridge's table of types. Gazebo takes an unknown parameter in

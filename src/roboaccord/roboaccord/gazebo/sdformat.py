@@ -1,9 +1,8 @@
 """SDFormat's reading of a URDF: the SDF that its tool prints, read back into a tree.
 
-Nothing of SDFormat's reading may be repaired here: the tree must be what Gazebo would simulate,
-with its rounding (`rounds`), and files are judged by it. Another element of SDF is read in `_link`
-or `_joint`. TIMEOUT ends a tool that hangs, and is no measure of speed. The engine `sdformat` is
-registered by spec.py.
+To read another element of SDF, extend `_link` or `_joint`. TIMEOUT may be raised: it only ends a
+tool that hangs. Fixed: what SDFormat makes of a file is not repaired here, rounding (`rounds`)
+included, for a robot is judged by what Gazebo would simulate. spec.py registers this as an engine.
 """
 
 from __future__ import annotations

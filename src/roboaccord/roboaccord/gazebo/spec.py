@@ -1,8 +1,8 @@
 """SDFormat as a reader of descriptions, for what is installed; `sdformat` has the reader itself.
 
-The name `sdformat` is typed by users (`--engines`) and is an entry point in setup.cfg: it stays.
-The reader is named as text, so that looking which engines are installed does not import it. There
-is no simulator, so the package is empty.
+The name `sdformat` stays: users type it, and setup.cfg has the entry point. The reader stays named
+as text, so that listing engines does not import it. There is no simulator and no Python package,
+hence the empty `package`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """sdformat where it is installed: its checker, and its schema of elements.
 
-TOOLS, ROOTS and INSTALL say where Debian and ROS put sdformat; add what another system has. VERSION
-is that of SDF which the files that ship are written in, and `check_file` asks for it.
-NOT_ABOUT_THE_FILE is a line on stderr that is no problem of a file; another such line needs code.
-TIMEOUT leaves a file undecided, and does not fail it.
+Add to TOOLS and ROOTS where another system has sdformat, and to INSTALL how it is installed.
+TIMEOUT may be raised: then a file is undecided, not wrong. NOT_ABOUT_THE_FILE is one line of stderr
+that is no problem. VERSION is that of all SDF that ships, which templates and check.py share:
+change all at once.
 
 The checker is `gz sdf -k`, or `ign sdf -k` as Debian has it. It takes unknown elements in silence,
 so that a misspelt `<max_stepsize>` is a default; elements and values are checked against the

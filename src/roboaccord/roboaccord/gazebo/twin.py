@@ -1,9 +1,9 @@
 """What the twin of a robot in Gazebo needs: DART's scheme, and what a level base stands on.
 
-CUT is DART's (`math::logMap`) and may not change; SEEN is ours, the turn from which its error is
-more than round-off. What Gazebo has otherwise than DART is stated in `_scheme` and `by_contacts`; a
-version of Gazebo that differs is added there, and test_gazebo_twin compares with runs of a server.
-`recorded_twin` is the entry point `gz` of `roboaccord.twins`.
+To state what another version of Gazebo does otherwise than DART, change `_scheme` or `misplaced`.
+SEEN may be tuned: the turn from which DART's error is more than round-off; CUT is fixed in DART
+(`math::logMap`). The ground in Gazebo is in `by_contacts` (scenario/setup.py). test_gazebo_twin
+holds a recorded run. setup.cfg names `recorded_twin`.
 """
 
 from __future__ import annotations

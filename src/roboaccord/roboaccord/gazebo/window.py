@@ -1,9 +1,9 @@
 """Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by.
 
-PANELS and their places are free, but each name must be a plugin of Gazebo's window (systems.yaml);
-LEFT_OUT are parts that a plain scene needs without a panel. HALF is Gazebo's own field of view,
-CAMERA and ANCHOR are read back by roboaccord_ros, which moves the camera. After a change run `make
-shared`, for worlds/ holds the result, and test_shared compares.
+PANELS, SIDES and their places may be changed: run `make shared` after that, for worlds/ has the
+result, and test_shared compares. A name must be in systems.yaml. LEFT_OUT are parts that a scene
+needs and shows no panel of. HALF is fixed by Gazebo; CAMERA and ANCHOR are read by roboaccord_ros,
+which moves the camera.
 """
 
 from __future__ import annotations

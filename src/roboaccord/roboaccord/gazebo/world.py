@@ -1,9 +1,9 @@
 """Worlds for Gazebo: made of a terrain, and any world adapted for a run.
 
-The SDF is in templates/*.sdf, with places for `str.format`; worlds/ and models/ are made of it by
-`make shared` and are committed. Fixed: GRIP, so large that the robot's own friction counts (Gazebo
-takes the smaller of two); GROUND_SIZE, that of models/ground; the topics of `barrier_topics`, which
-roboaccord_ros waits on. Colours (WOOD, PLAIN, TINTED) are free.
+Templates (templates/*.sdf) and colours (WOOD, PLAIN, TINTED) may be changed: run `make shared`
+after that, for worlds/ and models/ are made of them. Fixed are GRIP, so large that a robot's own
+friction counts (Gazebo takes the smaller of two), GROUND_SIZE (that of models/ground), and the
+topics of `barrier_topics`, which roboaccord_ros waits for.
 
 A run has a world of its own: the scenario's physics step and gravity, ground that changes where the
 friction law does, the real-time factor that its pace needs, a barrier, by which a client knows that

@@ -1,9 +1,8 @@
 """Reports: pages, figures and lists of findings, which need no network and no other file.
 
-The names for robot packages, benchmarks and notebooks are listed in `__init__.pyi`: colours,
-`picture` and `plot`, with which packages draw figures of their own. Removing or renaming one breaks
-them. Pages are made of the templates template.html, sweep.html and plots.html beside, with
-report.css: their look is changed there.
+The look of pages may be changed: template.html, sweep.html, plots.html and report.css beside. The
+names in `__init__.pyi` stay: robot packages, benchmarks and notebooks draw with them. Add a name
+there if another package is to import it (test/test_door.py).
 """
 
 from roboaccord.numerics.lazy import lazy_names

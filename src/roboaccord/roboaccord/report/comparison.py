@@ -1,9 +1,9 @@
 """What changed between runs: settings, figures, when and where motions part, and signals.
 
-APART is where motions have parted if no tolerance is given. `Comparison.to_json` has the
-keys that scripts read, held by test_desk (`test_scripts_read_what_they_read_before`); a field may
-be added, none renamed. Deviations of signals and their verdict are computed in bag/compare.py, the
-table for a terminal is made in cli/bags.py.
+APART may be tuned: from which distance motions have parted, if no tolerance is given. Fields may be
+added to the classes; none is renamed, for their names are keys of `--json`
+(test_scripts_read_what_they_read_before). Deviations and the verdict are computed in
+bag/compare.py, tables for the terminal in cli/bags.py.
 """
 
 from __future__ import annotations

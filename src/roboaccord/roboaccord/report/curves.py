@@ -1,9 +1,9 @@
 """What figures are made of: curves with few points, axes, and colours.
 
-COLOURS, DEFAULTS and SPARE belong to engines, in every figure and table alike; an engine that joins
-the defaults needs a colour in DEFAULTS. The other colours, DASHES and POINTS may be chosen freely,
-but studies and robot packages draw with them, and pages grow with POINTS. `thin_peaks` must keep
-the largest value of each stretch (test_thinning_keeps_the_peak).
+All colours, DASHES and POINTS may be changed: the size of pages grows with POINTS. An engine that
+joins the defaults needs a colour in DEFAULTS. Fixed: an engine has one colour in every figure and
+table (test_an_engine_keeps_its_colour_and_axes_have_units), and `thin_peaks` keeps the largest
+value of each stretch.
 """
 
 from __future__ import annotations

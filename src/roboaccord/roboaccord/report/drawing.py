@@ -1,9 +1,9 @@
 """Static figures: matplotlib in one style, the same bytes each time.
 
-STYLE, SIZE, EDGE and PLACES set the look of every static figure of the workspace; those in
-docs/images are drawn anew after a change. Two entries of STYLE are fixed: `svg.hashsalt` and
-`svg.fonttype`, without which the same figure has not the same bytes (test_drawing). Tests look at
-every word: none may hide another or leave the frame.
+STYLE, SIZE, SQUARE, EDGE and PLACES may be changed, and figures in docs/images drawn anew after
+that. Two entries of STYLE are fixed: with `svg.hashsalt` the same figure has the same bytes
+(test_drawing), with `svg.fonttype` words stay words. Whatever is drawn, no word may hide another or
+leave the frame, which tests of figures check.
 
 Matplotlib is imported where a figure is drawn, so that other commands do not wait for it.
 """

@@ -1,8 +1,8 @@
 """The energy of a report: the book of each simulator as a table and over time.
 
-An item of the book is a field of `EnergyBook` with an entry in COLOURS: its order is that of the
-table, its name the field's own meaning. ROW is a height in pixels; what is below FAINT is shown as
-0. No energy is computed here; see crosscheck/energy.py.
+Colours, the order of COLOURS, ROW and FAINT may be changed: the order is that of the table, FAINT
+what is shown as 0. To show another item, add a field to `EnergyBook` and its colour here; its name
+is the meaning of the field. Energies are computed in crosscheck/energy.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Plots of signals, runs overlaid: panels that Matplotlib draws as PNG or SVG, Plotly as a page.
 
-Colours (FEW), LINES, COLUMN and the size of a panel are free. What `overview` shows without names
-of signals is a choice, which docs/cli.md states. A panel is drawn twice, by `_draw` for Matplotlib
-and by `_page` for Plotly: change both, for a file's ending decides between them. Signals are made
-in signals.py.
+Colours (FEW), LINES, COLUMN, HEIGHT and WIDTH may be changed, and what `overview` shows, with
+docs/cli.md. A panel is drawn by `_draw` (Matplotlib) and by `_page` (Plotly): change both, for the
+ending of the file decides which is used. To add a signal, see signals.py.
 """
 
 from __future__ import annotations

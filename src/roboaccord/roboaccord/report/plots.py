@@ -1,9 +1,8 @@
 """Self-contained pages of plots, pictures and tables.
 
-Robot packages and studies call `render_plots` with `Plot` or `Still`; their fields are read by
-plots.html. The head of a column is put beside each cell by `_with_heads`, which reads the HTML of
-the templates, so that tables keep the form that TABLE, ROW, HEAD and CELL match. A page may name no
-other file (test_loads_nothing_from_anywhere), and escapes what it is given.
+The templates beside may be changed; tables in them keep the form that TABLE, ROW, HEAD and CELL
+match, for `_with_heads` reads it. Fields of `Plot` and `Still` stay, which other packages fill. A
+page loads no other file and escapes what it is given: test_report checks both.
 """
 
 from __future__ import annotations

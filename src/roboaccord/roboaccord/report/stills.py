@@ -1,9 +1,9 @@
 """Static figures of results: the signals of runs, and what the pages have, without a browser.
 
-A result that is to be drawn is a case of `_overlay` or `_drawing`; one of a package beside brings
-the entry point `plot.CLASS` of `roboaccord.functions` instead. The figures are those of the pages,
-drawn once more: a curve or axis of Plotly that `_page_figure` does not know is left out. STYLES and
-ROW are looks.
+To draw another result, add a case to `_overlay` or `_drawing`; another package adds the entry point
+`plot.CLASS` of `roboaccord.functions` instead. STYLES and ROW may be changed. Figures are those of
+the pages (figures.py, plots.py): what is to look different on both is changed there, and
+`_page_figure` must know the kinds of curves that they use.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The tables of a report: what was measured, what is allowed, and whether it is within.
 
-A table is an entry in `tables_of` and a function that returns its cells. The titles are fixed:
-template.html explains each by its title, so change both. The numbers of decimals are free; the
-figures themselves with all digits are in summary.json. LISTED is how many differences of a model
-are named. `statistics_cells` and `number` serve the terminal, too (cli/levels.py).
+To add a table, add an entry to `tables_of` and a function that returns its cells. Columns, decimals
+and LISTED may be changed. A title is changed in template.html, too, which explains each table by
+its title. Full digits are in summary.json. `number` and `statistics_cells` are used by
+cli/levels.py as well.
 
 How to read each is in the page, template.html, by its title.
 """

@@ -1,9 +1,9 @@
 """What every robot keeps: names, limits, determinism, memory of its own, agreement of engines.
 
-A new rule for all robots is a method `test_...`: its parameters `scenario`, `engine`, `other` say
-how often it runs (`pytest_generate_tests`). Every robot, a user's too, must then pass it. TICKS and
-STATES trade time for strength; STEP and LITTLE need only be small; SEED may be any. Tolerances are
-those of the level they belong to (`Tolerances()`), none is widened for a robot.
+To add a rule, write a method `test_...`; parameters `scenario`, `engine` and `other` make it run
+for each of them. Every robot, a user's too, must then pass it. STATES, TICKS and STEP may be tuned
+(time against strength), SEED be any number. Tolerances are those of the scenario (`Tolerances()`),
+and are not widened for a robot.
 
 A robot's package inherits it in a test module of its own:
 

@@ -1,9 +1,9 @@
 """What every engine keeps, on three small descriptions: dynamics, order, limits, states, refusals.
 
-The descriptions in descriptions/, and JOINTS, EFFORTS, DRIVE and STEPS, fit each other: change one,
-and WITHIN, END or BEYOND need a new look. SAME, SAME_SCHEME and ROUND_OFF are for every engine; one
-that fails them is wrong or states a wrong scheme. A feature that engines may lack is an entry in
-FEATURES; `settings` of a subclass are tried beside its defaults.
+To add a rule, write a method `test_...`; to add a feature that engines may lack, an entry in
+FEATURES. SEED and STATES may be changed. descriptions/, JOINTS, EFFORTS, DRIVE, STEPS and WITHIN
+fit each other: change one, and check the order that is measured. SAME, SAME_SCHEME and ROUND_OFF
+hold for every engine, and are not widened for one.
 
 An engine's package inherits it in a test module of its own:
 

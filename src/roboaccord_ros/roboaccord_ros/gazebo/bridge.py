@@ -1,9 +1,9 @@
 """Access to Gazebo: the world's name and physics step, its version, its clock.
 
-SLOW is ours, ten times what Gazebo leaves out of a pose (1e-6): below it a pause is waited for.
-PARTITION and RESOURCES are Gazebo's own variables. `refuse_start` states what Gazebo cannot do;
-take a line out once it can. How `PosedBase` and `LevelBase` make a twist is fixed by what Gazebo
-publishes: test_gz_adapter compares with bodies that moved so.
+SLOW and GZ_TIMEOUT may be tuned: below SLOW a pause of the world is waited for, as Gazebo leaves
+1e-6 out of a pose. Once Gazebo can make a start that it cannot now, take its case out of
+`refuse_start`. PARTITION and RESOURCES are variables of Gazebo. How twists are made from poses is
+held by test_gz_adapter, by bodies that moved so.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The camera of Gazebo's window, moved along with the robot.
 
-PERIOD, SMOOTH and OPENING are ours: how often the camera is moved, how lazily it follows, how long
-a window may take to open. TOPIC is Gazebo's. The place at the start is that of the world
-(gazebo/window.py of the core), with the body ANCHOR; a world without that is left alone. Nothing
-here reaches the simulation.
+PERIOD, SMOOTH and OPENING may be tuned: how often the camera moves, how slowly it follows, how long
+a window may take to open. Where it starts is set by gazebo/window.py of the core, as is ANCHOR.
+TOPIC is Gazebo's. Nothing here changes a simulation.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Gazebo as an engine of the workspace: `--engine gz`, never a default.
 
-A key of `engine_options.gz` is a field of `GazeboSettings`, and is documented in docs/gazebo.md.
-`SPEC` is the entry point `gz` of `roboaccord.engines`; its name, and the older names in `also`, are
-typed by users. Gazebo's bindings are imported in the functions, for this is read wherever engines
-are listed. What is simulated is in simulator.py.
+To add a setting, add a field to `GazeboSettings`, and document it in docs/gazebo.md: it is a key of
+`engine_options.gz`. `SPEC` and its names stay, for setup.cfg and users have them. Import Gazebo's
+bindings inside functions only, for this is read to list engines. What is simulated is in
+simulator.py.
 """
 
 from __future__ import annotations

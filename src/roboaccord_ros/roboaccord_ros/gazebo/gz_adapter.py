@@ -1,9 +1,9 @@
 """Node gz_adapter: Gazebo's bridged topics in the interface of every other simulator.
 
-SILENCE and MEASURED are ours: after which silence a run ends, and from when on it has a speed.
-Names and types of topics are in graph/names.py, parameters in graph/parameters.py; docs/ros.md
-lists both, and test_graph_tables compares. Fixed is the order in `_on_command` and `_go_on`:
-efforts are in force before the world goes on, or the motion depends on the load of the machine.
+SILENCE and MEASURED may be tuned: after which silence a run ends, and from when on its speed
+counts. Topics are added in graph/names.py, parameters in graph/parameters.py, both with docs/ros.md
+(test_graph_tables). Fixed: efforts are in force before the world goes on (`_go_on`), or the motion
+would depend on how busy the machine is.
 
 It completes what a bridge cannot: efforts checked, clipped and echoed into `/R/joint_states`, the
 twist of the base as the engine has it, the place of a ball in a bearing, services of switches,

@@ -1,9 +1,9 @@
 """What a launch needs to know before Gazebo runs a robot: whether it can, and by what.
 
-What must be installed, and which scenarios Gazebo refuses, is decided in `check_gazebo`; which may
-share a process with the server in `runs_in_process`. The keys that `in_gazebo` returns are launch
-configurations of simulate.launch.py: a new one is used there, too, or test_simulate fails. How
-cores are shared (`own_cores`) is free: it changes the speed, not the motion.
+To refuse a scenario or ask for a package, extend `check_gazebo`; `runs_in_process` decides which
+scenarios need no process of Gazebo. How `own_cores` shares cores may be changed: it alters the
+speed, and no motion. A key that `in_gazebo` returns is a launch configuration: use it in
+launch/simulate.launch.py (test_simulate).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Switches in Gazebo: DetachableJoint systems, commanded and confirmed by topics.
 
-PATIENCE and AGAIN are ours, in wall time: how long Gazebo may take, and when a message is sent
-again. ATTACHED is the word that Gazebo sends. One message at a time, and off before on, is not to
-be changed, for the reason below; test_gz_adapter holds the order. Topics of a switch are GZ_SWITCH
-in graph/names.py.
+PATIENCE and AGAIN may be tuned: how long Gazebo may take, and when a message is repeated. The order
+is fixed, for the reason below: one message at a time, and what is switched off first
+(test_gz_adapter). ATTACHED is Gazebo's word. Names of topics are in graph/names.py (GZ_SWITCH).
 
 A joint that is let go goes after the step in which the message came, and a joint that is made comes
 before it. Sent together, both would hold for one step, which stops all motion. So one message is

@@ -1,9 +1,9 @@
 """Gazebo's own transport: Python bindings, messages, requests and a barrier.
 
-A new version of Gazebo is named in PACKAGES, in `message` and in `load`'s callers (gz.msgs10,
-gz.sim8, gz.transport13). MODULES has the messages whose module is not called as they are. PATIENCE,
-BARRIER and LOST are ours, in wall time, and only end what hangs. `put` as callback is not to be
-replaced by Python code, which could deadlock with a request.
+For another version of Gazebo, change PACKAGES and the names of modules (gz.msgs10, gz.sim8,
+gz.transport13); a message in a module of another name is entered in MODULES. PATIENCE, BARRIER and
+LOST may be tuned: they end what hangs. The barrier, explained below, is not to be replaced by
+waiting. test_gz_transport holds what is said if a package is missing.
 
 gz-transport has a socket for messages and another for requests, and looks at them in turn: a step
 that is asked for right after an effort can overtake it. Messages of one process, whatever their

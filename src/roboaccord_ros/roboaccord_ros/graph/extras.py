@@ -1,9 +1,9 @@
 """Command channels beside joint efforts: wrenches, twists, switches and findings.
 
-A further vector beside efforts is a name in VECTORS, with a codec in roboaccord.cdr and a field of
-`Command`. PATIENCE is ours. Fixed: vectors and switches are sent before the efforts, with the stamp
-of the state, and a simulator waits only for those that somebody publishes; test_switches compares
-with the direct loop.
+To send another vector beside efforts, add it to VECTORS, a codec to roboaccord.cdr and a field to
+`Command`. PATIENCE may be tuned. Fixed: vectors and switches are sent before the efforts that
+answer the same state, and a simulator waits only for what somebody publishes; test_switches
+compares with the direct loop.
 
 A wrench or twist carries the stamp of the state it answers and is sent before the efforts, which
 stay the one message the simulator waits for; it waits for the others only where they have a

@@ -1,9 +1,8 @@
 """What comes from a simulator: complete states, the newest one, and messages that are lost.
 
-IN_STEP is the order in which a simulator publishes, `joint_states` last, which outlet.py shares. A
-ledger's counts are what the lines about lost messages state (test_disorder). `LatestState` and
-`newest` may skip messages and are for what only looks; whatever records or judges takes `Inlet`,
-which skips none.
+Nothing here is to be tuned. `LatestState` and `newest` skip messages, and are for nodes that only
+show; nodes that record or judge take `Inlet`, which skips none. IN_STEP is the order in which
+outlet.py publishes a state: change both. test_disorder holds what a `Ledger` counts.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The ROS graph of a run: publishers, subscriptions, qualities of service, peers.
 
-Topics are added here and in bag/topics.py of the core, which has those that are recorded;
-docs/ros.md lists names, types and services, and test_graph_tables compares. Users' nodes rely on
-them. The profiles say what may be lost: RELIABLE and ALL_SAID nothing, LIVE and GLANCE all but the
-newest. PATIENCE, RIVAL_LOOKS and DELIVERY are ours, in wall time.
+To add a topic, name it here, or in bag/topics.py of the core if it is recorded, and list it in
+docs/ros.md (test_graph_tables). PATIENCE, RIVAL_LOOKS and DELIVERY may be tuned. Names, types and
+profiles of quality stay, for nodes of users rely on them: with RELIABLE and ALL_SAID nothing is
+lost, LIVE and GLANCE may lose all but the newest.
 
 Names are relative, so that a namespace holds everything of a run, its clock and services too.
 """

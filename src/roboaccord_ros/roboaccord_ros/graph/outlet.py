@@ -1,9 +1,9 @@
 """Publishers of the simulator node: description, scenario, states, events and result.
 
-Fixed, since peers rely on it: the joint states of a tick come last, the result after everything,
-with the number of events, which a recorder waits for. The description and `/R/scenario` are
-latched. BATCH only keeps messages small. Keys of the result are read by the recorder, the
-cross-check and run/processes.py. Transforms go by the core's TF_PERIOD.
+BATCH may be tuned. Keys may be added to the result, by the node that makes it; recorder,
+cross-check and run/processes.py read those that are there. Fixed, since other nodes rely on it: of
+a state the joint states come last, and the result comes after everything, with the number of
+events.
 """
 
 from __future__ import annotations

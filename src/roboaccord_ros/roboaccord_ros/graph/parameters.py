@@ -1,9 +1,9 @@
 """The parameters of the nodes: name, default and description, declared in one place.
 
-A parameter is an entry in PARAMETERS, declared by the nodes that name it, and a row of the table in
-docs/ros.md (test_graph_tables); one that says how a node runs is a field of `Options` of the same
-name, too. Defaults are part of what users rely on. Its type in a launch is in TYPES
-(launch/planner.py), where it is no text.
+To add a parameter, enter it in PARAMETERS with default and description, name it in `declare` of its
+nodes, and add its row to docs/ros.md (test_graph_tables). One by which a node is run is a field of
+`Options`, too; one that is no text is entered in TYPES (launch/planner.py). Names and defaults
+stay.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Messages that anybody may have sent: what cannot be read is one line, and is ignored.
 
-LARGEST, SHOWN and MOST are ours: what is read at all, and how much a bad message may write into the
-log. A topic that is decoded by name is an entry in `decoders`, with a check for finite numbers.
-UNREADABLE are errors of content, which end nothing; an error of our own in `take` must not be among
-what is caught. test_strangers sends garbage to every topic.
+LARGEST, SHOWN and MOST may be tuned: what is read at all, and how many lines a bad message may
+cause. To decode another topic, add it to `decoders`, with `finite` for numbers. UNREADABLE are
+errors of content, which end nothing: add to it only what content can cause. test_strangers sends
+garbage to every topic.
 """
 
 from __future__ import annotations

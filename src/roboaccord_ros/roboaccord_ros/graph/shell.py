@@ -1,9 +1,9 @@
 """Base of the nodes: start of a node's process, parameters, spinning and shutdown.
 
-A node is a class derived from `Shell` with `build`, `close` and `report`. The exit statuses (2,
-130) and one line on stderr are relied upon by launches and by `accord`. PARENT is set by
-run/processes.py. POLL, GRACE and SPIN are ours; SPIN must be finite. How a process ends (`leave`,
-`_end_soon`) is a way round DDS, which can hang: test_failures and test_shell try it.
+To add a node, derive a class from `Shell` with `name` and `build`, and `close` and `report` if
+needed. POLL and GRACE may be tuned; SPIN must be finite. Exit statuses (2, 130) and the one line on
+stderr stay, for launches and `accord` go by them. How a process ends is worked out against DDS,
+which may hang: test_failures, test_shell.
 """
 
 from __future__ import annotations

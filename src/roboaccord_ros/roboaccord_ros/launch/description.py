@@ -1,9 +1,8 @@
 """The description of a robot without a simulator: its URDF, and the link that stands still.
 
-A robot by name is URDF of its package, by xacro; a file is read by the core with the fence for
-strangers' files, unless `trust:=true`. That choice is one of security (docs/security.md) and must
-be kept. Used by view_robot.launch.py and by users' launch files, which have no simulator; one with
-a simulator publishes the description itself.
+To find the URDF of a robot in another way, extend `Expansion`. Fixed for safety: a file is read by
+the core, within its fence, unless the user sets `trust:=true` (docs/security.md). A launch with a
+simulator needs none of this, for the simulator node publishes the description.
 """
 
 from __future__ import annotations

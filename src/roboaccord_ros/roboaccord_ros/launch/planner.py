@@ -1,9 +1,9 @@
 """The planner of a launch: what it decides becomes launch configurations, and parameters of nodes.
 
-What is decided is in roboaccord_ros/plan; this runs it and passes it on. A parameter that is no
-text is an entry in TYPES. LIBRARIES is by what the workspace's Python is recognised, PYTHON the
-variable that names another. TAKEN_BY_LAUNCH are words of `ros2 launch` itself: another is added
-there, or it is refused as unknown. PLANNING only ends what hangs.
+To change what is decided, see roboaccord_ros/plan; this only runs it. Add to TYPES a parameter that
+is no text, to LIBRARIES what every node imports, to TAKEN_BY_LAUNCH a word of `ros2 launch` itself,
+which would be refused as unknown otherwise. PLANNING may be raised. PYTHON and TRUST stay, for
+users and the core read them.
 
 It runs in the Python of the workspace; see `roboaccord_ros.plan`.
 """

@@ -1,9 +1,9 @@
 """The controller node: state in, update, efforts out.
 
-How a controller answers is in the core and in the user's class; here are messages, waiting and the
-end. OPTIONS are the parameters that are declared and documented (docs/ros.md). Fixed: one answer
-for each state, with its stamp, targets published before it, so that runs are those of the direct
-loop, bit for bit (test_transports). Without lockstep the last effort is zero.
+To add a parameter, enter it in OPTIONS and in graph/parameters.py. How a controller answers is
+changed in the core, or in your own class. Fixed: each state has one answer, with its stamp, and
+targets are published before it; so a run is that of the direct loop, bit for bit (test_transports).
+Without lockstep the last effort is 0.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pacing of a simulation: in lockstep or free, by the wall clock or not, with pauses.
 
-REMINDER and MAX_CATCH_UP are ours. Fixed in lockstep: a step is taken only when everything that
-answers the present state is there, and an answer to a later state ends the run; so motions do not
-depend on pace, pauses or load. A service is added in `add_services`, with its row in docs/ros.md.
-Used by the simulator node; gz_adapter has its own pacing.
+REMINDER and MAX_CATCH_UP may be tuned. To add a service, extend `add_services`, and list it in
+docs/ros.md. Fixed in lockstep: a step waits for everything that answers the present state, and an
+answer to a later one ends the run; so pace, pauses and load change no motion (test_transports).
+gz_adapter paces Gazebo by itself.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The recorder node: bytes in, bag out, nothing lost.
 
-A topic is recorded by a line in `topics_beside`, or in OTHERS if the simulator or controller sends
-it; the core's bag/topics.py must know its type. STAMP and FIRST_STAMP are layouts of CDR. NAMING
-and PATIENCE are ours. Nothing may be lost unnoticed: states that are missing or mixed end the run
-with a line (test_recording, test_disorder).
+To record another topic, add it to `topics_beside`, or to OTHERS if the simulator or the controller
+sends it, and its type to bag/topics.py of the core. NAMING and PATIENCE may be tuned. STAMP and
+FIRST_STAMP are layouts of CDR. Fixed: nothing is lost unnoticed, the first state is on disk before
+the first step (test_recording).
 """
 
 from __future__ import annotations

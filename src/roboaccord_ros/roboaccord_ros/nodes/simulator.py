@@ -1,9 +1,9 @@
 """The simulator node: commands step a simulation, whose states, events and result are published.
 
-OPTIONS are the parameters that the node takes, documented in docs/ros.md. SETTLE is how long
-another simulator is looked for before the first step. Stepping is the core's `Stepper`, pacing is
-in pacing.py and messages are in graph/outlet.py: nothing here may change a motion, and
-test_transports wants that of the direct loop, bit for bit. Tests make other simulators by `make`.
+To add a parameter, enter it in OPTIONS and in graph/parameters.py. SETTLE may be raised: so long
+another simulator is looked for. Steps are made by `Stepper` of the core, pace by pacing.py,
+messages by graph/outlet.py: a run is that of the direct loop, bit for bit (test_transports), and
+nothing here may change it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Print the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME.
 
-The last line of stdout is JSON, status 0; else one line on stderr, status 2: launch/planner.py
-reads both. DISCOVERY and LEAVING are ours, in wall time: shorter, and another run on the same names
-may be overlooked. Decisions are made in plan.py, arguments are read in request.py.
+DISCOVERY and LEAVING may be tuned: if shorter, another run of the same names may be overlooked.
+Fixed, for launch/planner.py reads it: the last line of stdout is JSON with status 0, or stderr has
+one line with status 2. Decisions are made in plan.py, arguments are read in request.py.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """The request of a launch: its arguments, robot and scenario, and the choice of a simulator.
 
-An argument is declared in launch/simulate.launch.py and read here by its name; docs/ros.md lists
-it. SIMULATORS are words that users type. The order in `choose`, Gazebo, the default engines, the
-reference, is documented (docs/ros.md, the choice of a simulator). SLOW is ours: below this part of
-real time nobody can drive. Refusals are one line each (test_plan).
+To add an argument, declare it in launch/simulate.launch.py, list it in docs/ros.md, and read it
+here by its name. SLOW may be tuned: below this part of real time nobody can drive. The order in
+which `choose` tries simulators is documented in docs/ros.md: change both. What cannot run is
+refused in one line (test_plan).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Claims on names of this machine; imports the standard library alone, for the Python of ROS.
 
-Both sides must agree on a name, or a claim is none: `claim_names` is for launches in a namespace of
-a domain, run/domain.py claims its private domains. Any text will do as a name. No import beside the
-standard library, which test_launch checks: `ros2 launch` imports this in the Python of ROS.
+Any text may be claimed; whoever is to be kept apart must use the same: `claim_names` for launches,
+run/domain.py for its private domains. No import beside the standard library is allowed
+(test_launch), for `ros2 launch` imports this in the Python of ROS.
 
 DDS takes seconds to discover another run on a busy machine; an address is taken at once, and freed
 with its process. It is abstract: there is no file.

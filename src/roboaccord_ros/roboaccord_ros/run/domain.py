@@ -1,9 +1,9 @@
 """Private ROS domains, so that runs on one machine are isolated from each other.
 
-LAST_DOMAIN follows from the ports of DDS and Linux and is not ours to raise. A run is private
-unless the user opens it by ROS_AUTOMATIC_DISCOVERY_RANGE: that default is one of security.
-`remove_orphans` deletes only what is this user's and unlocked; YOUNG spares what is just being made
-(test_disorder). Names of files are those of Fast DDS.
+YOUNG may be raised. LAST_DOMAIN is fixed by the ports of DDS and Linux. Fixed for safety: a run
+stays on this machine unless the user opens it by ROS_AUTOMATIC_DISCOVERY_RANGE, and
+`remove_orphans` deletes nothing that is another user's or in use (test_disorder). The names of
+files are those of Fast DDS.
 """
 
 from __future__ import annotations

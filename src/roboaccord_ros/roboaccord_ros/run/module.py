@@ -1,8 +1,8 @@
 """Run a module that Ctrl-C ends without a traceback: python -m roboaccord_ros.run.module MODULE...
 
-Its name stays: launch/processes.py starts nodes by it, and with_parent.py knows them by it
-(MODULE). What may be changed is what a node does with Ctrl-C until it handles signals itself
-(graph/shell.py): the status 0 is what `ros2 launch` takes for a good end.
+What Ctrl-C does until a node handles signals itself may be changed; the status must be 0, or `ros2
+launch` reports that the node died. The name of this module stays: launch/processes.py starts nodes
+by it, and with_parent.py recognises them by it.
 
 Libraries load for seconds before a node can mind signals itself.
 """

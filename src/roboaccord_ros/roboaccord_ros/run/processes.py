@@ -1,9 +1,8 @@
 """The transport `ros_processes`: simulator, controller and recorder in three processes.
 
-NODES is the order of starting. GRACE must stay below the time that `accord` has (cli/signals.py),
-or a process is killed while it closes a bag; POLL and ENDING are ours. GOOD are statuses of a good
-end. Parameters of the nodes are written in `_write_parameters`, by the names of
-graph/parameters.py. test_transports wants the motion of the direct loop, bit for bit.
+POLL and ENDING may be tuned; GRACE stays below that of cli/signals.py, or `accord` kills what still
+closes a bag. To pass another field of the request to nodes, add it to `_write_parameters`. GOOD are
+statuses of good ends. A run is that of the direct loop, bit for bit (test_transports).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The transport `ros`: simulator, controller and recorder nodes in this process.
 
-`run_ros` is the entry point `ros` of `roboaccord.runners`: it takes a `RunRequest` and returns a
-`Run`, as every transport does. A field of the request that nodes need is passed to `Options` here
-and to `_write_parameters` in processes.py. The order in which shells are made matters: the recorder
-listens first. test_transports compares motions with the direct loop.
+To pass another field of the request to nodes, add it to `Options` here, and to `_write_parameters`
+in processes.py. `run_ros` stays: setup.cfg names it as the transport `ros`. The recorder is made
+first, for it must hear everything. A run is that of the direct loop, bit for bit (test_transports).
 """
 
 from __future__ import annotations

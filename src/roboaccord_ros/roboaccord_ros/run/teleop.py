@@ -1,9 +1,9 @@
 """Teleoperation over ROS: targets to the topics of a robot that runs, switches to its services.
 
-`connect` is the entry point `ros` of `roboaccord.teleop`, and `RosLink` has the methods of the
-protocol in cli/teleop.py of the core. PATIENCE is ours. What is sent when (`_is_due`) lets several
-people drive: a zero is sent once. Other robots, topics and keys need no change here; topics are
-`input_topics` of the core.
+PATIENCE may be tuned. Keys are changed in config/teleop/keyboard.yaml, topics in bag/topics.py of
+the core. `connect` stays: setup.cfg names it; `RosLink` has the methods that cli/teleop.py of the
+core asks for. Fixed: a zero is sent once, and then nothing, so that others can drive, too
+(test_switches).
 """
 
 from __future__ import annotations

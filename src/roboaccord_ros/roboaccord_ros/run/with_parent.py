@@ -1,9 +1,9 @@
 """Run a command that ends with its parent, on some of the cores.
 
-The order of arguments is shared with launch/planner.py and launch/processes.py. NODES_END, SOON and
-POLL are ours: how long a helper outlives the nodes, which need it. PR_SET_PDEATHSIG is Linux's.
-Only the standard library: it runs with `-S`, before anything is found. test_launch ends launches by
-signals, and wants no process left.
+NODES_END, SOON and POLL may be tuned: how long a helper outlives the nodes, and how long it has to
+end. The order of arguments is that of launch/planner.py and launch/processes.py: change all.
+PR_SET_PDEATHSIG is fixed by Linux. Only the standard library may be imported: it runs with `-S`.
+test_launch checks that no process is left.
 
 python with_parent.py SIGNAL PARENT CORES COMMAND..., where CORES is as 0,1; all of them if empty.
 
