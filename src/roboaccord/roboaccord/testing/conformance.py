@@ -2,8 +2,8 @@
 
 To add a rule, write a method `test_...`; parameters `scenario`, `engine` and `other` make it run
 for each of them. Every robot, a user's too, must then pass it. STATES, TICKS and STEP may be tuned
-(time against strength), SEED be any number. Tolerances are those of the scenario (`Tolerances()`),
-and are not widened for a robot.
+(time against strength), SEED be any number. Tolerances are the defaults of a scenario
+(`Tolerances`), and are not widened for a robot.
 
 A robot's package inherits it in a test module of its own:
 

@@ -3,7 +3,7 @@
 To add a topic, name it here, or in bag/topics.py of the core if it is recorded, and list it in
 docs/ros.md (test_graph_tables). PATIENCE, RIVAL_LOOKS and DELIVERY may be tuned. Names, types and
 profiles of quality stay, for nodes of users rely on them: with RELIABLE and ALL_SAID nothing is
-lost, LIVE and GLANCE may lose all but the newest.
+lost, with LIVE and GLANCE messages may be.
 
 Names are relative, so that a namespace holds everything of a run, its clock and services too.
 """
