@@ -2,10 +2,11 @@
 
 ros2 launch roboaccord_ros simulate.launch.py robot:=snake scenario:=serpenoid sim:=dart
 
+Arguments, nodes and their conditions may be changed here, with docs/ros.md (test_docs,
+test_simulate); a launch file of yours that includes this one and sets arguments needs no change.
 The planner, roboaccord_ros.plan, decides what only a program can, as which simulator runs the
-scenario, and refuses what cannot run. Its decisions are launch configurations, which conditions and
-parameters below go by. The second word of each process is what its end means: see
-roboaccord_ros.launch.processes.
+scenario, and refuses what cannot run: `Config("NAME")` is a decision, or an argument, by its name.
+The second word of each process is what its end means: see roboaccord_ros.launch.processes.
 """
 
 from launch import LaunchDescription

@@ -2,6 +2,10 @@
 
 ros2 launch roboaccord_ros view_robot.launch.py robot:=snake
 ros2 launch roboaccord_ros view_robot.launch.py robot:=arm.urdf.xacro gui:=false
+
+Arguments and nodes may be changed here, with docs/ros.md. No simulator and no planner runs; only a
+robot's file is read by the workspace's Python. The layout is config/rviz/view_robot.rviz, where
+the root of the robot's links is the fixed frame, whatever it is called.
 """
 
 from launch import LaunchDescription

@@ -1,4 +1,9 @@
-"""Package the ROS 2 nodes, for colcon (ament_python) and for pip alike."""
+"""Package the ROS 2 nodes, for colcon (ament_python) and for pip alike.
+
+To install another folder of shared files, add it to FOLDERS or MODELS, with a link to it here.
+Dependencies, entry points and the version are changed in setup.cfg, and package.xml has the same.
+`python_requires` stays text in this file, for colcon reads no other.
+"""
 
 from glob import glob
 from pathlib import Path

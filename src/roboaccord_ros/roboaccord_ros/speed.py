@@ -1,5 +1,9 @@
 """Real-time factors of the last runs in Gazebo on this machine, in the user's cache folder.
 
+What else the speed of a run depends on is added to `_key`. The form of the file may be changed, for
+one that is older or damaged counts as none (NO_CACHE). From which factor a person may drive is SLOW
+in plan/request.py.
+
 A run at a pace has at most that factor: then it shows by how much the machine falls short.
 """
 

@@ -1,4 +1,9 @@
-"""Console output: results on stdout, everything else on stderr."""
+"""Console output: results on stdout, everything else on stderr.
+
+Widths, headings and bars may be changed; tables must fit 80 columns. Fixed: results go to `out`
+(stdout) and all else to `log` (stderr); `--json` silences `note`, and not `warn`. Text of others is
+printed by `Screen`, which lets no escape sequence through: test_control_characters.
+"""
 
 from __future__ import annotations
 

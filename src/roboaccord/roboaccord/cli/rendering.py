@@ -1,4 +1,9 @@
-"""Results whose fields carry unit and meaning, as lines and tables."""
+"""Results whose fields carry unit and meaning, as lines and tables.
+
+The layout that all results share may be changed: dashes (NONE), lines, tables, NARROW, within 80
+columns. Unit, heading and decimals of a figure are not here: they are in the `Quantity` of its
+field, and are changed there. test_results holds what a small result looks like.
+"""
 
 from __future__ import annotations
 

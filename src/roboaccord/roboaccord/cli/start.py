@@ -1,5 +1,10 @@
 """Start of the command `accord`: a process that supervises the one that works.
 
+SOON may be raised; how long a command has after a signal is GRACE in signals.py. Exit statuses (128
++ signal) and the one line on stderr stay, for shells and scripts go by them. PR_SET_CHILD_SUBREAPER
+and SI_KERNEL are fixed by Linux. No library may be imported here. test_signals kills, hangs and
+crashes commands.
+
 Native code that hangs or crashes can neither end nor print a line, so another process does:
 whatever happens, the command ends soon after SIGTERM, in one line, and its processes with it.
 """

@@ -1,4 +1,9 @@
-"""`accord teleop`: drive a robot by the keys of a terminal, embedded or over ROS."""
+"""`accord teleop`: drive a robot by the keys of a terminal, embedded or over ROS.
+
+RATE, LONGEST and what `Dashboard` shows may be changed, within 80 columns. What keys do is changed
+in config/teleop/keyboard.yaml, or in keys.py. `RosLink` is what the entry point `ros` of
+`roboaccord.teleop` returns: a method added to it is added in roboaccord_ros/run/teleop.py.
+"""
 
 from __future__ import annotations
 

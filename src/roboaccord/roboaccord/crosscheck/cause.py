@@ -1,5 +1,10 @@
 """The reference beside a run, up to its horizon, and the cause of a run that is outside.
 
+RECENT, PATIENCE, JUDGED_EVERY and LEVELS may be tuned: how much is kept, how long and how often a
+cause is looked for, and in how many steps the reference fades. HORIZON, and NUDGE of runs.py, are
+stated in docs/ros.md: change both. Which cause is named is decided in regression.py. `compare_twin`
+runs in another process, so its arguments are plain data.
+
 Two copies of the reference go from states that differ by `NUDGE`. Where they have parted by
 `HORIZON`, nothing of the motion follows from its start any more [Lighthill 1986, "The recently
 recognized failure of predictability in Newtonian dynamics"]: both are then set anew to the state of

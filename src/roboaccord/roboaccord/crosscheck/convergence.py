@@ -1,4 +1,10 @@
-"""Level 3: whole trajectories at dt, dt/2, dt/4, order of convergence and remainder."""
+"""Level 3: whole trajectories at dt, dt/2, dt/4, order of convergence and remainder.
+
+SHORTEST and ORDER_FLOOR may be tuned: how long a motion before a kink must be, and how far above
+the floor an error has an order. The numbers GRID_... are fixed by the grid convergence index
+[Roache 1998; Eca and Hoekstra 2014; ASME V&V 20], the bound on the remainder by extrapolation.py.
+`coordinates` and `name_coordinate` must list the same columns.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Differences of a model from what it should be, in an engine and in a reader of files alike."""
+"""Differences of a model from what it should be, in an engine and in a reader of files alike.
+
+The texts may be reworded. How much is allowed is not set here: each caller passes it (`allowed`).
+To compare another quantity, call `compare_value` with its name. Fixed are the keys of
+`Difference.to_json`, which scripts read, and UNLIMITED, below the 1e16 that SDFormat writes for no
+limit.
+"""
 
 from __future__ import annotations
 

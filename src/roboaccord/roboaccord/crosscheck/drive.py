@@ -1,5 +1,10 @@
 """Level `drive`: the efforts that an engine puts in force, beside those that it was commanded.
 
+The words of TEXTS may be changed. To recognise another error, add it to `Kind`, to TEXTS and to
+`kinds_of`; the order in `kinds_of` is that of the results. KEPT, MOST_LATE and EVIDENCE may be
+tuned. ROUND_OFF and FITTED stay at round-off, since this level allows no other error. test_drive
+plants errors and checks kind and size.
+
 All other levels take the efforts in force for granted. Here they must be what the limits and faults
 of the scenario make of the controller's command, tick by tick and to round-off, and a switch must
 be as it was commanded. No state holds a wrench or twist in force: the motion alone shows these.

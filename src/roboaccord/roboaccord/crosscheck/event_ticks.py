@@ -1,5 +1,10 @@
 """Ticks with an event or a joint at its stop, in which no twin steps: do their errors vanish?
 
+SAMPLED and HALVED may be tuned: more ticks and finer steps cost time. A larger RESOLVED takes in
+ticks that the reference itself hardly knows. The bound by SAFETY is set in extrapolation.py, and
+from how many ticks a verdict follows in verdict.py (FEWEST). All simulators must start from the
+recorded state.
+
 From the recorded state in which such a tick begins the engine goes through it at its physics step
 and at smaller and smaller ones, and so does the reference at a smaller one still. Over a single
 tick from one state nothing is chaotic; a stop is met within a step, so that errors fall with the

@@ -1,5 +1,10 @@
 """Hypotheses on how an engine deviates from our equations: in parameters, or in its data path.
 
+To let a parameter be off, add its quantity to OF_LINKS, OF_JOINTS or GROUND (engines/twin.py), or a
+function to RECORDED and its name to `hypotheses`; with a unit in UNITS, unless it is a share. An
+error without a size is yielded by `mixes`. PROBE, MOST_LATE, MOST_STEPS, SHOWN and BEYOND may be
+tuned. test_naming plants errors and checks their names.
+
 A parameter p that an engine has off by s makes a tick end off by s g, where g is how our own end of
 the tick moves with p. So the slopes of all hypotheses on a few ticks name what is off, by
 regression (naming.py), and the bound of a level over a slope is the smallest size that it would

@@ -1,5 +1,10 @@
 """Control periods of a run that goes on: put together as its parts come, and judged.
 
+BEHIND and LONGEST may be tuned: how late messages may come, and how many states wait in memory. How
+a period is judged is changed in `StepCheck` (recorded.py), so that the live verdict stays that of
+`accord crosscheck BAG`; test_live_crosscheck compares both. Nodes of roboaccord_ros call the
+classes here: their methods stay.
+
 States, events, wrenches and twists come each by itself, and in no order among each other.
 """
 

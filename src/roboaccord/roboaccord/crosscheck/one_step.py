@@ -1,5 +1,10 @@
 """Level 2: put the reference in every recorded state, and predict the next sample.
 
+FEWEST and SAMPLED may be tuned: from how many ticks a mean is judged, and at how many the
+reference's own error is measured. ROUND_OFF stays at round-off. The bound on the remainder is set
+in extrapolation.py, tolerances in the scenario. Names of `OneStepCheck` are keys of summary.json
+and stay; the columns of `Predictions` and `name_rate` must agree.
+
 Of a chaotic motion two runs part, so errors at two physics steps are not of the same states. The
 engine therefore starts again from the recorded states at each step, where nothing happens. Ticks
 with an event, or with a joint at its stop are left out: there the engine's own law acts, and

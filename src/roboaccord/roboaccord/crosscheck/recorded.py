@@ -1,6 +1,11 @@
 """One run, from its bag or while it runs: every control period against the reference's.
 
-Those of a bag are compared with the engine's twin, too (scheme.py).
+COARSE, SAFETY, FINER and SAMPLED may be tuned; test_recorded (snake) holds verdicts of sound and of
+wrong runs. The estimate itself is fixed by theory (below), PYRAMID by geometry, MOST_LATE by the
+parameter max_delay of gz_adapter. Keys of `RecordedReport.to_json` are printed by `--json`, and
+stay. The live node judges by `StepCheck`, too, so a change is one of both.
+
+Control periods of a bag are compared with the twin of the engine, too (scheme.py).
 
 One run has one physics step, so no order of convergence shows what time stepping explains. Instead
 it follows from the reference, in the very states of the run. With accelerations a before and b

@@ -1,5 +1,9 @@
 """Control periods of a run one by one: predictions of their ends, and differences of states.
 
+The columns and groups below are fixed: every level indexes by them, and `difference`, `vector`,
+`groups` and `names` must agree. ROUND_OFF and RESOLVED may be tuned with care: they decide which
+ticks `left_out` and `kinks` take out of the judgement.
+
 A state's numbers stand in 2 n + 12 columns of six groups: positions and rates of the n joints, and
 position, orientation, linear and angular velocity of the base.
 """

@@ -1,4 +1,10 @@
-"""Judgement of each level: within, outside or not judged, with the reason."""
+"""Judgement of each level: within, outside or not judged, with the reason.
+
+Texts may be reworded. BLIND, SLOW and FEWEST may be tuned: they decide when a level is not judged.
+What a level may be off by is set in the scenario (`Tolerances`), not here. To judge another level,
+add its check to `EngineChecks` and its finding to `judge`. test_outcomes holds which outcome
+follows from which figures.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Deliberate errors of an engine, by which the cross-check is itself checked; known here alone.
 
-broken = falsify.wrap("dart", after_step=lose_a_step)
+To add a kind of error, see perturbation.py. Fixed: only commands and tests may import from here,
+for no simulator, level or report may know of the error that it is to find (test/test_layout.py).
+
+    broken = falsify.wrap("dart", after_step=lose_a_step)
 """
 
 from roboaccord.numerics.lazy import lazy_names

@@ -1,5 +1,10 @@
 """Descriptions and meshes for Gazebo: its tags, joints offset to their initial positions, normals.
 
+Count VERSION up if copies of meshes are to be written otherwise: the cache goes by it. MATERIAL and
+PLAIN may be changed. LEVEL are names of joints in the xacro of a ball, which twin.py and
+roboaccord_ros use, too. Fixed by Gazebo: joints start at 0, and meshes need normals.
+test_gazebo_form checks that it is the same robot, less its start.
+
 Gazebo starts every joint at 0. So in a launch a joint that starts at q0 gets an origin that is
 turned by q0, and limits less q0; what Gazebo then calls q is the true angle less q0. A server in
 the simulator's own process is put where the scenario starts, and needs none of this.

@@ -1,4 +1,9 @@
-"""SDFormat's reading of a URDF: the SDF that its tool prints, read back into a tree."""
+"""SDFormat's reading of a URDF: the SDF that its tool prints, read back into a tree.
+
+To read another element of SDF, extend `_link` or `_joint`. TIMEOUT may be raised: it only ends a
+tool that hangs. Fixed: what SDFormat makes of a file is not repaired here, rounding (`rounds`)
+included, for a robot is judged by what Gazebo would simulate. spec.py registers this as an engine.
+"""
 
 from __future__ import annotations
 

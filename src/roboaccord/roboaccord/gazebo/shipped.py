@@ -1,4 +1,9 @@
-"""What ships for Gazebo: the worlds, and what is wrong with a robot as it is put there."""
+"""What ships for Gazebo: the worlds, and what is wrong with a robot as it is put there.
+
+Nothing here is to be tuned. Rules are added in check.py, a robot's bases follow from its scenarios
+(`setups_in_gazebo`), and each robot that ships must have config/bridge.yaml. `accord check` without
+files and the conformance suite of robots call `problems_of_robot`, and expect an empty list.
+"""
 
 from __future__ import annotations
 

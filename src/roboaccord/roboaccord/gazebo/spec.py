@@ -1,4 +1,9 @@
-"""SDFormat as a reader of descriptions, for what is installed; `sdformat` has the reader itself."""
+"""SDFormat as a reader of descriptions, for what is installed; `sdformat` has the reader itself.
+
+The name `sdformat` stays: users type it, and setup.cfg has the entry point. The reader stays named
+as text, so that listing engines does not import it. There is no simulator and no Python package,
+hence the empty `package`.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """sdformat where it is installed: its checker, and its schema of elements.
 
+Add to TOOLS and ROOTS where another system has sdformat, and to INSTALL how it is installed.
+TIMEOUT may be raised; a file that takes longer is undecided, not wrong. NOT_ABOUT_THE_FILE is one
+line of stderr that is no problem. VERSION is that of all SDF that ships, which templates and
+check.py share: change all at once.
+
 The checker is `gz sdf -k`, or `ign sdf -k` as Debian has it. It takes unknown elements in silence,
 so that a misspelt `<max_stepsize>` is a default; elements and values are checked against the
 schema.

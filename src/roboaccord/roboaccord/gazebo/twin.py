@@ -1,4 +1,10 @@
-"""What the twin of a robot in Gazebo needs: DART's scheme, and what a level base stands on."""
+"""What the twin of a robot in Gazebo needs: DART's scheme, and what a level base stands on.
+
+To state what another version of Gazebo does otherwise than DART, change `_scheme` or `misplaced`.
+SEEN may be tuned: the turn from which DART's error is more than round-off; CUT is fixed in DART
+(`math::logMap`). The ground in Gazebo is in `by_contacts` (scenario/setup.py). test_gazebo_twin
+holds a recorded run. setup.cfg names `recorded_twin`.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by."""
+"""Gazebo's window on a robot: the camera at its start, the panels, and a body to follow it by.
+
+PANELS, SIDES and their places may be changed: run `make shared` after that, for worlds/ has the
+result, and test_shared compares. A name must be in systems.yaml. LEFT_OUT are parts that a scene
+needs and shows no panel of. HALF is fixed by Gazebo; CAMERA and ANCHOR are read by roboaccord_ros,
+which moves the camera.
+"""
 
 from __future__ import annotations
 

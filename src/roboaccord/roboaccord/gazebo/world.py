@@ -1,5 +1,10 @@
 """Worlds for Gazebo: made of a terrain, and any world adapted for a run.
 
+Templates (templates/*.sdf) and colours (WOOD, PLAIN, TINTED) may be changed: run `make shared`
+after that, for worlds/ and models/ are made of them. Fixed are GRIP, so large that a robot's own
+friction counts (Gazebo takes the smaller of two), GROUND_SIZE (that of models/ground), and the
+topics of `barrier_topics`, which roboaccord_ros waits for.
+
 A run has a world of its own: the scenario's physics step and gravity, ground that changes where the
 friction law does, the real-time factor that its pace needs, a barrier, by which a client knows that
 the server has handled all messages sent before, and a window on the robot.

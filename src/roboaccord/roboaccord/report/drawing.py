@@ -1,5 +1,10 @@
 """Static figures: matplotlib in one style, the same bytes each time.
 
+STYLE, SIZE, SQUARE, EDGE and PLACES may be changed, and figures in docs/images drawn anew after
+that. Two entries of STYLE are fixed: with `svg.hashsalt` the same figure has the same bytes
+(test_drawing), with `svg.fonttype` words stay words. Whatever is drawn, no word may hide another or
+leave the frame, which tests of figures check.
+
 Matplotlib is imported where a figure is drawn, so that other commands do not wait for it.
 """
 

@@ -1,4 +1,9 @@
-"""The energy of a report: the book of each simulator as a table and over time."""
+"""The energy of a report: the book of each simulator as a table and over time.
+
+Colours, the order of COLOURS, ROW and FAINT may be changed: the order is that of the table, FAINT
+what is shown as 0. To show another item, add a field to `EnergyBook` and its colour here; its name
+is the meaning of the field. Energies are computed in crosscheck/energy.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """The page of a cross-check, which needs no other file, and its figures, as plain Plotly data.
 
+To add a figure, write a function that returns Plotly's `data` and `layout`, and enter it in
+`figures_of` by the id of its place in template.html. EVENTS_SHOWN may be tuned. Keys of
+`figures_of` stay, for users name them in `Report.plot`; so do those of `signals_of`, which the
+page's script reads. What the curves show is measured in crosscheck/.
+
 Colours of text and grid are the page's.
 """
 

@@ -1,4 +1,10 @@
-"""Static figures of results: the signals of runs, and what the pages have, without a browser."""
+"""Static figures of results: the signals of runs, and what the pages have, without a browser.
+
+To draw another result, add a case to `_overlay` or `_drawing`; another package adds the entry point
+`plot.CLASS` of `roboaccord.functions` instead. STYLES and ROW may be changed. Figures are those of
+the pages (figures.py, plots.py): what is to look different on both is changed there, and
+`_page_figure` must know the kinds of curves that they use.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Access to Gazebo: the world's name and physics step, its version, its clock."""
+"""Access to Gazebo: the world's name and physics step, its version, its clock.
+
+SLOW and GZ_TIMEOUT may be tuned: below SLOW a pause of the world is waited for, as Gazebo leaves
+1e-6 out of a pose. Once Gazebo can make a start that it cannot now, take its case out of
+`refuse_start`. PARTITION and RESOURCES are variables of Gazebo. How twists are made from poses is
+held by test_gz_adapter, by bodies that moved so.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The camera of Gazebo's window, moved along with the robot."""
+"""The camera of Gazebo's window, moved along with the robot.
+
+PERIOD, SMOOTH and OPENING may be tuned: how often the camera moves, how slowly it follows, how long
+a window may take to open. Where it starts is set by gazebo/window.py of the core, as is ANCHOR.
+TOPIC is Gazebo's. Nothing here changes a simulation.
+"""
 
 from __future__ import annotations
 

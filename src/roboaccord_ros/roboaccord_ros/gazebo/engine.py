@@ -1,4 +1,10 @@
-"""Gazebo as an engine of the workspace: `--engine gz`, never a default."""
+"""Gazebo as an engine of the workspace: `--engine gz`, never a default.
+
+To add a setting, add a field to `GazeboSettings`, and document it in docs/gazebo.md: it is a key of
+`engine_options.gz`. `SPEC` and its names stay, for setup.cfg and users have them. Import Gazebo's
+bindings inside functions only, for this is read to list engines. What is simulated is in
+simulator.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,9 @@
 """Faults of joints in Gazebo, by efforts: none at a loose joint, a stiff hold at a frozen one.
 
+POLE may be tuned between 0 and 1, with test_ros_faults, which computes both poles; K_P and K_D
+follow from it. How faults begin, and what drives transmit, is changed in `JointFaults` of the core,
+for all simulators alike. A hold needs lockstep, so `refuse_hold` stays.
+
 Gazebo locks no joint while it runs. The hold is a discrete servo about the angle q0 at which the
 joint froze, on what the reference makes of the state: with the accelerations a of the joints
 without the hold, and the inertia I = (J M^-1 J')^-1 that the joints resist it with,

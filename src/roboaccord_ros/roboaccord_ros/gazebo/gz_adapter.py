@@ -1,5 +1,10 @@
 """Node gz_adapter: Gazebo's bridged topics in the interface of every other simulator.
 
+SILENCE and MEASURED may be tuned: after which silence a run ends, and from when on its speed
+counts. Topics are added in graph/names.py, parameters in graph/parameters.py, both with docs/ros.md
+(test_graph_tables). Fixed: efforts are in force before the world goes on (`_go_on`), or the motion
+would depend on how busy the machine is.
+
 It completes what a bridge cannot: efforts checked, clipped and echoed into `/R/joint_states`, the
 twist of the base as the engine has it, the place of a ball in a bearing, services of switches,
 `/R/scenario` and `/R/result`, a start in which the first command is in force before the first step,

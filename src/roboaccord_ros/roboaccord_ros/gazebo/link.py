@@ -1,5 +1,10 @@
 """Transport of efforts and step requests to Gazebo, in lockstep or free, and rates at the start.
 
+SETTLE, CONNECTING, AT_THE_END, ATTEMPTS, GAP and WARN may be tuned; longer waits are safe. To send
+something new to Gazebo, add a method to both links, for gz_adapter.py calls either. DIGITS and
+`component_type` are fixed by Gazebo (test_gz_transport), and so is the order in which rates are set
+at the start, which is explained below.
+
 In lockstep the world is paused, and each command steps it by one control period; it goes over
 Gazebo's own transport, for which Python bindings are needed. Free, the world runs by itself,
 efforts go over the bridge, and act when they arrive.

@@ -1,4 +1,10 @@
-"""What a launch needs to know before Gazebo runs a robot: whether it can, and by what."""
+"""What a launch needs to know before Gazebo runs a robot: whether it can, and by what.
+
+To refuse a scenario or ask for a package, extend `check_gazebo`; `runs_in_process` decides which
+scenarios need no process of Gazebo. How `own_cores` shares cores may be changed: it alters the
+speed, and no motion. A key that `in_gazebo` returns is a launch configuration: use it in
+launch/simulate.launch.py (test_simulate).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Gazebo as a simulator: its server in this process, paused, stepped through its own bindings.
 
+Nothing here is to be tuned. A run must be that of a launch, bit for bit
+(test_a_run_is_that_of_a_launch_bit_for_bit), which fixes when efforts are written and states are
+read. Without Gazebo, tests ask recorded answers (test/gazebo_answers.py): after a change in the
+sequence of calls, record them anew. `order` is that of DART's scheme.
+
 World, description and start are those of a launch, and so are the motions, bit for bit: the same
 systems take the same steps. Nothing is sent: efforts are written before each step where the system
 that a launch commands would write them, and states are read after it. A state that is set takes

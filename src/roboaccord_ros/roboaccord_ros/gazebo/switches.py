@@ -1,5 +1,9 @@
 """Switches in Gazebo: DetachableJoint systems, commanded and confirmed by topics.
 
+PATIENCE and AGAIN may be tuned: how long Gazebo may take, and when a message is repeated. The order
+is fixed, for the reason below: one message at a time, and what is switched off first
+(test_gz_adapter). ATTACHED is Gazebo's word. Names of topics are in graph/names.py (GZ_SWITCH).
+
 A joint that is let go goes after the step in which the message came, and a joint that is made comes
 before it. Sent together, both would hold for one step, which stops all motion. So one message is
 sent at a time, what is switched off first, and each is waited for. A world that is paused

@@ -1,5 +1,10 @@
 """Gazebo's own transport: Python bindings, messages, requests and a barrier.
 
+For another version of Gazebo, change PACKAGES and the names of modules (gz.msgs10, gz.sim8,
+gz.transport13); a message in a module of another name is entered in MODULES. PATIENCE, BARRIER and
+LOST may be tuned: they end what hangs. The barrier, explained below, is not to be replaced by
+waiting. test_gz_transport holds what is said if a package is missing.
+
 gz-transport has a socket for messages and another for requests, and looks at them in turn: a step
 that is asked for right after an effort can overtake it. Messages of one process, whatever their
 topics, arrive in order, and one thread of the server handles them one after the other. So an answer

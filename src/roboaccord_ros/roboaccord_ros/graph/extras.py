@@ -1,5 +1,10 @@
 """Command channels beside joint efforts: wrenches, twists, switches and findings.
 
+To send another vector beside efforts, add it to VECTORS, a codec to roboaccord.cdr and a field to
+`Command`. PATIENCE may be tuned. Fixed: vectors and switches are sent before the efforts that
+answer the same state, and a simulator waits only for what somebody publishes; test_switches
+compares with the direct loop.
+
 A wrench or twist carries the stamp of the state it answers and is sent before the efforts, which
 stay the one message the simulator waits for; it waits for the others only where they have a
 publisher. A switch is a service, answered before the efforts are sent, so that it acts with them.

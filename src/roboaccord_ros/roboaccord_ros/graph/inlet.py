@@ -1,4 +1,9 @@
-"""What comes from a simulator: complete states, the newest one, and messages that are lost."""
+"""What comes from a simulator: complete states, the newest one, and messages that are lost.
+
+Nothing here is to be tuned. `LatestState` and `newest` skip messages, and are for nodes that only
+show; nodes that record or judge take `Inlet`, which skips none. IN_STEP is the order in which
+outlet.py publishes a state: change both. test_disorder holds what a `Ledger` counts.
+"""
 
 from __future__ import annotations
 

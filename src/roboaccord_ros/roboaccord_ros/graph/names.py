@@ -1,5 +1,10 @@
 """The ROS graph of a run: publishers, subscriptions, qualities of service, peers.
 
+To add a topic, name it here, or in bag/topics.py of the core if it is recorded, and list it in
+docs/ros.md (test_graph_tables). PATIENCE, RIVAL_LOOKS and DELIVERY may be tuned. Names, types and
+profiles of quality stay, for nodes of users rely on them: with RELIABLE and ALL_SAID nothing is
+lost, with LIVE and GLANCE messages may be.
+
 Names are relative, so that a namespace holds everything of a run, its clock and services too.
 """
 

@@ -1,4 +1,10 @@
-"""Publishers of the simulator node: description, scenario, states, events and result."""
+"""Publishers of the simulator node: description, scenario, states, events and result.
+
+BATCH may be tuned. Keys may be added to the result, by the node that makes it; recorder,
+cross-check and run/processes.py read those that are there. Fixed, since other nodes rely on it: of
+a state the joint states come last, and the result comes after everything, with the number of
+events.
+"""
 
 from __future__ import annotations
 

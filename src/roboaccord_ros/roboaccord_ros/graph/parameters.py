@@ -1,4 +1,10 @@
-"""The parameters of the nodes: name, default and description, declared in one place."""
+"""The parameters of the nodes: name, default and description, declared in one place.
+
+To add a parameter, enter it in PARAMETERS with default and description, name it in `declare` of its
+nodes, and add its row to docs/ros.md (test_graph_tables). One by which a node is run is a field of
+`Options`, too; one that is no text is entered in TYPES (launch/planner.py). Names and defaults
+stay.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Messages that anybody may have sent: what cannot be read is one line, and is ignored."""
+"""Messages that anybody may have sent: what cannot be read is one line, and is ignored.
+
+LARGEST, SHOWN and MOST may be tuned: what is read at all, and how many lines a bad message may
+cause. To decode another topic, add it to `decoders`, with `finite` for numbers. UNREADABLE are
+errors of content, which end nothing: add to it only what content can cause. test_strangers sends
+garbage to every topic.
+"""
 
 from __future__ import annotations
 

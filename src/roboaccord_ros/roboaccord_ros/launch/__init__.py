@@ -1,8 +1,9 @@
 """What launch files share: arguments, the planner, processes and their ends, the robot's URDF.
 
-It imports launch, launch_ros, ament_index_python and the standard library alone: `ros2 launch`
-reads launch files in the Python of ROS, which need not have the core's libraries. The planner and
-the nodes run in the Python of the workspace.
+Add a name here if launch files are to import it; those that are here stay, for users' launch files
+have them. Imports are limited to launch, launch_ros, ament_index_python and the standard library
+(test_launch): `ros2 launch` reads launch files in the Python of ROS, which need not have the core's
+libraries. Planner and nodes run in the Python of the workspace.
 """
 
 from roboaccord_ros.launch.description import RootLink as RootLink

@@ -1,4 +1,9 @@
-"""The description of a robot without a simulator: its URDF, and the link that stands still."""
+"""The description of a robot without a simulator: its URDF, and the link that stands still.
+
+To find the URDF of a robot in another way, extend `Expansion`. Fixed for safety: a file is read by
+the core, within its fence, unless the user sets `trust:=true` (docs/security.md). A launch with a
+simulator needs none of this, for the simulator node publishes the description.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """The planner of a launch: what it decides becomes launch configurations, and parameters of nodes.
 
+To change what is decided, see roboaccord_ros/plan; this only runs it. Add to TYPES a parameter that
+is no text, to LIBRARIES what every node imports, to TAKEN_BY_LAUNCH a word of `ros2 launch` itself,
+which would be refused as unknown otherwise. PLANNING may be raised. PYTHON and TRUST stay, for
+users and the core read them.
+
 It runs in the Python of the workspace; see `roboaccord_ros.plan`.
 """
 

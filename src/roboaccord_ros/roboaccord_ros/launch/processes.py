@@ -1,5 +1,10 @@
 """The processes of a run under `ros2 launch`, and what the end of each means for the launch.
 
+To add a process, see launch/simulate.launch.py; a new word for `ends` needs its case in `ended` and
+`_go_on`. ENDING and GRACE may be tuned: how long nodes may take after the run. DONE and INTERRUPTED
+are statuses of good ends and of Ctrl-C. However a launch ends, no process may be left:
+test_bringup, test_launch.
+
 Each ends with `ros2 launch`, however that ends. `ends` is one of
 
     ends         the run is over

@@ -1,4 +1,10 @@
-"""The controller node: state in, update, efforts out."""
+"""The controller node: state in, update, efforts out.
+
+To add a parameter, enter it in OPTIONS and in graph/parameters.py. How a controller answers is
+changed in the core, or in your own class. Fixed: each state has one answer, with its stamp, and
+targets are published before it; so a run is that of the direct loop, bit for bit (test_transports).
+Without lockstep the last effort is 0.
+"""
 
 from __future__ import annotations
 

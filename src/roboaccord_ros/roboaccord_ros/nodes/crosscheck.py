@@ -1,4 +1,10 @@
-"""Live cross-check node: one-step prediction error of the reference, state by state."""
+"""Live cross-check node: one-step prediction error of the reference, state by state.
+
+REPORT_PERIOD, SLICE and PATIENCE may be tuned; ENDING must stay below the 5 s that a launch waits.
+How a run is judged is changed in `StepCheck` of the core: the verdict is that of `accord crosscheck
+BAG` (test_live_crosscheck). STATUS_OUTSIDE is known to launches. Fixed: the run never waits for
+this node.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""Pacing of a simulation: in lockstep or free, by the wall clock or not, with pauses."""
+"""Pacing of a simulation: in lockstep or free, by the wall clock or not, with pauses.
+
+REMINDER and MAX_CATCH_UP may be tuned. To add a service, extend `add_services`, and list it in
+docs/ros.md. Fixed in lockstep: a step waits for everything that answers the present state, and an
+answer to a later one ends the run; so pace, pauses and load change no motion (test_transports).
+gz_adapter paces Gazebo by itself.
+"""
 
 from __future__ import annotations
 

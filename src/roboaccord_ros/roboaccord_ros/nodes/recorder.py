@@ -1,4 +1,10 @@
-"""The recorder node: bytes in, bag out, nothing lost."""
+"""The recorder node: bytes in, bag out, nothing lost.
+
+To record another topic, add it to `topics_beside`, or to OTHERS if the simulator or the controller
+sends it, and its type to bag/topics.py of the core. NAMING and PATIENCE may be tuned. STAMP and
+FIRST_STAMP are layouts of CDR. Fixed: nothing is lost unnoticed, the first state is on disk before
+the first step (test_recording).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,10 @@
-"""The simulator node: commands step a simulation, whose states, events and result are published."""
+"""The simulator node: commands step a simulation, whose states, events and result are published.
+
+To add a parameter, enter it in OPTIONS and in graph/parameters.py. SETTLE may be raised: so long
+another simulator is looked for. Steps are made by `Stepper` of the core, pace by pacing.py,
+messages by graph/outlet.py: a run is that of the direct loop, bit for bit (test_transports), and
+nothing here may change it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Print the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME."""
+"""Print the plan of a launch as JSON: python -m roboaccord_ros.plan robot:=NAME scenario:=NAME.
+
+DISCOVERY and LEAVING may be tuned: if shorter, another run of the same names may be overlooked.
+Fixed, for launch/planner.py reads it: the last line of stdout is JSON with status 0, or stderr has
+one line with status 2. Decisions are made in plan.py, arguments are read in request.py.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """The decisions of a launch that only a program can make, by the name of the launch configuration.
 
+To add a decision, add a key to `decide`, and use it as a launch configuration in
+launch/simulate.launch.py (test_every_decision_of_the_planner_is_of_use). The line that users read
+is made in `_summary`, and may be reworded. Simulator and windows are chosen in request.py,
+decisions for Gazebo are made in gazebo/prepare.py.
+
 launch/simulate.launch.py shows what each is for. Those of a run in Gazebo are made in `gazebo`.
 """
 

@@ -1,4 +1,10 @@
-"""The request of a launch: its arguments, robot and scenario, and the choice of a simulator."""
+"""The request of a launch: its arguments, robot and scenario, and the choice of a simulator.
+
+To add an argument, declare it in launch/simulate.launch.py, list it in docs/ros.md, and read it
+here by its name. SLOW may be tuned: below this part of real time nobody can drive. The order in
+which `choose` tries simulators is documented in docs/ros.md: change both. What cannot run is
+refused in one line (test_plan).
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Claims on names of this machine; imports the standard library alone, for the Python of ROS.
 
+Nothing here is to be tuned. To keep two processes of this machine apart in another respect, let
+both `claim` the same text; launches do so by `claim_names`, private domains in run/domain.py. No
+import beside the standard library is allowed (test_launch), for `ros2 launch` imports this in the
+Python of ROS.
+
 DDS takes seconds to discover another run on a busy machine; an address is taken at once, and freed
 with its process. It is abstract: there is no file.
 """

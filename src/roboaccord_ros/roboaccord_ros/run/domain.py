@@ -1,4 +1,10 @@
-"""Private ROS domains, so that runs on one machine are isolated from each other."""
+"""Private ROS domains, so that runs on one machine are isolated from each other.
+
+YOUNG may be raised. LAST_DOMAIN is fixed by the ports of DDS and Linux. Fixed for safety: a run
+stays on this machine unless the user opens it by ROS_AUTOMATIC_DISCOVERY_RANGE, and
+`remove_orphans` deletes nothing that is another user's or in use (test_disorder). The names of
+files are those of Fast DDS.
+"""
 
 from __future__ import annotations
 

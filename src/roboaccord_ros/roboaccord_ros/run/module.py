@@ -1,5 +1,9 @@
 """Run a module that Ctrl-C ends without a traceback: python -m roboaccord_ros.run.module MODULE...
 
+What Ctrl-C does until a node handles signals itself may be changed; the status must be 0, or `ros2
+launch` reports that the node died. The name of this module stays: launch/processes.py starts nodes
+by it, and with_parent.py recognises them by it.
+
 Libraries load for seconds before a node can mind signals itself.
 """
 

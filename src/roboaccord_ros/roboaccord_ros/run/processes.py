@@ -1,4 +1,9 @@
-"""The transport `ros_processes`: simulator, controller and recorder in three processes."""
+"""The transport `ros_processes`: simulator, controller and recorder in three processes.
+
+POLL and ENDING may be tuned; GRACE stays below that of cli/signals.py, or `accord` kills what still
+closes a bag. To pass another field of the request to nodes, add it to `_write_parameters`. GOOD are
+statuses of good ends. A run is that of the direct loop, bit for bit (test_transports).
+"""
 
 from __future__ import annotations
 

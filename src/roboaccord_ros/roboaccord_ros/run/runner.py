@@ -1,4 +1,9 @@
-"""The transport `ros`: simulator, controller and recorder nodes in this process."""
+"""The transport `ros`: simulator, controller and recorder nodes in this process.
+
+To pass another field of the request to nodes, add it to `Options` here, and to `_write_parameters`
+in processes.py. `run_ros` stays: setup.cfg names it as the transport `ros`. The recorder is made
+first, for it must hear everything. A run is that of the direct loop, bit for bit (test_transports).
+"""
 
 from __future__ import annotations
 

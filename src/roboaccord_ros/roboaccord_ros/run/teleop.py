@@ -1,4 +1,10 @@
-"""Teleoperation over ROS: targets to the topics of a robot that runs, switches to its services."""
+"""Teleoperation over ROS: targets to the topics of a robot that runs, switches to its services.
+
+PATIENCE may be tuned. Keys are changed in config/teleop/keyboard.yaml, topics in bag/topics.py of
+the core. `connect` stays: setup.cfg names it; `RosLink` has the methods that cli/teleop.py of the
+core asks for. Fixed: a zero is sent once, and then nothing, so that others can drive, too
+(test_switches).
+"""
 
 from __future__ import annotations
 

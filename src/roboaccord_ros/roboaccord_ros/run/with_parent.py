@@ -1,5 +1,10 @@
 """Run a command that ends with its parent, on some of the cores.
 
+NODES_END, SOON and POLL may be tuned: how long a helper outlives the nodes, and how long it has to
+end. The order of arguments is that of launch/planner.py and launch/processes.py: change all.
+PR_SET_PDEATHSIG is fixed by Linux. Only the standard library may be imported: it runs with `-S`.
+test_launch checks that no process is left.
+
 python with_parent.py SIGNAL PARENT CORES COMMAND..., where CORES is as 0,1; all of them if empty.
 
 `ros2 launch` leaves its processes behind when it is terminated or killed. A node of the workspace
