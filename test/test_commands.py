@@ -60,11 +60,10 @@ CASES = {
     "packbot dynamics": "--q 0 1.2 -0.8 0.3 0 0 0",
     "packbot look": "--joint elbow1 --out {out}",
     "packbot plan": "--to ready",
-    "packbot detect": "--study 1 --minutes 0.05 --out {out}",
+    "packbot detect": "made/arm/bag",
     "packbot identify": "made/arm/bag",
     "identify": "packbot made/arm/bag",
     "packbot reach": "--target 1.2 0.3 0.15",
-    "packbot recover": "--fault elbow1=frozen:0.4 --targets 2 --out {out}",
     "packbot workspace": "--study --poses 100 --angles 1 --out {out}",
     "packbot equilibria": "--fault wrist=loose --poses 5",  # its weight turns it nowhere
     "packbot figures": "--duration 0.1 --out {out}",
@@ -100,7 +99,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SLOW = {
     "crosscheck", "monkeybot continue", "monkeybot design", "monkeybot figures",
     "packbot detect", "packbot figures", "packbot identify", "identify",
-    "packbot reach", "packbot recover",
+    "packbot reach",
     "packbot workspace", "roller-sphere contact", "roller-sphere figures", "roller-sphere survey",
     "snake adapt", "snake figures", "snake optimise",
 }  # fmt: skip

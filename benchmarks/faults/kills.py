@@ -52,8 +52,6 @@ STUDIES = {
     "landscape": "monkeybot landscape",
     "basin": "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 100000",
     "find": "monkeybot find",
-    "detect": "packbot detect --study 6 --out {out}/study",
-    "recover": "packbot recover --fault elbow1=frozen --targets 60 --out {out}/study",
     "workspace": "packbot workspace --study --out {out}/study",
     "contact": "roller-sphere contact",
     "dribble": "roller-sphere dribble",

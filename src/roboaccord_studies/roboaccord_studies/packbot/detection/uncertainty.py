@@ -22,7 +22,6 @@ from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 
 EXPECTED = 0.5  # of what a payload or dry friction, whose sign is known, may be
-LARGEST = 3.0  # multiple of the uncertainties: viscous friction of 30 % stays positive
 UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
 STATES, SEED = 100, 0  # at which the efforts are compared
 CHANGES = 2.0  # rad/s^2: standard deviation of the accelerations there

@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from benchmarks.campaigns.drawn_arms import Maker, Plant, draw_arm
+from benchmarks.campaigns.momentum_observer import MomentumObserver
 from packbot.controllers.reach import ComputedTorque
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
@@ -21,13 +23,10 @@ from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract import AccordError, Array, Command, Fault, Kind, RobotState
 from roboaccord.scenario import Setup, load_scenario
-
 from roboaccord_studies.packbot.detection.detected import Watcher, detections
 from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.observer import MomentumObserver
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Maker, Plant, draw_arm
 from roboaccord_studies.packbot.identification.unknowns import Draw, with_friction
 
 EVERY, MOVING = 6.0, 5.4  # s from target to target, and of motion in them

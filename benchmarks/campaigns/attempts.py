@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from benchmarks.campaigns.drawn_arms import Instrumented, Plant, draw_arm
+from benchmarks.campaigns.roadmap import Roadmap
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.trial import DETECTED, Noticed, drive, run_reach, tips
 from packbot.model.parameters import JOINTS
@@ -18,10 +20,7 @@ from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import REASONS, Recoverer
 from roboaccord.contract import Array, RobotState
 from roboaccord.scenario import Setup, make_scenario
-
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Instrumented, Plant, draw_arm
-from roboaccord_studies.packbot.recovery.roadmap import Roadmap
 
 CASES = 40  # kept in a process, 10 MB each
 
