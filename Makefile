@@ -112,6 +112,10 @@ detection: $(VENV)/.dev ## failures of drawn arms that the Packbot's detector na
 recovery: $(VENV)/.dev ## targets that a Packbot with failed joints reaches: RECOVERY="--fault elbow1=loose --out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.recovery $(RECOVERY)
 
+.PHONY: rolling-errors
+rolling-errors: $(VENV)/.dev ## errors of the voxel sphere's schemes, and of bounces: ROLLING="--n 50 --no-walls --binary"
+	$(VENV)/bin/python -m benchmarks.campaigns.rolling_errors $(ROLLING)
+
 .PHONY: own-logs
 own-logs: $(VENV)/.dev ## detection rate of accord crosscheck LOG, by errors in logs of foreign simulators: OWN_LOGS="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.own_logs $(OWN_LOGS)

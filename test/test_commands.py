@@ -80,7 +80,6 @@ CASES = {
     "voxel-sphere roll": f"{TERRAIN} --omega 0.3 0.2 --time 1 --samples 10 --out {{out}}",
     "voxel-sphere mesh": f"{TERRAIN} --out bowl.stl",
     "voxel-sphere world": f"{TERRAIN} --out {{out}}",
-    "voxel-sphere accuracy": "--n 30 --scheme local_plane --no-walls",
     "parity": "{root}/src/roboaccord/test/data/urdf/TwoDofs.urdf --engines dart,mujoco",
 }
 

@@ -55,7 +55,6 @@ STUDIES = {
     "workspace": "packbot workspace --study --out {out}/study",
     "contact": "roller-sphere contact",
     "dribble": "roller-sphere dribble",
-    "accuracy": "voxel-sphere accuracy",
 }
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 NODES = ("simulator", "controller", "recorder")

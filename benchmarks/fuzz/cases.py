@@ -44,7 +44,7 @@ SLOW = {
     "packbot detect", "packbot workspace", "packbot equilibria",
     "packbot figures", "packbot dynamics", "roller-sphere contact", "roller-sphere dribble",
     "roller-sphere figures", "roller-sphere survey", "snake gait", "snake optimise", "snake adapt",
-    "snake figures", "voxel-sphere accuracy", "voxel-sphere make", "monkeybot gait",
+    "snake figures", "voxel-sphere make", "monkeybot gait",
     "voxel-sphere mesh", "voxel-sphere world", "monkeybot stable",
 }  # fmt: skip
 

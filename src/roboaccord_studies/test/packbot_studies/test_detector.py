@@ -19,7 +19,7 @@ from roboaccord.engines import REFERENCE
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.detected import detections
-from roboaccord_studies.packbot.detection.detector import Detector
+from roboaccord_studies.packbot.detection.detector import Detection, Detector
 from roboaccord_studies.packbot.detection.filters import Balance
 from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.probing import Prober
@@ -319,8 +319,6 @@ class Told:
 
 def test_a_run_is_judged_by_joint_kind_and_time(setup):
     """What is named is right, open, of the other kind, another joint's, or too early."""
-    from roboaccord_studies.packbot.detection.detector import Detection
-
     rows = np.zeros((5, 22))
     rows[:, 0] = [0.0, 1.0, 2.0, 3.0, 4.0]
     fault = Fault("elbow1", "frozen", 1.5)
