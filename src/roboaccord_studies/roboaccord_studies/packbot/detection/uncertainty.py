@@ -1,5 +1,10 @@
 """Uncertainties of the arm, and those of the efforts of its joints that follow.
 
+The defaults of `Uncertainty` are the stated ones: of masses by the report's appendix A, else ours.
+They and the names of the fields, which are keys of `controller.uncertainty`, are in
+docs/packbot_failures.md; drawn arms and every table there depend on them. LEAST decides how many
+combinations `effort_basis` keeps, whose variance test_detector compares with that of drawn arms.
+
 Rigid-body efforts are linear in the inertial parameters of the links [Atkeson et al. 1986],
 
     tau = Y(q, qd, qdd) pi,
