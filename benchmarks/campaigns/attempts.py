@@ -1,7 +1,8 @@
 """One target of an arm with failed joints: what the planner wants of it, and what comes of that.
 
 `Case` has the arm as its model, `DrawnCase` one that is drawn for each target (`drawn_arms`).
-What is reachable is judged by the model; `packbot.controllers.trial` defines what counts as reached.
+What is reachable is judged by the model; `packbot.controllers.trial` defines what counts as
+reached.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Failures of arms that differ from their model: drawn arms that move, and joints that fail.
 
 Each arm is drawn within what is not known of it (`drawn_arms`). It goes from pose to pose, a new
-one every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails; in others
-a random joint fails at a random time, and the same arm without the failure shows by how much that
-moves the finger tips. `judge_arm` has what watchers make of it: a name where nothing fails is a
-false alarm. An oracle knows the arm's friction and payload: how well any detector could do.
+one every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails; in
+others a random joint fails at a random time, and the same arm without the failure shows by how much
+that moves the finger tips. `judge_arm` has what watchers make of it: a name where nothing fails is
+a false alarm. An oracle knows the arm's friction and payload: how well any detector could do.
 """
 
 from __future__ import annotations
