@@ -104,6 +104,18 @@ settings: $(VENV)/.dev ## run every contact benchmark under each engine setting:
 sound: $(VENV)/.dev ## rate of false alarms, by 400 cross-checks of correct engines: SOUND="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.sound_checks $(SOUND)
 
+.PHONY: detection
+detection: $(VENV)/.dev ## failures of drawn arms that the Packbot's detector names, and false alarms: DETECTION="--out FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.detection $(DETECTION)
+
+.PHONY: recovery
+recovery: $(VENV)/.dev ## targets that a Packbot with failed joints reaches: RECOVERY="--fault elbow1=loose --out FILE"
+	$(VENV)/bin/python -m benchmarks.campaigns.recovery $(RECOVERY)
+
+.PHONY: rolling-errors
+rolling-errors: $(VENV)/.dev ## errors of the voxel sphere's schemes, and of bounces: ROLLING="--n 50 --no-walls --binary"
+	$(VENV)/bin/python -m benchmarks.campaigns.rolling_errors $(ROLLING)
+
 .PHONY: own-logs
 own-logs: $(VENV)/.dev ## detection rate of accord crosscheck LOG, by errors in logs of foreign simulators: OWN_LOGS="--out FILE"
 	$(VENV)/bin/python -m benchmarks.campaigns.own_logs $(OWN_LOGS)

@@ -1,6 +1,6 @@
 """What the Packbot's detector and the baseline find over their thresholds, and over model error.
 
-Each of 20 arms, drawn as in `accord packbot detect --study`, moves for a minute without failure and
+Each of 20 arms, drawn as by `make detection`, moves for a minute without failure and
 three times with one, in MuJoCo. Detectors at several thresholds see the same motions: failures
 found over false alarms. Then 10 arms are drawn within other multiples of the uncertainties.
 
@@ -19,15 +19,15 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from benchmarks.campaigns.detection import alarms_of, counts_of
+from benchmarks.campaigns.failing_arms import Bench, Outcome, judge
+from benchmarks.campaigns.momentum_observer import FACTOR, MomentumObserver
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.report.curves import BLUE, RED
 from roboaccord.report.drawing import legend, picture
-from roboaccord_studies.packbot.detection.bench import Bench, Outcome, judge
 from roboaccord_studies.packbot.detection.detected import Watcher
 from roboaccord_studies.packbot.detection.detector import THRESHOLD
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.observer import FACTOR, MomentumObserver
-from roboaccord_studies.packbot.detection.study import alarms_of, counts_of
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 
 SEEDS = range(3000, 3020)

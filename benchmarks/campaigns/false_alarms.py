@@ -22,6 +22,9 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
+from benchmarks.campaigns.detection import Alarms, alarms_of
+from benchmarks.campaigns.drawn_arms import Maker, Plant, draw_arm
+from benchmarks.campaigns.failing_arms import BANDWIDTH, SPEED, Bench, Outcome
 from benchmarks.campaigns.pinocchio_arm import PinocchioArm
 from benchmarks.campaigns.rows import keep, kept, read
 from packbot.controllers.reach import ComputedTorque, VelocityController
@@ -32,12 +35,9 @@ from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract.state import Array, Command, RobotState, Target
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.packbot.detection.bench import BANDWIDTH, SPEED, Bench, Outcome
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.study import Alarms, alarms_of
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Maker, Plant, draw_arm
 
 FIRST = 10_000  # seed; the detector was tuned on none of these
 MOTIONS = ("poses",) * 8 + ("shelf", "teleop")

@@ -22,13 +22,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+from benchmarks.campaigns.drawn_arms import Plant, draw_arm
 from benchmarks.campaigns.rows import keep, read
 from roboaccord.contract.checks import clip_efforts
 from roboaccord.contract.state import Array, Command
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
 from roboaccord_studies.packbot.identification.exciting import IdentificationController
 from roboaccord_studies.packbot.identification.report import Quantities, identify
 from roboaccord_studies.packbot.identification.unknowns import Draw

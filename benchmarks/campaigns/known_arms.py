@@ -19,6 +19,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from benchmarks.campaigns.detection import alarms_of, counts_of
+from benchmarks.campaigns.drawn_arms import Plant
+from benchmarks.campaigns.failing_arms import Bench, Outcome, judge
 from benchmarks.campaigns.identified_arms import drawn, motion_of, recorded, setup
 from benchmarks.campaigns.rows import keep, read
 from packbot.controllers.reach import ReachController
@@ -27,11 +30,8 @@ from roboaccord.contract.results import to_json
 from roboaccord.contract.state import Command, RobotState
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.packbot.detection.bench import Bench, Outcome, judge
 from roboaccord_studies.packbot.detection.detected import Detected
-from roboaccord_studies.packbot.detection.study import alarms_of, counts_of
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Plant
 from roboaccord_studies.packbot.identification.known import KnownArm
 from roboaccord_studies.packbot.identification.report import identify
 

@@ -2,7 +2,7 @@
 
     python benchmarks/campaigns/partial_faults.py [ARMS] [FIRST_SEED]
 
-Arms are drawn within the stated uncertainties, as by `accord packbot detect --study`. Turret,
+Arms are drawn within the stated uncertainties, as by `make detection`. Turret,
 shoulder, elbow 1 or elbow 2 fails at a random time; the detector sees 2.5 s before and 4 s after.
 """
 
@@ -12,10 +12,10 @@ import sys
 from collections import Counter
 
 import numpy as np
+from benchmarks.campaigns.failing_arms import AFTER, FIRST, LAST, Bench
 from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
 from roboaccord.contract.fault import Fault, Kind
-from roboaccord_studies.packbot.detection.bench import AFTER, FIRST, LAST, Bench
 from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty

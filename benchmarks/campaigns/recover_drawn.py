@@ -1,7 +1,7 @@
 """The controller `recover` on arms of the Packbot that are not their model: healthy, and failed.
 
 Each of 20 arms, drawn within the stated uncertainties, reaches for a target of its own: healthy,
-and with each case of `accord packbot recover`; 5 of them in DART, too, 2 healthy ones in the
+and with each case of `make recovery`; 5 of them in DART, too, 2 healthy ones in the
 reference. A healthy arm ends where plain `reach` has it as long after, but for false alarms.
 
     nice python -m benchmarks.campaigns.recover_drawn --out FILE
@@ -20,11 +20,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+from benchmarks.campaigns.attempts import Attempt, reach_for
+from benchmarks.campaigns.recovery import all_cases, calls
 from benchmarks.campaigns.rows import keep, read
 from packbot.controllers.trial import REACHED
 from roboaccord.cli.options import load_setup
-from roboaccord_studies.packbot.recovery.attempts import Attempt, reach_for
-from roboaccord_studies.packbot.recovery.study import all_cases, calls
 
 SEED = 21_000  # of the first arm and the targets; nothing was tuned on them
 HEALTHY = {"mujoco": 20, "dart": 5, "reference": 2}  # arms

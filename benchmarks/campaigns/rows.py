@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -39,3 +40,35 @@ def kept(path: Path | None, make: Callable[[], Array]) -> Array:
         np.save(part, make())
         part.rename(path)
     return np.asarray(np.load(path))
+
+
+def complete(
+    path: Path,
+    kind: type[T],
+    work: Callable[[Any], T],
+    calls: Sequence[tuple[Any, ...]],
+    done: Callable[[T], object],
+    processes: int,
+) -> list[T]:
+    """Return the rows of all calls in their order, after what is not in the file yet is done.
+
+    Args:
+        path: of the file.
+        kind: of the rows, which have the arguments of their call as first fields.
+        work: makes the row of a call.
+        calls: all of them, each different.
+        done: called with each new row.
+        processes: at a time.
+    """
+    count = len(calls[0])
+
+    def call_of(row: Any) -> tuple[Any, ...]:
+        return tuple(getattr(row, field.name) for field in fields(row)[:count])
+
+    rows = {call_of(row): row for row in read(path, kind)}
+    left = [call for call in calls if call not in rows]
+    with get_context("spawn").Pool(processes) as pool:
+        for row in keep(path, pool.imap(work, left)):
+            rows[call_of(row)] = row
+            done(row)
+    return [rows[call] for call in calls]

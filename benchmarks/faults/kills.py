@@ -52,12 +52,9 @@ STUDIES = {
     "landscape": "monkeybot landscape",
     "basin": "monkeybot basin --gait clocked --sd-angle 0.02 --sd-rate 0.1 --samples 100000",
     "find": "monkeybot find",
-    "detect": "packbot detect --study 6 --out {out}/study",
-    "recover": "packbot recover --fault elbow1=frozen --targets 60 --out {out}/study",
     "workspace": "packbot workspace --study --out {out}/study",
     "contact": "roller-sphere contact",
     "dribble": "roller-sphere dribble",
-    "accuracy": "voxel-sphere accuracy",
 }
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 NODES = ("simulator", "controller", "recorder")

@@ -41,10 +41,10 @@ SLOW = {
     "monkeybot basin", "monkeybot robust", "monkeybot lqr", "monkeybot continue", "monkeybot find",
     "monkeybot design", "monkeybot landscape", "monkeybot figures", "monkeybot gaits",
     "monkeybot stability", "packbot collapse", "packbot plan", "packbot reach", "packbot look",
-    "packbot detect", "packbot recover", "packbot workspace", "packbot equilibria",
+    "packbot detect", "packbot workspace", "packbot equilibria",
     "packbot figures", "packbot dynamics", "roller-sphere contact", "roller-sphere dribble",
     "roller-sphere figures", "roller-sphere survey", "snake gait", "snake optimise", "snake adapt",
-    "snake figures", "voxel-sphere accuracy", "voxel-sphere make", "monkeybot gait",
+    "snake figures", "voxel-sphere make", "monkeybot gait",
     "voxel-sphere mesh", "voxel-sphere world", "monkeybot stable",
 }  # fmt: skip
 
@@ -201,7 +201,7 @@ def _bag_case(rng: Random, kind: str, seeds: Path) -> Case:
     words = [f"compare {good} b --json"] * 4
     words += ["export b --csv o.csv --npz o.npz --mat o.mat --json"] * 2
     words += ["recover b --json", "recover b --json", "crosscheck b serpenoid --json"]
-    words += ["view b --gif o.gif --size 64x64 --fps 2", "packbot detect --bag b --json"]
+    words += ["view b --gif o.gif --size 64x64 --fps 2", "packbot detect b --json"]
     words += [RUN.format("snake serpenoid --out o --inputs b")]
     return _case(kind, rng.choice(words))
 

@@ -120,10 +120,10 @@ def test_a_file_of_another_study_is_refused_and_kept(tmp_path, monkeypatch):
 
 
 def test_a_command_keeps_its_pieces_in_its_folder(tmp_path):
-    """With more of what grows it goes on; with other parameters it does not."""
+    """With the same parameters it goes on; with others it does not."""
     for seed, targets in ((0, 1), (0, 2), (1, 2)):
-        given = {"cluster": "", "seed": seed, "targets": targets, "folder": tmp_path}
-        with Pieces(grows=("targets",)).running("recover", given):
+        given = {"cluster": "", "seed": seed, "folder": tmp_path}
+        with Pieces().running("workspace", given):
             refuses = pytest.raises(AccordError, match="another study") if seed else nullcontext()
             with refuses, kept(tmp_path):
                 run_pieces(work, CALLS[:targets], threads=True)

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from roboaccord_studies.voxel_sphere.accuracy import HEADINGS, bounces
-from roboaccord_studies.voxel_sphere.cases import cases, error, measure
+from benchmarks.campaigns.rolling_cases import cases, error, measure
+from benchmarks.campaigns.rolling_errors import HEADINGS, bounces
 from voxel_sphere.rolling.motion import Roller, roll
 
 pytestmark = pytest.mark.thorough
@@ -56,7 +56,7 @@ def test_bounces(binary):
 
 def test_who_meets_no_wall_is_stuck(monkeypatch):
     """Within two steps of 0.01 rad; there is no heading then, which counts as the opposite one."""
-    monkeypatch.setattr("roboaccord_studies.voxel_sphere.accuracy.SPEED", 1e-3)
+    monkeypatch.setattr("benchmarks.campaigns.rolling_errors.SPEED", 1e-3)
     found = bounces(20, 0.0)
     assert (found.hits, found.stuck) == (0, HEADINGS)
     assert (found.heading_error, found.mean_error) == (180.0, 180.0)

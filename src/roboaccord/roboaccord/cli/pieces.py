@@ -44,13 +44,7 @@ study_in_force: ContextVar[Mapping[str, Json]] = ContextVar("study")
 
 @dataclass(frozen=True)
 class Pieces:
-    """Describe how a command's work may be cut.
-
-    Args:
-        grows: parameters of which a larger value goes on from a smaller one's pieces.
-    """
-
-    grows: tuple[str, ...] = ()
+    """A command's work is cut into pieces."""
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
@@ -61,8 +55,7 @@ class Pieces:
     @contextmanager
     def running(self, command: str, given: Mapping[str, Value]) -> Iterator[None]:
         """Do the work of a command that was given these values by its options."""
-        apart = {*NO_FIGURE, *self.grows}
-        study = {name: value for name, value in given.items() if name not in apart}
+        study = {name: value for name, value in given.items() if name not in NO_FIGURE}
         token = study_in_force.set({"study": f"accord {command}", "parameters": to_json(study)})
         try:
             with on_cluster(str(cluster)) if (cluster := given["cluster"]) else nullcontext():
@@ -71,6 +64,6 @@ class Pieces:
             study_in_force.reset(token)
 
 
-def in_pieces(*, grows: tuple[str, ...] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def in_pieces() -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Mark the function of a command whose work is done by `run_pieces`."""
-    return marked("pieces", Pieces(grows))
+    return marked("pieces", Pieces())

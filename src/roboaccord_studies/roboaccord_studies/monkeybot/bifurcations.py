@@ -1,5 +1,9 @@
 """Command `accord monkeybot continue`: a family of gaits, its bifurcations, and where it is stable.
 
+REAL and LOCATED are tolerances; test_continuation holds the flip and the fold of the clocked gaits
+that they lead to. MARKED are the columns that are printed, to be chosen freely. The kinds `fold`,
+`flip` and `Neimark-Sacker` are values of the JSON output.
+
 Multipliers leave the unit circle at 1 (fold), at -1 (flip: every second step alike) or as a pair
 (Neimark and Sacker: the gait starts to sway).
 """

@@ -1,5 +1,9 @@
 """Continuation of clocked gaits over grids: fixed points of the Poincare map.
 
+The constants below trade speed for reach, and may change as long as the gaits of a map stay those
+of the fine search in `monkeybot.gaits.orbits` and none is followed round a fold
+(test_stability_maps). `Setting` and `Step` are what `stability`, `level` and `design` build on.
+
 `monkeybot.gaits.orbits` finds a gait of any kind to the last digit. Maps need gaits of one kind,
 constant torque and hands that change by the clock, some ten thousand of them and each close to the
 one before.

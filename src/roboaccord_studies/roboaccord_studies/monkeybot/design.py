@@ -1,10 +1,13 @@
 """Stability of clocked gaits over the mass distribution of the links: which robot is best.
 
-Both links are alike. In units of their mass m, their length L and the
-time sqrt(L / g) a robot without friction is two numbers: the distance from the hand to the centre
-of gravity, c = r1 / L, and the inertia about it, k = I / (m L^2). Mass, length and gravity change
-neither orbits nor multipliers: periods go with sqrt(L / g), torques with m g L. So a map over
-(c, k) covers all.
+MARGINS names the maps that are drawn and the robots `best NAME` of the JSON output; one more needs
+a case in `Robot.worse`, an array in `DesignMap.arrays` and an entry in CUTS of cli/design.py.
+FINEST and SHAPE_STEPS trade speed for reach. The bound c (1 - c) on k is Bhatia and Davis's.
+
+Both links are alike. In units of their mass m, their length L and the time sqrt(L / g) a robot
+without friction is two numbers: the distance from the hand to the centre of gravity, c = r1 / L,
+and the inertia about it, k = I / (m L^2). Mass, length and gravity change neither orbits nor
+multipliers: periods go with sqrt(L / g), torques with m g L. So a map over (c, k) covers all.
 """
 
 from __future__ import annotations

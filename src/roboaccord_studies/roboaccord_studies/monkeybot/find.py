@@ -1,7 +1,9 @@
 """Command `accord monkeybot find`: gaits of a kind, by Newton's method from random starts.
 
-The search makes no guess of what is there; change here where starts are drawn from, and when two
-gaits are one.
+Where starts are drawn from is TILT, RATES and FASTEST, when two gaits are one is SAME: both may
+change, but then a seed no longer gives the gaits that docs/monkeybot_gaits.md prints. So does
+another order of the draws in `random_starts`. FIGURES and STATES are the columns that are printed.
+The search makes no guess of what is there.
 """
 
 from __future__ import annotations

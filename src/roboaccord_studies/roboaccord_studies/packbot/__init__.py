@@ -1,7 +1,7 @@
-"""The Packbot beyond its report: failures found and measured, arms identified, more than recovery.
+"""The Packbot beyond its report: failures found, arms identified, more than recovery.
 
-detection        failed joints from states and efforts; the diagnosis `detected`; its studies
-identification   the arm's parameters from a motion; the arm as identified; drawn arms
-recovery         what a failed arm reaches, rests in and keeps
+detection        failed joints from states and efforts; the diagnosis `detected`
+identification   the arm's parameters from a motion; the arm as identified
+recovery         what a failed arm rests in and keeps; benchmarks/ counts what it reaches
 cli              commands of `accord packbot` for all that
 """

@@ -1,4 +1,9 @@
-"""The report's figures reproduced: the arm, its joints, hulls, the collapse, and figure 5."""
+"""The report's figures reproduced: the arm, its joints, hulls, the collapse, and figure 5.
+
+Which figures there are, and their titles, are the report's (Hall 2010, figures 1 to 3, 5 to 10).
+Colours, AXIS, CORNER and GAPS of figure 5 are ours; change them freely. LAWS has a word for each of
+`packbot.source.collapse.CONTACTS`, in that order. The collapses are run in cli/figures.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The rig, the rollers' lines and w: the paper's figures 1, 2, 4 and 5 for any rig."""
+"""The rig, the rollers' lines and w: the paper's figures 1, 2, 4 and 5 for any rig.
+
+Colours and the sizes below, as drawn, may change freely. What a figure shows is the paper's; that w
+of least squares is halfway between the lines is held by test_roller_survey. The names of the files
+are those of docs/images.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Command `accord snake figures`: steering, the cost of gaits, a change of ground."""
+"""Command `accord snake figures`: steering, the cost of gaits, a change of ground.
+
+The pictures are those of docs/snake.md and docs/snake_optimise.md, which `make images` redraws.
+GROUND, EFFORT, WAVES and the grids of AMPLITUDES and FREQUENCIES are what the pages' words speak of
+(test_snake_figures holds the costs); colours, SMOOTH and SHOWN are looks.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,10 @@
 """Optimisation of a gait for speed or cost of transport on a given ground.
 
+POPULATION (a power of 2), GENERATIONS, POLISH and SEARCH_TOLERANCE trade time for how near the
+optimum is: with others a seed gives another gait than docs/snake_optimise.md prints. test_optimise
+holds that no gait drawn at random is better. What is searched, its box and its limits are in
+`snake.search.compass`.
+
 Candidates are evaluated by the ideally tracked gait. Differential evolution [Storn, Price 1997]
 searches the box, Nelder and Mead's simplex polishes what it finds. Limits enter as exact
 penalties: beyond a limit the objective grows faster than anything can be gained there.

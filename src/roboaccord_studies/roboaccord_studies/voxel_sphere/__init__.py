@@ -1,1 +1,1 @@
-"""The voxel sphere beyond its description: errors of schemes and of meshes, export of terrain."""
+"""The voxel sphere beyond its description: export of terrain, and errors of meshes."""

@@ -5,6 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from benchmarks.campaigns.detection import alarms_of, counts_of, draw_delays
+from benchmarks.campaigns.drawn_arms import Plant, draw_arm
+from benchmarks.campaigns.failing_arms import Bench, Outcome, judge, judge_arm
 from drawn_figures import keep_figures
 from packbot.controllers.reach import ReachController
 from packbot.controllers.trial import REACHED
@@ -15,17 +18,14 @@ from roboaccord.contract.state import Command, RobotState
 from roboaccord.engines import REFERENCE
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
-from roboaccord_studies.packbot.detection.bench import Bench, Outcome, judge, judge_arm
 from roboaccord_studies.packbot.detection.detected import detections
-from roboaccord_studies.packbot.detection.detector import Detector
+from roboaccord_studies.packbot.detection.detector import Detection, Detector
 from roboaccord_studies.packbot.detection.filters import Balance
 from roboaccord_studies.packbot.detection.noise import Noise
 from roboaccord_studies.packbot.detection.probing import Prober
-from roboaccord_studies.packbot.detection.study import alarms_of, counts_of, draw_delays
 from roboaccord_studies.packbot.detection.touching import Touching
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty, effort_basis
 from roboaccord_studies.packbot.identification.base_parameters import LINKS
-from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
 from roboaccord_studies.packbot.identification.unknowns import drawn_setup, vector
 
 NOISE = np.array([1e-3, 1e-2])  # rad, rad/s
@@ -319,8 +319,6 @@ class Told:
 
 def test_a_run_is_judged_by_joint_kind_and_time(setup):
     """What is named is right, open, of the other kind, another joint's, or too early."""
-    from roboaccord_studies.packbot.detection.detector import Detection
-
     rows = np.zeros((5, 22))
     rows[:, 0] = [0.0, 1.0, 2.0, 3.0, 4.0]
     fault = Fault("elbow1", "frozen", 1.5)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from benchmarks.campaigns.drawn_arms import Plant, draw_arm
 from detected_runs import rows_of
 from packbot.model.parameters import JOINTS
 from roboaccord.contract.fault import Fault, parse_fault
@@ -13,7 +14,6 @@ from roboaccord_studies.packbot.detection.detected import detections
 from roboaccord_studies.packbot.detection.detector import Detector, Tick
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis, _Case
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
 
 pytest.importorskip("mujoco", reason="MuJoCo is not installed")
 CONTROLLERS = {

@@ -7,16 +7,16 @@ from functools import partial
 
 import numpy as np
 import pytest
+from benchmarks.campaigns.attempts import reach_for
+from benchmarks.campaigns.drawn_arms import Instrumented, Plant, draw_arm
+from benchmarks.campaigns.recovery import calls
 from packbot.controllers.reach import ReachController
 from packbot.controllers.trial import clear_start, tips
 from packbot.model.arm import Arm, Kinematics
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.state import Command
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Instrumented, Plant, draw_arm
 from roboaccord_studies.packbot.identification.unknowns import vector
-from roboaccord_studies.packbot.recovery.attempts import reach_for
-from roboaccord_studies.packbot.recovery.study import calls
 
 pytestmark = pytest.mark.thorough
 TARGET = (1.2, 0.3, 0.15)  # m

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import rigid_bodies as oracle
+from benchmarks.campaigns.drawn_arms import Plant, draw_arm
 from packbot.controllers.reach import ReachController
 from packbot.controllers.recovery import RecoveryController
 from packbot.model.arm import Arm, Kinematics
@@ -20,7 +21,6 @@ from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
 from roboaccord_studies.packbot.detection.uncertainty import UNIFORM, Uncertainty
 from roboaccord_studies.packbot.identification.base_parameters import BaseParameters, random_states
-from roboaccord_studies.packbot.identification.drawn import Plant, draw_arm
 from roboaccord_studies.packbot.identification.exciting import Regressor, exciting
 from roboaccord_studies.packbot.identification.known import KnownArm
 from roboaccord_studies.packbot.identification.report import Quantities, identify

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import functools
+import json
+import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
+from benchmarks.campaigns.attempts import Attempt, Case
+from benchmarks.campaigns.recovery import all_cases, counts, draw_targets
+from benchmarks.campaigns.roadmap import Roadmap
+from benchmarks.campaigns.statics import PACE
 from drawn_figures import keep_figures
 from failed_arms import recoverer, setup_of, simulated, two_link
 from packbot.controllers.trial import run_reach
@@ -19,17 +26,14 @@ from packbot.planning.rrt import SearchTree
 from packbot.planning.sight import Sight
 from roboaccord.cli.options import load_setup
 from roboaccord.contract.fault import parse_fault
-from roboaccord_studies.packbot.recovery.attempts import Attempt, Case
 from roboaccord_studies.packbot.recovery.equilibria import (
     Equilibria,
     draw_equilibria,
     find_equilibria,
 )
-from roboaccord_studies.packbot.recovery.roadmap import Roadmap
-from roboaccord_studies.packbot.recovery.statics import PACE
-from roboaccord_studies.packbot.recovery.study import all_cases, counts, draw_targets
 
 pytestmark = pytest.mark.thorough
+ROOT = Path(__file__).resolve().parents[4]
 
 
 @pytest.mark.slow
@@ -131,7 +135,7 @@ def test_statics_and_contacts_of_the_roadmap_are_those_of_the_arm(joint):
 def test_a_target_that_planner_and_roadmap_refuse_is_not_tried(monkeypatch):
     """Farther from the shoulder than the stretched arm is long, whatever the path."""
     few = functools.partial(Roadmap, nodes=60)
-    monkeypatch.setattr("roboaccord_studies.packbot.recovery.attempts.Roadmap", few)
+    monkeypatch.setattr("benchmarks.campaigns.attempts.Roadmap", few)
     attempt = Case(setup_of("elbow1=frozen:0.4"), "mujoco", np.array([0.9, 0.0, 0.6])).attempt
     assert attempt(3, np.array([2.1, 0.0, 1.2])) == Attempt(3, "out_of_reach", "out_of_reach")
 
@@ -249,24 +253,22 @@ def test_commands_print_their_figures(figures):
 
 
 @pytest.mark.slow
-def test_a_study_of_recovery_goes_on_where_it_ended(figures):
-    words = "recover --fault elbow1=frozen:0.4 --engine dart --out study --targets".split()
-    fewer, found = figures([*words, "2"]), figures([*words, "4"])
-    assert found["targets"] == 4 == found["reachable"] + sum(found["refused"].values())
-    assert found["disputed"] == found["beyond"] == 0
-    assert found["recovered"] >= found["baseline"]
-    assert fewer["targets"] == 2 and fewer["recovered"] <= found["recovered"]
-    assert figures([*words, "4"]) == found  # nothing is left
+def test_a_study_of_recovery_goes_on_where_it_ended(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+
+    def found(targets):
+        words = f"--fault elbow1=frozen:0.4 --engine dart --out {rows} --targets {targets}".split()
+        command = [sys.executable, "-m", "benchmarks.campaigns.recovery", *words]
+        return json.loads(subprocess.check_output(command, cwd=ROOT).splitlines()[0])
+
+    fewer, more = found(2), found(4)
+    assert fewer["targets"] == 2
+    assert more["targets"] == 4 == more["reachable"] + sum(more["refused"].values())
+    assert more["disputed"] == more["beyond"] == 0
+    assert more["recovered"] >= max(more["baseline"], fewer["recovered"])
+    assert found(4) == more  # nothing is left
+    assert len(rows.read_text().splitlines()) == 4
 
 
 def test_keep_takes_a_frozen_joint(complaint):
     assert "--keep takes one --fault" in complaint("workspace --poses 100 --keep 0.5".split())
-
-
-def test_recover_says_that_it_needs_mujoco(complaint, monkeypatch):
-    for module in ("study", "attempts", "roadmap", "statics"):
-        name = f"roboaccord_studies.packbot.recovery.{module}"
-        monkeypatch.delitem(sys.modules, name, raising=False)
-    monkeypatch.setitem(sys.modules, "mujoco", None)
-    message = complaint("recover --fault elbow1=frozen:0.4 --targets 1".split())
-    assert message == "accord: accord packbot recover needs mujoco; run: pip install mujoco"

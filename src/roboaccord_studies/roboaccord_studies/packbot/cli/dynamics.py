@@ -1,4 +1,9 @@
-"""`accord packbot dynamics`: the arm's rigid-body dynamics in one state."""
+"""`accord packbot dynamics`: the arm's rigid-body dynamics in one state.
+
+The tables and their digits may change freely. Fields of `Dynamics` are keys of the JSON output, and
+the order of the joints is JOINTS of `packbot.model.parameters`. The numbers are those of
+`packbot.model.arm`; test_commands holds that accelerations balance the bias.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Options that commands of these studies share."""
+"""Options that commands of these studies share.
+
+`draws` makes the option of a picture, with its words; an option that only one command has is in
+that command. `workspace` and `equilibria` use it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The diagnosis `detected` of the controller `recover`, and failed joints of a recorded run.
+"""The diagnosis `detected` of the controller `recover`, and `accord packbot detect`, of a bag.
+
+Little is decided here: `Detected` puts the arm as it was identified before `Diagnosis`, `findings`
+compares times with those of the recording. The methods of `Detected` are those that
+`packbot.controllers.diagnosis` asks for, and `Watcher` is the part of them by which campaigns
+compare detectors. Fields of `Findings` are keys of the JSON output.
 
 Both look at joint states and commanded efforts alone, of the arm as it is known: by its model, or
 as it was identified. What finds the failures is in `diagnosis`.
@@ -10,19 +15,28 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Protocol
 
 import numpy as np
+import typer
 from packbot.controllers.diagnosis import Detection
 from packbot.model.parameters import JOINTS
-from roboaccord.bag import BagRun
-from roboaccord.contract import AccordError, Array, Quantity, RobotState, Trajectory, fault_of
+from roboaccord.bag import BagRun, read_run
+from roboaccord.cli import Result
+from roboaccord.contract import (
+    AccordError,
+    Array,
+    Kilograms,
+    Quantity,
+    RobotState,
+    Trajectory,
+    fault_of,
+)
 from roboaccord.scenario import Setup
 from roboaccord.simulators import JointFaults
 
-from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.observer import MomentumObserver
 from roboaccord_studies.packbot.detection.probing import Doubt, Prober
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.known import KnownArm
@@ -84,7 +98,14 @@ class Detected:
         return self._diagnosis.open_explanations()
 
 
-Watcher = Detected | Detector | Diagnosis | MomentumObserver
+class Watcher(Protocol):
+    """What watches an arm, state by state, as `Detected` does."""
+
+    def reset(self) -> None:
+        """Forget all, as at the start of a run."""
+
+    def update(self, state: RobotState, effort: Array) -> Sequence[Detection]:
+        """Take what was measured, and the effort that was commanded up to then."""
 
 
 def detections(
@@ -149,3 +170,20 @@ def measured(motion: Trajectory) -> tuple[Array, Array]:
         for _ in kept.due(motion.state(i)):
             pass
     return np.array([state.q for state in states]), np.array([state.qd for state in states])
+
+
+def detect_command(
+    bag: Annotated[Path, typer.Argument(metavar="BAG", help="Bag of a run of the Packbot.")],
+    payload: Annotated[Kilograms, typer.Option(min=0.0, help="Payload at the finger tips.")] = 0.0,
+) -> Result:
+    """Find frozen and loose joints from joint states and commanded efforts alone.
+
+    Which joints failed, how, when that was detected, and how long after the failure, at its
+    recorded time or else its estimated one. What cannot be distinguished at the end is named, with
+    the small safe motion that would tell the cases apart.
+
+    Examples:
+
+      accord packbot detect runs/reach/bag --json
+    """
+    return Result(findings(read_run(bag), payload))

@@ -1,6 +1,8 @@
 """Noise of the measured angles and rates, as it is estimated while the arm runs.
 
-`Noise` takes states one by one. Change here what noise, or a step of an encoder, is taken for.
+`Noise` takes states one by one. Change here what noise, or a step of an encoder, is taken for:
+QUIET is the least noise, ADAPT how fast it is learnt, FINEST the finest encoder. MIDDLE is a number
+of statistics and stays. test_counts holds noise and refusals of encoders in counts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Failures that cannot be distinguished yet, and the small safe motion that would decide."""
+"""Failures that cannot be distinguished yet, and the small safe motion that would decide.
+
+SIZES are the motions that are tried, the smallest first; WAIT and GIVES are when a loose joint
+counts as having yielded: all three are ours. What is safe is not: limits, and MARGIN of
+`packbot.planning.reaching` between hulls. Fields of `Doubt` are keys of `accord packbot detect`.
+"""
 
 from __future__ import annotations
 

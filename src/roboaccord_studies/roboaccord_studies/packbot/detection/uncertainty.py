@@ -1,5 +1,10 @@
 """Uncertainties of the arm, and those of the efforts of its joints that follow.
 
+The defaults of `Uncertainty` are the stated ones: of masses by the report's appendix A, else ours.
+They and the names of the fields, which are keys of `controller.uncertainty`, are in
+docs/packbot_failures.md; drawn arms and every table there depend on them. LEAST decides how many
+combinations `effort_basis` keeps, whose variance test_detector compares with that of drawn arms.
+
 Rigid-body efforts are linear in the inertial parameters of the links [Atkeson et al. 1986],
 
     tau = Y(q, qd, qdd) pi,
@@ -22,7 +27,6 @@ from roboaccord.contract import Array
 from roboaccord.scenario import Setup
 
 EXPECTED = 0.5  # of what a payload or dry friction, whose sign is known, may be
-LARGEST = 3.0  # multiple of the uncertainties: viscous friction of 30 % stays positive
 UNIFORM = 3.0**-0.5  # standard deviation of an error that is uniform up to 1
 STATES, SEED = 100, 0  # at which the efforts are compared
 CHANGES = 2.0  # rad/s^2: standard deviation of the accelerations there

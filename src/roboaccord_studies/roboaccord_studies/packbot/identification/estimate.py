@@ -1,5 +1,10 @@
 """Estimate of the arm's unknowns from its motion.
 
+BAND, KNOTS and LAGS may be tuned, and UNMODELLED is an assumption on friction: intervals depend on
+all of them, and must still hold the truth (test_identification, for one arm; for a hundred
+benchmarks/campaigns/identified_arms.py, whose figures are in docs/packbot_identification.md). What
+the unknowns are, and in which order, is in `unknowns`.
+
 The balance of the efforts,
 
     tau(t - d) = (Y(q - z, qd, qdd) pi + b qd + c qd / sqrt(qd^2 + e^2)) / k,

@@ -1,1 +1,1 @@
-"""Studies of failed arms: targets recovered, a second opinion on them, equilibria, workspace."""
+"""Studies of failed arms: equilibria, and the workspace that is kept."""

@@ -1,5 +1,10 @@
 """Workspace that an arm keeps with failed joints, in the plane of the arm.
 
+CELL, POSES, HEALTHY and ANGLES are choices on which the shares in docs/packbot_recovery.md depend;
+test_workspace holds dense ones against the closed form of two links. VIEW is an estimate of the
+camera's cone. PLANE are the joints that move the hand in the plane. The order of draws in `_drawn`
+is what a seed stands for.
+
 The plane is cut into cells of 5 cm. A cell counts if a pose drawn at random has its finger tips
 there, touches nothing, can be held against gravity, and has its loose joints at rest. The turret
 stands straight; camera and wrist are as at the start. A cell that is reached by few poses can be

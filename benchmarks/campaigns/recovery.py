@@ -1,29 +1,38 @@
-"""Recovery over many targets: what a failed arm reaches, with recovery and without.
+"""How many targets an arm of the Packbot with failed joints reaches, with recovery and without.
 
-Arms that are not their model are drawn, one for each target and the same for all cases of a study.
+The targets are the finger tips of random clear poses of the healthy arm; with a failed turret they
+lie in the plane to which it confines the arm. A target is reachable if there is a path to it; each
+is then reached for in the engine, also by the controller that ignores failures (baseline). Without
+--fault each joint is loose and frozen at three angles, and five pairs fail. With --model-error each
+target has an arm that differs from its model, the same for all cases, and healthy arms are there,
+too: the distance from where the plain controller ends is shown. A run goes on from its file.
+
+    make recovery RECOVERY="--targets 20 --seed 2 --out FILE --figure recovered.svg"
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import numpy as np
+from benchmarks.campaigns.attempts import Attempt, reach_for
+from benchmarks.campaigns.rows import complete
 from packbot.contact.clearance import Clearance
 from packbot.controllers.trial import clear_start
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
 from packbot.planning.recovery import REASONS
-from roboaccord.contract import Array, Fault, Quantity
+from roboaccord.cli import load_setup
+from roboaccord.contract import Array, Fault, to_json
 from roboaccord.report import BLUE, RED, RULE, legend, picture
-from roboaccord.run import run_pieces
 from roboaccord.scenario import Setup
-
-from roboaccord_studies.packbot.recovery.attempts import Attempt, reach_for
 
 PARTS = (0.25, 0.5, 0.75)  # of a joint's range, at which it is frozen
 PAIRS = (
@@ -65,18 +74,18 @@ def draw_targets(setup: Setup, count: int, seed: int) -> Array:
 class RecoveryCounts:
     """Hold how many targets are reachable with faults, recovered, reached by the baseline."""
 
-    faults: Annotated[list[str], Quantity("", name="failed")]
-    targets: Annotated[int, Quantity("")]
-    reachable: Annotated[int, Quantity("")]
-    recovered: Annotated[int, Quantity("")]
-    baseline: Annotated[int, Quantity("")]
-    refused: Annotated[Mapping[str, int], Quantity("", form="text")]
-    disputed: Annotated[int, Quantity("")]
+    faults: list[str]
+    targets: int
+    reachable: int
+    recovered: int
+    baseline: int
+    refused: Mapping[str, int]
+    disputed: int
     beyond: int
-    worst_error: Annotated[float | None, Quantity("m")]
-    worst_measured: Annotated[float | None, Quantity("m", name="measured", shown="mm")]
-    worst_apart: Annotated[float | None, Quantity("m", name="apart", shown="mm")]
-    worst_load: Annotated[float | None, Quantity("1")]
+    worst_error: float | None
+    worst_measured: float | None
+    worst_apart: float | None
+    worst_load: float | None
     failed: Mapping[str, int]
 
 
@@ -104,30 +113,6 @@ def counts(faults: Iterable[Fault], attempts: Sequence[Attempt]) -> RecoveryCoun
     )
 
 
-def study(
-    setups: Sequence[Setup],
-    count: int,
-    engine: str,
-    seed: int,
-    done: Callable[[Attempt], None],
-    scale: float | None = None,
-) -> list[list[Attempt]]:
-    """Return the attempts at all targets of each setup's faults.
-
-    A study with fewer targets is the beginning of one with more.
-
-    Args:
-        setups: robot, scenario and faults.
-        count: of targets.
-        engine: name.
-        seed: of the targets, of the planner, and of the first arm that is drawn.
-        done: called with each attempt.
-        scale: of the stated uncertainties, within which arms are drawn; None for the model.
-    """
-    found = run_pieces(reach_for, calls(setups, engine, seed, count, scale), done=done)
-    return [found[i : i + count] for i in range(0, len(found), count)]
-
-
 def calls(
     setups: Sequence[Setup], engine: str, seed: int, count: int, scale: float | None
 ) -> Iterator[tuple[str, str, Array, float | None, int, Array]]:
@@ -151,3 +136,60 @@ def draw_recovery(found: Sequence[RecoveryCounts], path: Path) -> None:
         axes.set_yticks(places, [", ".join(case.faults) or "none" for case in found])
         axes.set(xlabel="targets")
         legend(axes, 3)
+
+
+@dataclass(frozen=True)
+class Row:
+    """Hold what came of a target with the faults of a case, none for a healthy arm."""
+
+    engine: str
+    case: str
+    seed: int
+    scale: float | None
+    index: int
+    attempt: dict[str, Any]
+
+
+def carry_out(call: tuple[str, str, int, float | None, int]) -> Row:
+    """Reach for a target."""
+    engine, case, seed, scale, index = call
+    setup = load_setup("packbot", "reach", faults=case.split())
+    *_, last = calls([setup], engine, seed, index + 1, scale)
+    return Row(*call, asdict(reach_for(*last)))
+
+
+def main() -> int:
+    """Run what is not in the file yet, then count and draw."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="file, outside the repository")
+    parser.add_argument("--figure", type=Path, help="to draw")
+    parser.add_argument("--fault", action="append", help="JOINT=KIND of one case; repeatable")
+    parser.add_argument("--targets", type=int, default=200, help="of each case")
+    parser.add_argument("--engine", default="reference", help="that simulates the arm")
+    parser.add_argument("--seed", type=int, default=0, help="of the targets")
+    parser.add_argument("--model-error", type=float, help="multiple of the stated uncertainties")
+    parser.add_argument("--jobs", type=int, default=2, help="targets at a time")
+    asked = parser.parse_args()
+    cases = [tuple(asked.fault)] if asked.fault else all_cases(load_setup("packbot", "reach"))
+    if asked.model_error is not None and not asked.fault:
+        cases = [(), *cases]
+    jobs = [
+        (asked.engine, " ".join(case), asked.seed, asked.model_error, i)
+        for case in cases
+        for i in range(asked.targets)
+    ]
+    rows = complete(asked.out, Row, carry_out, jobs, lambda row: None, asked.jobs)
+    found = []
+    for case in cases:
+        mine = [Attempt(**row.attempt) for row in rows if row.case == " ".join(case)]
+        found.append(counts(load_setup("packbot", "reach", faults=[*case]).faults, mine))
+        print(json.dumps(to_json(found[-1])))
+    keys = ("targets", "reachable", "recovered", "baseline", "disputed")
+    print(json.dumps({key: sum(getattr(case, key) for case in found) for key in keys}))
+    if asked.figure:
+        draw_recovery(found, asked.figure)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

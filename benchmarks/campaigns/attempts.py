@@ -1,7 +1,8 @@
 """One target of an arm with failed joints: what the planner wants of it, and what comes of that.
 
-`Case` has the arm as its model, `DrawnCase` one that is drawn for each target (`drawn`). What is
-reachable is judged by the model; `packbot.controllers.trial` defines what counts as reached.
+`Case` has the arm as its model, `DrawnCase` one that is drawn for each target (`drawn_arms`).
+What is reachable is judged by the model; `packbot.controllers.trial` defines what counts as
+reached.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from benchmarks.campaigns.drawn_arms import Instrumented, Plant, draw_arm
+from benchmarks.campaigns.roadmap import Roadmap
 from packbot.controllers.recovery import RecoveryController
 from packbot.controllers.trial import DETECTED, Noticed, drive, run_reach, tips
 from packbot.model.parameters import JOINTS
@@ -18,10 +21,7 @@ from packbot.planning.failed_arm import FailedArm
 from packbot.planning.recovery import REASONS, Recoverer
 from roboaccord.contract import Array, RobotState
 from roboaccord.scenario import Setup, make_scenario
-
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Instrumented, Plant, draw_arm
-from roboaccord_studies.packbot.recovery.roadmap import Roadmap
 
 CASES = 40  # kept in a process, 10 MB each
 

@@ -12,7 +12,6 @@ from packbot.controllers.diagnosis import Detection, Verdict
 from packbot.model.parameters import JOINTS
 from roboaccord.contract import Array, RobotState, clip_efforts
 from roboaccord.scenario import Setup
-
 from roboaccord_studies.packbot.detection.bank import BLIND
 from roboaccord_studies.packbot.detection.detector import SIGMAS, SLOW
 from roboaccord_studies.packbot.detection.filters import Balance, N

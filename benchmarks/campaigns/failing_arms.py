@@ -1,10 +1,10 @@
 """Failures of arms that differ from their model: drawn arms that move, and joints that fail.
 
-Each arm is drawn within what is not known of it (`drawn`). It goes from pose to pose, a new one
-every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails; in others
-a random joint fails at a random time, and the same arm without the failure shows by how much that
-moves the finger tips. `judge_arm` has what watchers make of it: a name where nothing fails is a
-false alarm. An oracle knows the arm's friction and payload: how well any detector could do.
+Each arm is drawn within what is not known of it (`drawn_arms`). It goes from pose to pose, a new
+one every `EVERY` seconds, by a control that knows the model alone. In one run nothing fails; in
+others a random joint fails at a random time, and the same arm without the failure shows by how much
+that moves the finger tips. `judge_arm` has what watchers make of it: a name where nothing fails is
+a false alarm. An oracle knows the arm's friction and payload: how well any detector could do.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from benchmarks.campaigns.drawn_arms import Maker, Plant, draw_arm
+from benchmarks.campaigns.momentum_observer import MomentumObserver
 from packbot.controllers.reach import ComputedTorque
 from packbot.model.arm import Kinematics
 from packbot.model.parameters import JOINTS
@@ -21,13 +23,10 @@ from packbot.planning.rrt import Planner
 from packbot.planning.trajectories import TimedPath, in_time
 from roboaccord.contract import AccordError, Array, Command, Fault, Kind, RobotState
 from roboaccord.scenario import Setup, load_scenario
-
 from roboaccord_studies.packbot.detection.detected import Watcher, detections
 from roboaccord_studies.packbot.detection.detector import Detector
 from roboaccord_studies.packbot.detection.diagnosis import Diagnosis
-from roboaccord_studies.packbot.detection.observer import MomentumObserver
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
-from roboaccord_studies.packbot.identification.drawn import Maker, Plant, draw_arm
 from roboaccord_studies.packbot.identification.unknowns import Draw, with_friction
 
 EVERY, MOVING = 6.0, 5.4  # s from target to target, and of motion in them

@@ -17,7 +17,6 @@ from roboaccord.contract import Acceleration, Array, Command, Fault, RobotState
 from roboaccord.engines import REFERENCE, spec
 from roboaccord.scenario import Scenario, Setup, load_scenario
 from roboaccord.simulators import Simulator
-
 from roboaccord_studies.packbot.detection.uncertainty import Uncertainty
 from roboaccord_studies.packbot.identification.unknowns import (
     Draw,

@@ -11,18 +11,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from packbot.planning.failed_arm import FailedArm
-from packbot.planning.reaching import ARM
-from roboaccord.contract import Array, Index
-from scipy.stats import qmc
-
-from roboaccord_studies.packbot.recovery.statics import (
+from benchmarks.campaigns.statics import (
     CLOSE,
     PACE,
     PROBE,
     FailedStatics,
     with_angle,
 )
+from packbot.planning.failed_arm import FailedArm
+from packbot.planning.reaching import ARM
+from roboaccord.contract import Array, Index
+from scipy.stats import qmc
 
 NODES = 1000  # samples of the tree: its budget
 DRAWN = 400  # poses apart from it
