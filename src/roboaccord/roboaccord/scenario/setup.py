@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -261,6 +261,9 @@ class Setup:
 
     robot: Robot
     scenario: Scenario
+    _descriptions: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, scenario: Scenario, robot: Robot | None = None) -> Setup:
@@ -271,7 +274,8 @@ class Setup:
                 of what cannot fail.
         """
         setup = cls(robot or find_robot(scenario.robot), scenario)
-        _ = setup.parameters, setup.terrain, setup.faults, setup.initial, setup.force_law
+        _ = setup.parameters, setup.terrain, setup.faults, setup.initial
+        _ = setup.force_law, setup.contact
         try:
             _ = setup.assumed.force_law
         except AccordError as error:
@@ -325,13 +329,11 @@ class Setup:
             AccordError: for keys that the package does not know, or where it knows none.
         """
         given = self.scenario.terrain
-        if given and type(self.robot).terrain is Robot.terrain:
+        if type(self.robot).terrain is not Robot.terrain:
+            return build(self.robot.terrain, self, given, "terrain")
+        if given:
             raise AccordError(f"{self.robot.name} has no terrain: leave out the key terrain")
-        return build(self.robot.terrain, self, given, "terrain")
-
-    @cached_property
-    def _descriptions(self) -> dict[tuple[str, str, tuple[tuple[str, str], ...]], str]:
-        return {}
+        return None
 
     def urdf(
         self,
@@ -366,8 +368,11 @@ class Setup:
         return Tree.parse(self.urdf())
 
     def at_step(self, physics_step: float) -> Setup:
-        """Return the same setup with another physics step [s]; what is expanded is shared."""
-        return self._with("physics_step", physics_step)
+        """Return the same setup with another physics step [s]; all that is resolved is shared."""
+        other = self._with("physics_step", physics_step)
+        shared = vars(self).keys() - {"scenario", "assumed"}
+        vars(other).update({name: vars(self)[name] for name in shared})
+        return other
 
     def failing(self, faults: Sequence[Fault]) -> Setup:
         """Return the same setup with these faults alone; what is expanded is shared.
@@ -391,7 +396,7 @@ class Setup:
     def _with(self, key: str, value: Any) -> Setup:
         other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}))
         if key != "friction":  # whose numbers are in the description
-            other.__dict__["_descriptions"] = self._descriptions
+            vars(other)["_descriptions"] = self._descriptions
         return other
 
     @property
@@ -406,13 +411,13 @@ class Setup:
             "friction": str(friction.get("law", "none")),
         }
 
-    @property
+    @cached_property
     def force_law(self) -> ForceLaw | None:
         """The friction law that acts as forces, alike in every simulator, or None."""
         made = self._friction
         return None if isinstance(made, Contact) else made
 
-    @property
+    @cached_property
     def contact(self) -> Contact | None:
         """Contact specification for an engine's own contact solver, or None."""
         made = self._friction
