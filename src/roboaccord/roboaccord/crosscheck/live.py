@@ -14,7 +14,7 @@ from typing import NamedTuple
 from roboaccord.bag.topics import EFFORTS, TWIST, WRENCH
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.recorded import StepCheck
+from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.scenario.setup import Setup
 
 BEHIND = 20  # states by which comparisons lag: what belongs to a step comes later, perhaps

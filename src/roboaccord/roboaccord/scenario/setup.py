@@ -116,9 +116,19 @@ class Robot(ABC):
         return self.name
 
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
-        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`."""
+        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`.
+
+        The parameters and the friction law are arguments of the robot's xacro.
+        """
         path = share(self.package) / "urdf" / f"{self.name}.urdf.xacro"
-        arguments = {**setup.xacro_arguments, "base": base, **more}
+        parameters, friction = setup.parameters.as_dict().items(), setup.scenario.friction
+        arguments = {
+            "parameters": ", ".join(f"{name}={value!r}" for name, value in parameters),
+            **{k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))},
+            "friction": str(friction.get("law", "none")),
+            "base": base,
+            **more,
+        }
         files = sorted([*path.parent.iterdir(), *(path.parents[1] / "config").glob("*.yaml")])
         changed = tuple(file.stat().st_mtime_ns for file in files)
         return _expanded(path, tuple(arguments.items()), changed), path.name
@@ -398,18 +408,6 @@ class Setup:
         if key != "friction":  # whose numbers are in the description
             vars(other)["_descriptions"] = self._descriptions
         return other
-
-    @property
-    def xacro_arguments(self) -> dict[str, str]:
-        """The parameters and the friction law, as arguments of the robot's xacro."""
-        values = self.parameters.as_dict().items()
-        friction = self.scenario.friction
-        numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
-        return {
-            "parameters": ", ".join(f"{name}={value!r}" for name, value in values),
-            **numbers,
-            "friction": str(friction.get("law", "none")),
-        }
 
     @cached_property
     def force_law(self) -> ForceLaw | None:
