@@ -307,7 +307,7 @@ class Setup:
         """Effort limits (n,) [N m or N]."""
         return freeze(self.robot.effort_limits(self))
 
-    @property
+    @cached_property
     def base(self) -> FixedBase:
         """How `base_link` moves."""
         return KINDS[self.scenario.base]
