@@ -1,9 +1,6 @@
 from .cause import Cause as Cause
 from .cause import CauseFinder as CauseFinder
 from .cause import Companion as Companion
-from .live import BEHIND as BEHIND
-from .live import LiveStep as LiveStep
-from .live import LiveSteps as LiveSteps
 from .recorded_report import RecordedReport as RecordedReport
 from .run import run_crosscheck as run_crosscheck
 from .step_check import StepCheck as StepCheck

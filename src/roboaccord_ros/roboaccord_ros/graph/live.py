@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from roboaccord.bag.topics import EFFORTS, TWIST, WRENCH
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.step_check import StepCheck
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, Event, RobotState
+from roboaccord.crosscheck import StepCheck
+from roboaccord.scenario import Setup
+
+from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
 BEHIND = 20  # states by which comparisons lag: what belongs to a step comes later, perhaps
 LONGEST = 50_000  # states that may wait; older ones are skipped
