@@ -207,10 +207,9 @@ class BagWriter:
         self._spool.flush()
 
     def _write_optional(self, name: str, time_ns: int, data: bytes) -> None:
-        for topic in names.optional_topics(self._robot):
-            if topic.name == f"/{self._robot}/{name}":
-                self.add_topic(topic)
-                self.write_raw(topic.name, time_ns, data)
+        topic = names.topic_of(self._robot, name)
+        self.add_topic(topic)
+        self.write_raw(topic.name, time_ns, data)
 
 
 def _reason(error: Exception) -> str:
