@@ -17,8 +17,8 @@ from roboaccord.contract.state import Array
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.events import EventsCheck, judge_events
 from roboaccord.crosscheck.hypotheses import Hypothesis, resolution_of
-from roboaccord.crosscheck.recorded import StepCheck
 from roboaccord.crosscheck.scheme import SchemeCheck, judge_scheme
+from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.crosscheck.verdict import judge
 from roboaccord.run.loop import make_simulator, run_setup
 from roboaccord.scenario.files import load_setup

@@ -13,7 +13,6 @@ import pytest
 from roboaccord.bag.reader import read_run
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.state import Command, Target
-from roboaccord.crosscheck.live import SwitchLog
 from roboaccord.run.runner import run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
@@ -24,6 +23,7 @@ pytest.importorskip("monkeybot", reason="the MonkeyBot, which has switches, is n
 from roboaccord_ros.graph import extras
 from roboaccord_ros.graph.extras import ExtraOutputs
 from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.live import SwitchLog
 from roboaccord_ros.graph.shell import Shell
 from roboaccord_ros.run.processes import run_ros_processes
 from roboaccord_ros.run.runner import run_ros

@@ -7,7 +7,7 @@ import pytest
 from roboaccord import Setup, load_scenario
 from roboaccord.bag.second import Look, decode_looks
 from roboaccord.crosscheck.cause import HORIZON, CauseFinder, Companion, farthest
-from roboaccord.crosscheck.recorded import StepCheck
+from roboaccord.crosscheck.step_check import StepCheck
 from roboaccord.description.materials import OPACITY, RED, SKIN
 from roboaccord.description.scene import Scene
 from roboaccord.falsify import parse_perturbation, wrap

@@ -10,9 +10,14 @@ from roboaccord.crosscheck.chaotic import linearise_loop
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.event_ticks import EventTicks
-from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
+from roboaccord.crosscheck.models import (
+    AccelerationCheck,
+    ModelCheck,
+    check_acceleration,
+    check_model,
+)
 from roboaccord.crosscheck.one_step import check_one_step, check_steps, predict
-from roboaccord.crosscheck.run import check_first, run_crosscheck
+from roboaccord.crosscheck.run import run_crosscheck
 from roboaccord.crosscheck.runs import QUIET, make_engines, run_jobs
 from roboaccord.crosscheck.scheme import check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge, judge_step, judge_trajectory
@@ -115,7 +120,9 @@ def test_a_sound_engine_outside_the_asymptotic_range_is_not_condemned(engine, ou
     runs = run_jobs(setup, engines, 3, QUIET)
     floor = floor_of(setup.tree, runs, engine)
     check = check_convergence(setup.tree, runs, engine, engines.others[engine], floor)
-    checks = replace(check_first(setup, engines, engine), trajectory=check)
+    pair = engines.reference, engines.others[engine]
+    model, first = check_model(setup, *pair, 1e-9), check_acceleration(setup, *pair, 5, seed=0)
+    checks = EngineChecks(engine, model, first, trajectory=check)
     found = judge_trajectory(setup.scenario.crosscheck.tolerances, checks, Name)
     assert found.outcome == outcome
     assert (outcome == "within") == ("halve the step" not in found.reason)

@@ -14,8 +14,9 @@ from roboaccord.cli.main import run as accord
 from roboaccord.contract.errors import AccordError
 from roboaccord.contract.interfaces import Acceleration
 from roboaccord.contract.state import RobotState
-from roboaccord.crosscheck import recorded
-from roboaccord.crosscheck.recorded import COARSE, StepCheck, check_bag
+from roboaccord.crosscheck import step_check
+from roboaccord.crosscheck.recorded import check_bag
+from roboaccord.crosscheck.step_check import COARSE, StepCheck
 from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
@@ -90,7 +91,7 @@ def test_an_euler_step_is_explained_and_a_larger_error_is_not(monkeypatch, facto
     def made(setup, physics_step=None):
         return Decay(setup.at_step(physics_step) if physics_step else setup)
 
-    monkeypatch.setattr(recorded, "make_simulator", made)
+    monkeypatch.setattr(step_check, "make_simulator", made)
     check, h, k = StepCheck(setup, "somebody", ""), setup.scenario.physics_step, 20.0
     n = len(setup.joints)
     qd = np.linspace(1.0, 2.0, n)

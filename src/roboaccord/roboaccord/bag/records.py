@@ -36,7 +36,7 @@ from roboaccord.contract.files import check_file
 from roboaccord.description.yaml_files import parse_record
 
 _MESSAGE_HEAD = struct.Struct("<HIQQ")
-_SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
+SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
 _CHUNK_FIXED = 8 + 8 + 8 + 4 + 4 + 8  # bytes of a chunk beside its compression and its records
 _CHUNK_HEAD = struct.Struct("<QQQII")  # times, size, checksum, length of the compression's name
 _PLACE = struct.Struct("<Q")  # length of the records
@@ -202,7 +202,7 @@ class McapScan:
         if channel not in self.channels:
             raise DamageError(f"a message is of channel {channel}, which is not there")
         self.counts[channel] += 1
-        if self.own and sequence != self.counts[channel] & _SEQUENCE:
+        if self.own and sequence != self.counts[channel] & SEQUENCE:
             topic = self.channels[channel].topic
             raise DamageError(f"messages of {topic} are missing or out of order")
         return Message(channel, time_ns, content[_MESSAGE_HEAD.size :])

@@ -41,14 +41,13 @@ from rosbags.rosbag2.metadata import dump_qos_v9
 from rosbags.rosbag2.storage_mcap import McapWriter, PendingChunk
 from rosbags.typesys.store import Typestore
 
-from roboaccord.bag.records import MAGIC, RECORD
+from roboaccord.bag.records import MAGIC, RECORD, SEQUENCE
 from roboaccord.bag.topics import LIBRARY, Topic, distribution_version
 from roboaccord.contract.files import drafting, writing
 
 _MESSAGE = struct.Struct("<BQHIQQ")  # opcode, length, channel, sequence, log and publish time
 _HEAD, _FIXED = 9, 22  # bytes of a message record before its length counts, and beside its data
 _CHUNK = 1 << 20  # bytes, as rosbags has it
-_SEQUENCE = 0xFFFFFFFF  # it is an uint32, and goes round
 _CRC = struct.Struct("<I")
 _PLACE = struct.Struct("<Q")
 _INDEX_HEAD = struct.Struct("<BQHI")  # opcode, length, channel, bytes that follow
@@ -121,7 +120,7 @@ class FastMcapWriter(McapWriter):
             key, length = connection.id, _FIXED + len(data)
             chunk.msgs[key].append((time, at))
             stats[key] += 1
-            parts += pack(kind, length, key, stats[key] & _SEQUENCE, time, time), data
+            parts += pack(kind, length, key, stats[key] & SEQUENCE, time, time), data
             at += _HEAD + length
             first, last = time if time < first else first, time if time > last else last
             if at > _CHUNK:

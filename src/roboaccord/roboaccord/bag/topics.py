@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import platform
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 
@@ -79,25 +78,26 @@ def run_topics(robot: str) -> list[Topic]:
     """Return the topics that every bag of a robot has."""
     frames = "tf2_msgs/msg/TFMessage"
     return [
-        *_topics(robot, FIRST),
+        *(topic_of(robot, name) for name in FIRST),
         Topic(TF_STATIC, frames, True),
         Topic(TF, frames),
-        *_topics(robot, STEPPED),
+        *(topic_of(robot, name) for name in STEPPED),
     ]
 
 
 def optional_topics(robot: str) -> list[Topic]:
     """Return the topics that a bag has where the robot uses them."""
-    return _topics(robot, OPTIONAL)
+    return [topic_of(robot, name) for name in OPTIONAL]
 
 
 def reference_topics(robot: str) -> list[Topic]:
     """Return the topics that a bag has where the reference ran as a second robot."""
-    return _topics(robot, SECOND)
+    return [topic_of(robot, name) for name in SECOND]
 
 
-def _topics(robot: str, names: Sequence[str]) -> list[Topic]:
-    return [Topic(f"/{robot}/{name}", KINDS[name], name in LATCHED) for name in names]
+def topic_of(robot: str, name: str) -> Topic:
+    """Return a topic of a robot by its name below /R."""
+    return Topic(f"/{robot}/{name}", KINDS[name], name in LATCHED)
 
 
 def input_topics(robot: Robot) -> dict[str, str]:

@@ -67,7 +67,7 @@ class BagWriter:
         self.path = Path(path)
         self._setup = setup
         self._robot = setup.robot.name
-        self._facts = names.facts(setup, engine, engine_version, transport)
+        self._made_by = engine, engine_version, transport
         self._states = JointStateCodec(setup.joints)
         self._odometry = OdometryCodec()
         self._efforts = EffortCodec(setup.joints)
@@ -112,7 +112,8 @@ class BagWriter:
         )
         self._on_tf = self._connections[names.TF]
         self._write = self._spool.put
-        for name, data in names.first_messages(self._setup, self._facts).items():
+        facts = names.facts(self._setup, *self._made_by)
+        for name, data in names.first_messages(self._setup, facts).items():
             self.write_raw(f"/{self._robot}/{name}", 0, data)
         self.write_raw(names.TF_STATIC, 0, self._transforms.static())
         self._writer.write_unfinished(self._robot)
@@ -212,10 +213,9 @@ class BagWriter:
         self._spool.flush()
 
     def _write_optional(self, name: str, time_ns: int, data: bytes) -> None:
-        for topic in names.optional_topics(self._robot):
-            if topic.name == f"/{self._robot}/{name}":
-                self.add_topic(topic)
-                self.write_raw(topic.name, time_ns, data)
+        topic = names.topic_of(self._robot, name)
+        self.add_topic(topic)
+        self.write_raw(topic.name, time_ns, data)
 
 
 def _reason(error: Exception) -> str:

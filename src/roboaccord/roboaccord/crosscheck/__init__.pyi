@@ -1,11 +1,8 @@
 from .cause import Cause as Cause
 from .cause import CauseFinder as CauseFinder
 from .cause import Companion as Companion
-from .live import BEHIND as BEHIND
-from .live import LiveStep as LiveStep
-from .live import LiveSteps as LiveSteps
-from .recorded import HELD as HELD
-from .recorded import RecordedReport as RecordedReport
-from .recorded import StepCheck as StepCheck
-from .recorded import contacts_of as contacts_of
+from .recorded_report import RecordedReport as RecordedReport
 from .run import run_crosscheck as run_crosscheck
+from .step_check import StepCheck as StepCheck
+from .twin_ticks import HELD as HELD
+from .twin_ticks import contacts_of as contacts_of

@@ -29,9 +29,10 @@ from roboaccord.contract.interfaces import Inputs
 from roboaccord.contract.results import Json
 from roboaccord.contract.state import Array, RobotState
 from roboaccord.contract.trajectory import Event, Trajectory
-from roboaccord.crosscheck.recorded import StepCheck, check_twin
 from roboaccord.crosscheck.runs import NUDGE, nudged
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
+from roboaccord.crosscheck.step_check import StepCheck
+from roboaccord.crosscheck.twin_ticks import check_twin
 from roboaccord.description.materials import OPACITY
 from roboaccord.description.tree import Tree
 from roboaccord.engines import engine_names

@@ -72,9 +72,8 @@ class NoBook:
     reason: str = "kinematic: no energy book"
 
 
-def law_of(setup: Setup) -> ForceLaw | None:
-    """Return the force law of a setup; None where its forces are not a function of the motion."""
-    law = setup.force_law
+def law_of(law: ForceLaw | None) -> ForceLaw | None:
+    """Return a force law; None where its forces are not a function of the motion."""
     return None if isinstance(law, EllipseFriction) and not law.slip_speed else law
 
 
@@ -93,7 +92,7 @@ def energy_of(setup: Setup, engine: Engine, run: Trajectory) -> EnergyBook | NoB
     measured = repeat(setup, simulator, run)
     taken = measured or {}
     how = dict.fromkeys(taken, f"measured by {name_of(engine)}")
-    law = law_of(setup)
+    law = law_of(setup.force_law)
     if FRICTION not in taken and law:
         taken[FRICTION] = integrate_law(LawPower(tree, run.joints, law), run)
         how[FRICTION] = "force law integrated over the control ticks"

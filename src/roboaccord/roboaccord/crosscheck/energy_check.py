@@ -206,7 +206,7 @@ class _Parts:
     def _residuals(self, simulator: Simulator, parts: Index) -> tuple[Array, NDArray[np.bool_]]:
         """Return the rest of each part as a simulator has it [J], and whether a twin stops."""
         simulator.meter()
-        setup, law = self.setup, law_of(self.setup)
+        setup, law = self.setup, law_of(self.setup.force_law)
         stored = Stored(setup.tree, self.run.joints, setup.parameters.gravity, simulator.armature)
         found, stopped = np.empty(len(parts)), np.zeros(len(parts), dtype=bool)
         for row, part in enumerate(parts.tolist()):

@@ -213,7 +213,7 @@ def check_steps(
     own = order if setup.contact is None and free.any() and len(runs) >= STEPS else 1
     reference = make_simulator(tightened(setup), physics_step=fine)
     found = {dt: predict(reference, run) for dt, run in sorted(runs.items(), reverse=True)}
-    coarse = make_simulator(setup, physics_step=_twice(setup, fine))
+    coarse = make_simulator(setup, physics_step=_twice(fine, setup.scenario.control_period))
     floor = measure_floor(coarse, runs[fine], found[fine]) + settling(setup, engine)
     first = runs[max(runs)]
     largest, smooth = check_one_step(first, found[max(runs)]), free if free.any() else ~free
@@ -237,9 +237,9 @@ def settling(setup: Setup, engine: EngineSpec) -> Array:
     return found
 
 
-def _twice(setup: Setup, step: float) -> float:
+def _twice(step: float, control_period: float) -> float:
     """Return twice a step, or the step's half where that does not divide the control period."""
-    ratio = setup.scenario.control_period / (2 * step)
+    ratio = control_period / (2 * step)
     return 2 * step if abs(ratio - round(ratio)) < 1e-9 else step / 2
 
 

@@ -24,7 +24,7 @@ from roboaccord.crosscheck.hypotheses import Resolved, shown_of
 from roboaccord.crosscheck.invariance import InvarianceCheck
 from roboaccord.crosscheck.models import AccelerationCheck, ModelCheck
 from roboaccord.crosscheck.one_step import OneStepCheck
-from roboaccord.crosscheck.runs import Engines, RepeatCheck, Runs, judged_duration
+from roboaccord.crosscheck.runs import Engines, RepeatCheck, Runs
 from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck
 from roboaccord.crosscheck.verdict import EngineChecks
 from roboaccord.run.metrics import metrics_of
@@ -174,7 +174,7 @@ def report_of(
         resolution={engine: found for engine, found in resolution.items() if found},
         excused=sum(f.outcome == "excused" and not f.stands_in for f in findings),
         levels=Levels.of(findings),
-        judged=scenario.duration if measured.statistics else judged_duration(setup),
+        judged=scenario.duration if measured.statistics else scenario.judged,
         duration=scenario.duration,
         engines=engines.names,
         seed=scenario.seed,

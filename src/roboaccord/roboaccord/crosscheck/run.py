@@ -19,11 +19,12 @@ from roboaccord.bag.writer import write_trajectory
 from roboaccord.contract.errors import AccordError, DivergedError
 from roboaccord.contract.interfaces import Engine
 from roboaccord.contract.outcome import Finding, excuse
+from roboaccord.contract.trajectory import Event, Trajectory
 from roboaccord.crosscheck.chaotic import check_statistics, measure_all, refuse_tolerances
 from roboaccord.crosscheck.convergence import check_convergence, floor_of
 from roboaccord.crosscheck.differences import Name
 from roboaccord.crosscheck.drive import check_drive
-from roboaccord.crosscheck.energy import energy_of
+from roboaccord.crosscheck.energy import EnergyBook, NoBook, energy_of
 from roboaccord.crosscheck.energy_check import check_energy
 from roboaccord.crosscheck.events import check_events
 from roboaccord.crosscheck.hypotheses import Resolved
@@ -50,6 +51,8 @@ from roboaccord.crosscheck.runs import (
 )
 from roboaccord.crosscheck.scheme import check_scheme
 from roboaccord.crosscheck.verdict import EngineChecks, judge
+from roboaccord.engines.spec import EngineSpec
+from roboaccord.run.loop import make_simulator
 from roboaccord.run.output import fresh, make_folder, write_text
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.servo import chatter
@@ -146,42 +149,56 @@ def measure(
             e: check_convergence(tree, runs, e, engines.simulator(e), floors[e])
             for e in engines.names
         }
-    calls = [(setup, engines.specs[e], engines.order(e), runs.of(e)) for e in engines.others]
-    check = check_free_steps if spec.statistics else check_steps
-    steps = dict(zip(engines.others, run_pieces(check, calls), strict=True))
-    pairs = [(setup, engines.specs[e], runs.shown(e)) for e in engines.others]
-    schemes = dict(zip(engines.others, run_pieces(check_scheme, pairs), strict=True))
-    logs = [(*pair, runs.shown(REFERENCE).events) for pair in pairs]
-    events = dict(zip(engines.others, run_pieces(check_events, logs), strict=True))
     energy = {e: energy_of(setup, engines.source(e), runs.shown(e)) for e in engines.names}
-    books = [(*pair, energy[e], schemes[e]) for e, pair in zip(engines.others, pairs, strict=True)]
-    energies = dict(zip(engines.others, run_pieces(check_energy, books), strict=True))
-    moved = dict(zip(engines.others, run_pieces(check_invariance, pairs), strict=True))
+    events = runs.shown(REFERENCE).events
+    cases = [
+        (setup, engines.specs[e], runs.of(e), runs.shown(e, again=True), events, energy[e])
+        for e in engines.others
+    ]
     checks = [
         replace(
-            check_first(setup, engines, engine),
-            drive=check_drive(setup, runs.shown(engine)),
-            scheme=schemes[engine],
-            repeat=check_repeat(runs.shown(engine), runs.shown(engine, again=True)),
-            invariance=moved[engine],
-            events=events[engine],
-            energy=energies[engine],
-            one_step=steps[engine],
-            trajectory=trajectory.get(engine),
-            statistics=statistics.get(engine),
+            found,
+            trajectory=trajectory.get(found.engine),
+            statistics=statistics.get(found.engine),
         )
-        for engine in engines.others
+        for found in run_pieces(measure_engine, cases)
     ]
     return Measured(checks, trajectory, statistics, noise, energy)
 
 
-def check_first(setup: Setup, engines: Engines, engine: str) -> EngineChecks:
-    """Measure an engine at level 1: its model and its accelerations."""
-    spec, pair = setup.scenario.crosscheck, (engines.reference, engines.others[engine])
+def measure_engine(
+    setup: Setup,
+    engine: EngineSpec,
+    runs: Mapping[float, Trajectory],
+    again: Trajectory,
+    reference: Sequence[Event],
+    book: EnergyBook | NoBook,
+) -> EngineChecks:
+    """Measure an engine at all levels, but for level 3: it may be done in another process.
+
+    Args:
+        setup: robot and scenario.
+        engine: to compare.
+        runs: of it, by physics step.
+        again: the first of them, repeated.
+        reference: events of the reference's own run.
+        book: energy balance of the first run.
+    """
+    run, spec = runs[max(runs)], setup.scenario.crosscheck
+    pair = make_simulator(setup), make_simulator(setup, engine)
+    scheme = check_scheme(setup, engine, run)
+    check = check_free_steps if spec.statistics else check_steps
     return EngineChecks(
-        engine,
+        engine.name,
         check_model(setup, *pair, spec.tolerances.mass),
         check_acceleration(setup, *pair, spec.states, setup.scenario.seed),
+        drive=check_drive(setup, run),
+        scheme=scheme,
+        one_step=check(setup, engine, pair[1].order, runs),
+        repeat=check_repeat(run, again),
+        invariance=check_invariance(setup, engine, run),
+        events=check_events(setup, engine, run, reference),
+        energy=check_energy(setup, engine, run, book, scheme),
     )
 
 

@@ -32,6 +32,7 @@ from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.run.pieces import run_pieces
 from roboaccord.scenario.controllers import make_controller
 from roboaccord.scenario.files import make_scenario
+from roboaccord.scenario.scenario import CrosscheckSpec
 from roboaccord.scenario.setup import Setup
 from roboaccord.simulators.base import Simulator
 
@@ -163,7 +164,7 @@ def make_engines(
     refused: Callable[[str, AccordError], None] | None = None,
 ) -> Engines:
     """Make the reference and the engines; arguments are those of `run_crosscheck`."""
-    check_names(setup)
+    check_names(setup.scenario.crosscheck)
     reference = make_simulator(setup, REFERENCE)
     others: dict[str, Simulator] = {}
     specs: dict[str, EngineSpec] = {}
@@ -213,13 +214,12 @@ def _settings(simulator: Simulator, engine: EngineSpec) -> list[object]:
     return [read_settings(model.options, engine.name, engine.settings) for model in models]
 
 
-def check_names(setup: Setup) -> None:
+def check_names(spec: CrosscheckSpec) -> None:
     """Refuse tolerances and excuses of an engine that there is not, and excuses without a reason.
 
     Raises:
         AccordError: naming the key.
     """
-    spec = setup.scenario.crosscheck
     named = {f"tolerances.trajectory.{engine}": engine for engine in spec.tolerances.trajectory}
     named |= {f"excuse.{level}.{e}": e for level, found in spec.excuse.items() for e in found}
     for key, engine in named.items():
@@ -257,7 +257,7 @@ def run_jobs(
         jobs[:0] = [Job(REFERENCE, steps[-1] / 2, fine=True, bit=bit) for bit in (False, True)]
     jobs = [job for job in jobs if job not in (known or {})]
     progress.started(len(jobs) + samples)
-    data = {**scenario.data(), "duration": judged_duration(setup)}
+    data = {**scenario.data(), "duration": scenario.judged}
     found = run_pieces(
         run_job,
         ((data, job, engines.source(job.engine)) for job in jobs),
@@ -276,13 +276,6 @@ def statistics_steps(setup: Setup) -> list[float]:
     except AccordError:
         return [step, step / 2]
     return [step, 2 * step]
-
-
-def judged_duration(setup: Setup) -> float:
-    """Return the judged duration of a run [s], a whole number of control periods."""
-    scenario = setup.scenario
-    length = min(scenario.crosscheck.duration, scenario.duration)
-    return max(1, round(length / scenario.control_period)) * scenario.control_period
 
 
 def run_job(data: Mapping[str, Json], job: Job, engine: Engine) -> tuple[Job, Trajectory]:

@@ -1,30 +1,46 @@
-"""Level `scheme` of a run as it comes: each control period against the engine's twin.
+"""Level `scheme` of one run, as it comes or recorded: control periods against the engine's twin.
 
 MEASURED may be tuned: at so many ticks round-off is measured, which costs time. The floor and the
 judgement are those of scheme.py and are changed there, so that a recorded run gets the finding of a
 fresh one; test_recorded (snake) and test_live_crosscheck hold it.
 
-What round-off explains is measured where a difference exceeds what it has explained so far, so that
-a sound run costs a step of the twin for each control period, and little more.
+Of a run as it comes, what round-off explains is measured where a difference exceeds what it has
+explained so far, so that a sound run costs a step of the twin for each control period, and little
+more.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from roboaccord.bag.topics import FREE
+from roboaccord.contract import plugins
 from roboaccord.contract.errors import AccordError
+from roboaccord.contract.fault import HOLDING
 from roboaccord.contract.outcome import Finding
 from roboaccord.contract.state import Array, Command, RobotState
 from roboaccord.contract.trajectory import Trajectory
-from roboaccord.crosscheck.hypotheses import parts_of, spread
-from roboaccord.crosscheck.scheme import NoTwin, SchemeCheck, TwinComparison, judge_scheme
+from roboaccord.crosscheck.hypotheses import delayed, parts_of, spread
+from roboaccord.crosscheck.scheme import (
+    NoTwin,
+    SchemeCheck,
+    TwinComparison,
+    check_scheme,
+    judge_scheme,
+)
 from roboaccord.crosscheck.ticks import difference, names
+from roboaccord.engines import spec
 from roboaccord.engines.spec import EngineSpec
 from roboaccord.numerics.ranking import first_largest
 from roboaccord.scenario.setup import Setup
 
+GAZEBO, BRIDGED = "gz", "ros_gz"  # engine, and the transport of a launch
+HELD_BY = {f"joint_{kind}" for kind in HOLDING}  # events
+HELD = "in Gazebo efforts hold a frozen joint"
 MEASURED = 100  # ticks at most whose round-off is measured
 FIRST = np.zeros(1, dtype=np.int64)
 
@@ -110,3 +126,50 @@ class TwinTicks:
     def _beyond(self, error: Array) -> Array:
         """Return differences over what round-off explains so far."""
         return np.abs(error) / np.maximum(self._floors, np.finfo(float).tiny)
+
+
+def check_twin(
+    setup: Setup,
+    engine: str,
+    transport: str,
+    motion: Trajectory,
+    delay: int,
+    *,
+    resolved: bool = True,
+) -> SchemeCheck | NoTwin:
+    """Compare the ticks of a recorded motion with the twin of its engine.
+
+    Args:
+        setup: robot and scenario.
+        engine, transport: of the run.
+        motion: recorded; commands act late by `delay` [ticks].
+        delay: of commands.
+        resolved: as of `check_scheme`.
+    """
+    found = twin_engine(setup, engine, transport)
+    if engine != GAZEBO:
+        return check_scheme(setup, found, motion, resolved=resolved)
+    frozen = [event.time for event in motion.events if event.kind in HELD_BY]
+    late = delayed(motion, delay).window(motion.time[delay], min(frozen, default=math.inf))
+    if len(late) < 2:
+        return NoTwin(HELD)
+    return check_scheme(setup, found, late, resolved=resolved)
+
+
+def twin_engine(setup: Setup, engine: str, transport: str) -> EngineSpec:
+    """Return the engine of a recorded run, which has a twin if any has; arguments as above."""
+    if engine != GAZEBO:
+        return spec(engine)
+    make: Callable[..., EngineSpec] = plugins.load("twins", engine)
+    return make(contacts_of(setup, transport), started=transport.startswith(BRIDGED))
+
+
+def contacts_of(setup: Setup, transport: str) -> str:
+    """Return with what a robot touches the ground in Gazebo, if a run's transport states it.
+
+    Else it is what the scenario asks of the engine, or the robot's first choice.
+    """
+    if ", " in transport or transport in ("", BRIDGED, BRIDGED + FREE):
+        return transport.rpartition(", ")[2] if ", " in transport else ""
+    asked = setup.scenario.engine_options.get(GAZEBO, {}).get("contacts", "")
+    return str(asked) or next(iter(setup.robot.contact_shapes), "")

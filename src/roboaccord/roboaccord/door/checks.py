@@ -36,7 +36,7 @@ from roboaccord.scenario.setup import Setup, find_robot, is_file
 
 if TYPE_CHECKING:
     from roboaccord.bag.reader import BagRun
-    from roboaccord.crosscheck.recorded import RecordedReport
+    from roboaccord.crosscheck.recorded_report import RecordedReport
     from roboaccord.crosscheck.report import Report
 
 Refused = Callable[[str, AccordError], None]

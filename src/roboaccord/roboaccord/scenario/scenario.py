@@ -201,6 +201,12 @@ class Scenario(BaseModel, extra="forbid", frozen=True):
     engine_options: dict[str, dict[str, Any]] = {}
     crosscheck: CrosscheckSpec = CrosscheckSpec()
 
+    @property
+    def judged(self) -> float:
+        """Duration that a cross-check judges [s], a whole number of control periods."""
+        length = min(self.crosscheck.duration, self.duration)
+        return max(1, round(length / self.control_period)) * self.control_period
+
     def data(self) -> dict[str, Any]:
         """Return the scenario as plain data, as it would stand in a file."""
         return _plain(self)

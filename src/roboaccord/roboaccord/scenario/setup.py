@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
 from types import MappingProxyType
@@ -120,9 +120,19 @@ class Robot(ABC):
         return self.name
 
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
-        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`."""
+        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`.
+
+        The parameters and the friction law are arguments of the robot's xacro.
+        """
         path = share(self.package) / "urdf" / f"{self.name}.urdf.xacro"
-        arguments = {**setup.xacro_arguments, "base": base, **more}
+        parameters, friction = setup.parameters.as_dict().items(), setup.scenario.friction
+        arguments = {
+            "parameters": ", ".join(f"{name}={value!r}" for name, value in parameters),
+            **{k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))},
+            "friction": str(friction.get("law", "none")),
+            "base": base,
+            **more,
+        }
         files = sorted([*path.parent.iterdir(), *(path.parents[1] / "config").glob("*.yaml")])
         changed = tuple(file.stat().st_mtime_ns for file in files)
         return _expanded(path, tuple(arguments.items()), changed), path.name
@@ -265,6 +275,9 @@ class Setup:
 
     robot: Robot
     scenario: Scenario
+    _descriptions: dict[tuple[str, str, tuple[tuple[str, str], ...]], str] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(cls, scenario: Scenario, robot: Robot | None = None) -> Setup:
@@ -275,7 +288,8 @@ class Setup:
                 of what cannot fail.
         """
         setup = cls(robot or find_robot(scenario.robot), scenario)
-        _ = setup.parameters, setup.terrain, setup.faults, setup.initial, setup.force_law
+        _ = setup.parameters, setup.terrain, setup.faults, setup.initial
+        _ = setup.force_law, setup.contact
         try:
             _ = setup.assumed.force_law
         except AccordError as error:
@@ -297,7 +311,7 @@ class Setup:
         """Effort limits (n,) [N m or N]."""
         return freeze(self.robot.effort_limits(self))
 
-    @property
+    @cached_property
     def base(self) -> FixedBase:
         """How `base_link` moves."""
         return KINDS[self.scenario.base]
@@ -329,13 +343,11 @@ class Setup:
             AccordError: for keys that the package does not know, or where it knows none.
         """
         given = self.scenario.terrain
-        if given and type(self.robot).terrain is Robot.terrain:
+        if type(self.robot).terrain is not Robot.terrain:
+            return build(self.robot.terrain, self, given, "terrain")
+        if given:
             raise AccordError(f"{self.robot.name} has no terrain: leave out the key terrain")
-        return build(self.robot.terrain, self, given, "terrain")
-
-    @cached_property
-    def _descriptions(self) -> dict[tuple[str, str, tuple[tuple[str, str], ...]], str]:
-        return {}
+        return None
 
     def urdf(
         self,
@@ -370,8 +382,11 @@ class Setup:
         return Tree.parse(self.urdf())
 
     def at_step(self, physics_step: float) -> Setup:
-        """Return the same setup with another physics step [s]; what is expanded is shared."""
-        return self._with("physics_step", physics_step)
+        """Return the same setup with another physics step [s]; all that is resolved is shared."""
+        other = self._with("physics_step", physics_step)
+        shared = vars(self).keys() - {"scenario", "assumed"}
+        vars(other).update({name: vars(self)[name] for name in shared})
+        return other
 
     def failing(self, faults: Sequence[Fault]) -> Setup:
         """Return the same setup with these faults alone; what is expanded is shared.
@@ -395,28 +410,16 @@ class Setup:
     def _with(self, key: str, value: Any) -> Setup:
         other = Setup(self.robot, Scenario(**{**self.scenario.data(), key: value}))
         if key != "friction":  # whose numbers are in the description
-            other.__dict__["_descriptions"] = self._descriptions
+            vars(other)["_descriptions"] = self._descriptions
         return other
 
-    @property
-    def xacro_arguments(self) -> dict[str, str]:
-        """The parameters and the friction law, as arguments of the robot's xacro."""
-        values = self.parameters.as_dict().items()
-        friction = self.scenario.friction
-        numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
-        return {
-            "parameters": ", ".join(f"{name}={value!r}" for name, value in values),
-            **numbers,
-            "friction": str(friction.get("law", "none")),
-        }
-
-    @property
+    @cached_property
     def force_law(self) -> ForceLaw | None:
         """The friction law that acts as forces, alike in every simulator, or None."""
         made = self._friction
         return None if isinstance(made, Contact) else made
 
-    @property
+    @cached_property
     def contact(self) -> Contact | None:
         """Contact specification for an engine's own contact solver, or None."""
         made = self._friction

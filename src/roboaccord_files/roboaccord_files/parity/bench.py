@@ -88,7 +88,8 @@ class Bench:
 
     def __post_init__(self) -> None:
         keep_prefixes(self.file.text)
-        self.text = without_mimic(self.file.stripped())
+        self.stripped = self.file.stripped()
+        self.text = without_mimic(self.stripped)
         self._references = dict[tuple[str, bool], ReferenceReading]()
 
     @cached_property

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from multiprocessing import current_process
 from pathlib import Path
 from typing import TypeVar, TypeVarTuple
 
-from roboaccord.contract.errors import AccordError
 from roboaccord.description.urdf_file import UrdfFile
-from roboaccord.numerics.isolation import Crash, hearing, isolated
+from roboaccord.numerics.isolation import Crash, isolated
 from roboaccord.numerics.jit import is_disabled
 from roboaccord.run.pieces import cluster, on_workers
 
-from roboaccord_files.parity.answers import Answer, engine_parity, unread
-from roboaccord_files.parity.apart import load_shipped
+from roboaccord_files.parity.answers import engine_parity, unread
 from roboaccord_files.parity.bench import Bench, ReadingOptions
-from roboaccord_files.parity.examine import examine
-from roboaccord_files.parity.files import Source, Unread
-from roboaccord_files.parity.result import (
-    Done,
-    EngineParity,
-    RobotParity,
-)
-from roboaccord_files.repair.find import find_traps
-from roboaccord_files.repair.trap import Flaw
-from roboaccord_files.rules.find import findings
+from roboaccord_files.parity.examine import Part, examine_file, examine_one
+from roboaccord_files.parity.files import Source
+from roboaccord_files.parity.result import Done, EngineParity, RobotParity
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
@@ -39,14 +29,6 @@ WAITING = 20.0  # times that by the clock, for that time on a busy machine
 HINGED = """<robot name="hinged"><link name="a"/><link name="b"><inertial><mass value="1"/>
 <inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
 <joint name="c" type="continuous"><parent link="a"/><child link="b"/></joint></robot>"""
-
-
-@dataclass(frozen=True)
-class Part:
-    """Hold what an engine made of a file, stripped or as shipped, and what it printed."""
-
-    answer: Answer
-    words: tuple[str, ...]
 
 
 def examine_all(
@@ -79,40 +61,6 @@ def examine_all(
             found[i] = _one_by_one(files[i], engines, options)
             done(found[i])
     return [found[i] for i in range(len(files))]
-
-
-def examine_file(source: Source, engines: tuple[str, ...], options: ReadingOptions) -> RobotParity:
-    """Return what engines make of a file; for another process."""
-    try:
-        file = source.read() if isinstance(source, Unread) else source
-        robot, bench = _robot(file, options), Bench(file, options.base, options.seed)
-    except AccordError as error:
-        return unread(source, str(error), engines, options)
-    found = dict[str, EngineParity]()
-    for engine in engines:
-        with hearing() as words:
-            parts = _asked(bench, engine, options, False), _asked(bench, engine, options, True)
-        found[engine] = engine_parity(engine, *parts, tuple(words), options)
-    return replace(robot, engines=found)
-
-
-def examine_one(source: Source, engine: str, options: ReadingOptions, shipped: bool) -> Part:
-    """Return what one engine makes of a file; for another process."""
-    file = source.read() if isinstance(source, Unread) else source
-    with hearing() as words:
-        found = _asked(Bench(file, options.base, options.seed), engine, options, shipped)
-    return Part(found, tuple(words))
-
-
-def _asked(bench: Bench, engine: str, options: ReadingOptions, shipped: bool) -> Answer:
-    try:
-        return (load_shipped if shipped else examine)(bench, engine, options.settings)
-    except AccordError as error:
-        return Crash(str(error))
-    except subprocess.TimeoutExpired as error:
-        return Crash(f"no answer of {engine} in {error.timeout:g} s", late=True)
-    except Exception as error:  # noqa: BLE001 - libraries raise what they like
-        return Crash(f"{type(error).__name__}: {error}".splitlines()[0])
 
 
 def _one_by_one(source: Source, engines: Mapping[str, str], options: ReadingOptions) -> RobotParity:
@@ -173,19 +121,3 @@ def _compile() -> None:
     if not is_disabled():
         bench = Bench(UrdfFile(Path(), "hinged", HINGED))
         bench.reference(bench.text, False).allowed(bench.question.states[0])
-
-
-def _robot(file: UrdfFile, options: ReadingOptions) -> RobotParity:
-    """Return a robot that no engine has been asked for."""
-    bench = Bench(file, options.base, options.seed)
-    tree = bench.tree
-    return RobotParity(
-        name=file.name,
-        file=str(file.path),
-        base=bench.question.base,
-        joints=len(tree.moving),
-        mass=sum(link.mass for link in tree.links),
-        traps=tuple(Flaw(t.cause, t.where, t.fix) for t in find_traps(file.stripped())),
-        engines={},
-        findings=tuple(findings(file)),
-    )

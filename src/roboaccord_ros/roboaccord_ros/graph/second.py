@@ -19,11 +19,12 @@ from rclpy.publisher import Publisher
 from roboaccord.bag import REFERENCE, Look
 from roboaccord.cdr import JointStateCodec, OdometryCodec, encode_string
 from roboaccord.contract import AccordError, Event, RobotState, fault_of
-from roboaccord.crosscheck import Cause, CauseFinder, Companion, LiveStep, StepCheck
+from roboaccord.crosscheck import Cause, CauseFinder, Companion, StepCheck
 from roboaccord.run import HeardInputs
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
+from roboaccord_ros.graph.live import LiveStep
 from roboaccord_ros.graph.outlet import TransformOutlet
 from roboaccord_ros.graph.shell import Shell
 

@@ -29,12 +29,13 @@ from roboaccord.cdr import (
     encode_statuses,
 )
 from roboaccord.contract import Array, Event, RobotState
-from roboaccord.crosscheck import BEHIND, LiveSteps, RecordedReport, StepCheck
+from roboaccord.crosscheck import RecordedReport, StepCheck
 from roboaccord.scenario import Setup
 
 from roboaccord_ros.graph import names as graph
 from roboaccord_ros.graph.extras import VECTORS
 from roboaccord_ros.graph.inlet import Inlet
+from roboaccord_ros.graph.live import BEHIND, LiveSteps
 from roboaccord_ros.graph.parameters import declare
 from roboaccord_ros.graph.reading import finite, read_result, read_scenario
 from roboaccord_ros.graph.second import SecondRobot

@@ -97,7 +97,7 @@ def law_of(kind: type[Law]) -> Callable[..., Law]:
             beyond: `x`, and the `mu_along` and `mu_across` of links beyond it.
         """
         p: SnakeParameters = setup.parameters
-        places, gyration = _points(setup, points), _gyration(setup, loads)
+        places, gyration = _points(p, points), _gyration(p, loads)
         load = p.link_mass * p.gravity
         return kind(p.link_names, places, load, mu_along, mu_across, slip_speed, beyond, gyration)
 
@@ -107,8 +107,7 @@ def law_of(kind: type[Law]) -> Callable[..., Law]:
 ellipse, pyramid = law_of(EllipseFriction), law_of(PyramidFriction)
 
 
-def _points(setup: Setup, name: str) -> Array:
-    p: SnakeParameters = setup.parameters
+def _points(p: SnakeParameters, name: str) -> Array:
     x, y = 0.5 * p.link_length, 0.5 * p.link_width
     places = {
         "centre": np.zeros((1, 2)),
@@ -119,9 +118,8 @@ def _points(setup: Setup, name: str) -> Array:
     return places[name]
 
 
-def _gyration(setup: Setup, loads: str) -> tuple[float, float] | None:
+def _gyration(p: SnakeParameters, loads: str) -> tuple[float, float] | None:
     if loads not in ("equal", "rigid"):
         raise ValueError(f"loads is {loads!r}, and must be equal or rigid")
-    p: SnakeParameters = setup.parameters
     squared = p.inertia_along / p.link_mass, p.inertia_across / p.link_mass
     return squared if loads == "rigid" else None

@@ -1,9 +1,8 @@
 """Control periods of a run that goes on: put together as its parts come, and judged.
 
 BEHIND and LONGEST may be tuned: how late messages may come, and how many states wait in memory. How
-a period is judged is changed in `StepCheck` (recorded.py), so that the live verdict stays that of
-`accord crosscheck BAG`; test_live_crosscheck compares both. Nodes of roboaccord_ros call the
-classes here: their methods stay.
+a period is judged is changed in `StepCheck` (step_check.py), so that the live verdict stays that of
+`accord crosscheck BAG`; test_live_crosscheck compares both.
 
 States, events, wrenches and twists come each by itself, and in no order among each other.
 """
@@ -16,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from roboaccord.bag.topics import EFFORTS, TWIST, WRENCH
-from roboaccord.contract.state import Array, Command, RobotState
-from roboaccord.contract.trajectory import Event
-from roboaccord.crosscheck.recorded import StepCheck
-from roboaccord.scenario.setup import Setup
+from roboaccord.contract import Array, Command, Event, RobotState
+from roboaccord.crosscheck import StepCheck
+from roboaccord.scenario import Setup
+
+from roboaccord_ros.graph.names import EFFORTS, TWIST, WRENCH
 
 BEHIND = 20  # states by which comparisons lag: what belongs to a step comes later, perhaps
 LONGEST = 50_000  # states that may wait; older ones are skipped
