@@ -6,7 +6,7 @@ import json
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,11 @@ WIDE = math.atan(math.tan(HALF) * 16 / 9)  # half of the horizontal one, in a wi
 BASE = "base_link"  # the frame that both follow
 QUANTITIES = ("position", "velocity", "effort")
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#17becf", "#bcbd22", "#8c564b")
-TEMPLATES = files("roboaccord_view.shared")
 
 
 def _template(name: str, setup: Setup) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8").replace("ROBOT", setup.robot.name)
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return text.replace("ROBOT", setup.robot.name)
 
 
 def rviz(setup: Setup) -> str:
