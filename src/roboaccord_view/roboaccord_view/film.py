@@ -21,7 +21,7 @@ from roboaccord_view.annotations import INK, MUTED, Ink
 from roboaccord_view.ground import Relief, draw_ground, draw_path, shade_ground
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.options import FPS, SIZE, check
-from roboaccord_view.raster import OVERSAMPLING, Canvas, Mesh, Picture, Solid, finer, hidden
+from roboaccord_view.raster import OVERSAMPLING, Canvas, Mesh, Picture, finer, hidden
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
 
@@ -85,12 +85,10 @@ class Film:
         self._layers = [Layers(each, self._step, len(self._motion), aim) for each in beside]
         self._failures = notes.failures(self._scene, trajectory.events)
         self._shown = np.arange(len(self._motion)) if uncut else self._cut()
-        around: list[Solid] = [
-            (s.vertices, s.faces, s.colour) for s in surfaces if s.name not in BACKDROPS
-        ]
-        shapes: list[Solid] = [(s.vertices, s.faces, s.colour) for s in self._scene.shapes]
-        self._mesh, self._solids = Mesh.join([*shapes, *around]), around
-        self._owners = np.repeat(np.arange(len(shapes)), [len(faces) for _, faces, _ in shapes])
+        self._solids = [each for each in surfaces if each.name not in BACKDROPS]
+        drawn = [*self._scene.shapes, *self._solids]
+        self._mesh = Mesh.join(drawn)
+        self._owners = np.repeat(np.arange(len(drawn)), [len(each.faces) for each in drawn])
         backdrops = {surface.name: surface for surface in surfaces}
         terrain = backdrops.get(TERRAIN)
         self._stance = self._look(terrain, wall=WALL in backdrops)
@@ -101,8 +99,7 @@ class Film:
         self._canvas = Canvas(finer(first))
         self._spare = Canvas(first)  # for shadows, whose edges are soft anyway
         if terrain:
-            solid = terrain.vertices, terrain.faces, terrain.colour
-            self._relief = Relief(Mesh.join([solid]), first, self._backdrop(first))
+            self._relief = Relief(Mesh.join([terrain]), first, self._backdrop(first))
             self._trace = self._relief.under(self._trace)
             self._canvas = Canvas(finer(first), self._relief.hidden)
         elif aim is None:
@@ -115,7 +112,7 @@ class Film:
         aspect, bands, count = self.size[0] / self.size[1], self._bands(), len(self._motion)
         if terrain:
             return over_terrain(terrain.vertices, count, aspect, bands)
-        fixed = [vertices for vertices, *_ in self._solids]
+        fixed = [each.vertices for each in self._solids]
         if self._aim and self._aim.target is not None:
             fixed.append(self._aim.target[None])
         points = [self._outline, *(np.tile(each, (count, 1, 1)) for each in fixed)]
@@ -166,14 +163,13 @@ class Film:
         """Draw a picture (height, width, 3)."""
         i = int(self._shown[k])
         camera, now = self._stance.camera(i, self.size), float(self._motion.time[i])
-        placed = [self._moved.placed(shape, i) for shape in self._scene.shapes]
-        points = np.concatenate([*placed, *(vertices for vertices, *_ in self._solids)])
-        mesh = self._mesh.at(points @ self._stance.turn.T)
+        turn = self._stance.turn.T
+        robot = self._moved.placed(self._scene.shapes, i)
+        points = np.concatenate([robot, *(each.vertices for each in self._solids)])
         failed = [each for each in self._failures if each.time <= now]
-        red = np.flatnonzero(np.isin(self._owners, [each.shape for each in failed]))
-        colours = mesh.colours.copy()
-        colours[red] = RED
-        mesh = replace(mesh, colours=colours)
+        red = np.isin(self._owners, [each.shape for each in failed])[:, None]
+        mesh = self._mesh.at(points @ turn)
+        mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
         self._canvas.camera, self._spare.camera = finer(camera), camera
         picture = self._backdrop(camera)
         draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
@@ -183,10 +179,9 @@ class Film:
             shade_ground(picture, self._spare, mesh, self._stance.floor)
         self._canvas.draw(mesh)
         self._canvas.lay_over(picture)
-        turn = self._stance.turn.T
         lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
-        robot = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
-        notes.point_out(picture, self._marks(camera, i, failed), robot)
+        covered = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
+        notes.point_out(picture, self._marks(camera, i, failed), covered)
         line = next(filter(None, lines), "")
         head = [(line, notes.WARNING)] if line else self._legend(i)
         notes.write_above(picture, self._rows(i, i - k, head))

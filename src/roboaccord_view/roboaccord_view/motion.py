@@ -7,6 +7,7 @@ the motion itself is the run's.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -56,10 +57,10 @@ class Moved:
         i = links.index(aim.link)
         return np.asarray(self.origins[:, i] + self.turns[:, i] @ aim.offset)
 
-    def placed(self, shape: Shape, i: int) -> Array:
-        """Return the vertices of a shape at a sample (v, 3) [m]."""
-        turn, origin = self.turns[i, shape.link], self.origins[i, shape.link]
-        return np.asarray(shape.vertices @ turn.T + origin)
+    def placed(self, shapes: Sequence[Shape], i: int) -> Array:
+        """Return the vertices of shapes at a sample (v, 3) [m]."""
+        turns, origins = self.turns[i].swapaxes(1, 2), self.origins[i]
+        return np.concatenate([s.vertices @ turns[s.link] + origins[s.link] for s in shapes])
 
     def outlines(self, every: int = 1) -> Array:
         """Return the outermost vertices of all shapes, of each so many samples (t, v, 3) [m]."""

@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract import Array, Index
-from roboaccord.description import Faces
+from roboaccord.description import Shape, Surface
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Camera
 
@@ -23,7 +23,7 @@ LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # tow
 OVERSAMPLING = 3
 NEAR = 1e-3  # [m]
 BEHIND = 1.02  # relative depth from which a point is behind a face
-EMPTY = np.array([0, 0, 0, 0])
+EMPTY = np.zeros(4, dtype=np.int64)
 
 Picture = NDArray[np.uint8]
 """Red, green and blue (height, width, 3)."""
@@ -33,9 +33,6 @@ Depths = NDArray[np.float32]
 
 Owners = NDArray[np.int32]
 """Index of the face that is seen in each pixel (height, width), -1 for none."""
-
-Solid = tuple[Array, Faces | Index, Array]
-"""Vertices in the world (v, 3) [m], faces, and colour (3,) in 0..1."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +52,18 @@ class Mesh:
     colours: Array
 
     @classmethod
-    def join(cls, solids: Sequence[Solid]) -> Mesh:
+    def join(cls, solids: Sequence[Shape | Surface]) -> Mesh:
         """Return the faces of all solids as one mesh."""
-        corners, counts, first = list[Index](), list[Index](), 0
-        for vertices, faces, _ in solids:
-            sizes = np.array([len(face) for face in faces], dtype=np.int64)
-            ring = np.fromiter(chain.from_iterable(faces), dtype=np.int64, count=sizes.sum())
-            corners.append(ring + first)
-            counts.append(sizes)
-            first += len(vertices)
-        colours = [np.tile(colour, (len(faces), 1)) for _, faces, colour in solids]
+        counts = [len(face) for solid in solids for face in solid.faces]
+        corners, first = list[Index](), 0
+        for solid in solids:
+            corners.append(np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64) + first)
+            first += len(solid.vertices)
+        colours = [np.tile(solid.colour, (len(solid.faces), 1)) for solid in solids]
         return cls(
-            np.concatenate([vertices for vertices, _, _ in solids]).astype(float),
+            np.concatenate([solid.vertices for solid in solids]).astype(float),
             np.concatenate(corners),
-            np.concatenate([[0], np.cumsum(np.concatenate(counts))]),
+            np.cumsum([0, *counts]),
             np.concatenate(colours).astype(float),
         )
 
@@ -110,8 +105,15 @@ class Canvas:
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
 
     def lay_over(self, picture: Picture) -> None:
-        """Lay what was drawn over a picture of half the size, with smooth edges."""
-        _lay_over(picture, self.owner, self.paint, self.box)
+        """Mix means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
+        n = OVERSAMPLING
+        left, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
+        owner = self.owner[n * top : n * bottom, n * left : n * right]
+        paint = np.zeros((len(self.paint) + 1, 4), dtype=np.int32)
+        paint[:-1, :3], paint[-1, 3] = self.paint, 1  # the last is what is free
+        mixed = sum(paint[owner[j::n, i::n]] for j in range(n) for i in range(n))
+        part = picture[top:bottom, left:right]
+        part[:] = (mixed[..., :3] + mixed[..., 3:] * part) // (n * n)
 
 
 def finer(camera: Camera) -> Camera:
@@ -203,26 +205,4 @@ def _fill(
                 if inverse > depths[row, i]:
                     depths[row, i] = inverse
                     owner[row, i] = face
-    return np.maximum(box, 0) if box[2] > box[0] else np.zeros(4, dtype=np.int64)
-
-
-@kernel
-def _lay_over(picture: Picture, owner: Owners, paint: Picture, box: Index) -> None:
-    """Mix the means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
-    n = OVERSAMPLING
-    for y in range(box[1] // n, (box[3] + n - 1) // n):
-        for x in range(box[0] // n, (box[2] + n - 1) // n):
-            red, green, blue, free = 0, 0, 0, 0
-            for j in range(n * y, n * y + n):
-                for i in range(n * x, n * x + n):
-                    face = owner[j, i]
-                    if face < 0:
-                        free += 1
-                    else:
-                        red += paint[face, 0]
-                        green += paint[face, 1]
-                        blue += paint[face, 2]
-            if free < n * n:
-                picture[y, x, 0] = (red + free * picture[y, x, 0]) // (n * n)
-                picture[y, x, 1] = (green + free * picture[y, x, 1]) // (n * n)
-                picture[y, x, 2] = (blue + free * picture[y, x, 2]) // (n * n)
+    return box if box[2] > box[0] else np.zeros(4, dtype=np.int64)

@@ -14,11 +14,11 @@ from functools import cache
 import numpy as np
 from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
-from roboaccord.description import BLUE, Scene, Shape
+from roboaccord.description import BLUE, Scene
 
 from roboaccord_view.annotations import moves
 from roboaccord_view.motion import Moved, resample
-from roboaccord_view.raster import Canvas, Mesh, Picture, Solid
+from roboaccord_view.raster import Canvas, Mesh, Picture
 
 CLEAR = 1.005  # relative depth by which a robot that is alike has to be nearer to be seen
 Colour = tuple[float, float, float]
@@ -109,11 +109,8 @@ class Layers:
         for opacity in sorted({shape.opacity for shape in shapes}):
             layer = [shape for shape in shapes if shape.opacity == opacity]
             over = Canvas(canvas.camera, canvas.depths * np.float32(1.0 if look.link else CLEAR))
-            over.draw(Mesh.join([self._placed(shape, k, turn) for shape in layer]))
+            over.draw(Mesh.join(layer).at(self._moved.placed(layer, k) @ turn))
             before = picture.astype(float)
             over.lay_over(picture)
             picture[:] = np.rint(before + opacity * (picture - before))
         return look.line
-
-    def _placed(self, shape: Shape, k: int, turn: Array) -> Solid:
-        return self._moved.placed(shape, k) @ turn, shape.faces, shape.colour

@@ -208,12 +208,8 @@ class Stage:
         """
         self._shift = self._followed(poses[0][1])
         robot = np.vstack([self.robot.points(p) - self._followed(p[1]) for p in poses])
-        solids = [
-            (surface.vertices - self._shift, surface.faces, surface.colour)
-            for name, surface in self._surfaces.items()
-            if name not in BACKDROPS
-        ]
-        points = np.vstack([robot, *(vertices for vertices, *_ in solids)])
+        solids = [each for name, each in self._surfaces.items() if name not in BACKDROPS]
+        points = np.vstack([robot, *(each.vertices - self._shift for each in solids)])
         directions = [towards(turn, ELEVATION) for turn in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift
@@ -224,9 +220,10 @@ class Stage:
         def blocked(direction: Array) -> int:
             target, distance = frame(points, direction, 1.0)
             seen = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
-            return hidden(seen, Mesh.join(solids), robot) if solids else 0
+            mesh = Mesh.join(solids)
+            return hidden(seen, mesh.at(mesh.points - self._shift), robot)
 
-        direction = min(directions, key=blocked)
+        direction = min(directions, key=blocked) if solids else directions[0]
         target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
         camera.fov = VIEW
