@@ -163,15 +163,19 @@ def shown(moving: NDArray[np.bool_], rest: int, least: int) -> Index:
         rest: samples that are shown all the same, before and after motion.
         least: number of samples that are worth leaving out.
     """
-    from scipy.ndimage import binary_dilation
+    from scipy.ndimage import binary_dilation, label
 
     if not moving.any():
         return np.arange(len(moving))
     keep = binary_dilation(moving | (np.arange(len(moving)) == len(moving) - 1), iterations=rest)
-    ends = np.flatnonzero(np.diff(np.concatenate([[True], keep, [True]]).astype(int)))
-    for first, last in ends.reshape(-1, 2):
-        keep[first:last] = last - first < least
-    return np.flatnonzero(keep)
+    gaps, _ = label(~keep)
+    return np.flatnonzero(keep | (np.bincount(gaps)[gaps] < least))
+
+
+def rgb(colour: Array) -> Ink:
+    """Return a colour of 0..255 (3,) as whole numbers."""
+    red, green, blue = np.rint(colour).astype(int).tolist()
+    return red, green, blue
 
 
 def letters(width: int) -> int:

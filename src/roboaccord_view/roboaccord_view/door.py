@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
@@ -38,6 +39,7 @@ from roboaccord_view.show import Recorded, pose, simulate, write_films
 from roboaccord_view.stage import HOST, PORT
 
 note = logging.getLogger("roboaccord").info
+tell = partial(log.print, soft_wrap=True)
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
@@ -233,8 +235,3 @@ def _write_films(
         frames = write_films(bags, film, speed, robot, tell, drawn, collision=collision)
     for file in filter(None, (film.gif, film.mp4)):
         tell(f"{file}: {frames} frames, {filesize.decimal(file.stat().st_size)}")
-
-
-def tell(line: str) -> None:
-    """Print a line on stderr."""
-    log.print(line, soft_wrap=True)

@@ -152,12 +152,11 @@ class Film:
         """Return how many pictures it has."""
         return len(self._shown)
 
-    def pictures(self, progress: Progress | None = None) -> Iterator[Picture]:
+    def pictures(self, progress: Progress = lambda done, total: None) -> Iterator[Picture]:
         """Yield all pictures; `progress` is called with the number of those done and to do."""
         for i in range(len(self)):
             yield self.picture(i)
-            if progress:
-                progress(i + 1, len(self))
+            progress(i + 1, len(self))
 
     def picture(self, k: int) -> Picture:
         """Draw a picture (height, width, 3)."""
@@ -229,11 +228,9 @@ class Film:
             drawn += [(each.second.name, each.ink, each.path[i]) for each in self._layers]
         rows = list[tuple[str, Ink]]()
         for name, ink, place in drawn:
-            if target is not None:
-                apart = float(np.linalg.norm(place - target))
-                text = f"{what} {1e3 * apart:.0f} mm from the target"
-            else:
-                apart = float(np.linalg.norm(place - self._path[i]))
+            apart = float(np.linalg.norm(place - (self._path[i] if target is None else target)))
+            text = f"{what} {1e3 * apart:.0f} mm from the target"
+            if target is None:
                 text = f"{what} {notes.length(apart)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows

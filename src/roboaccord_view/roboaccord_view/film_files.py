@@ -37,7 +37,7 @@ def find_ffmpeg(size: tuple[int, int]) -> str:
     return found
 
 
-def write_mp4(film: Film, path: Path, progress: Progress | None = None) -> None:
+def write_mp4(film: Film, path: Path, progress: Progress = lambda done, total: None) -> None:
     """Write an MP4.
 
     Args:
@@ -67,7 +67,7 @@ def write_mp4(film: Film, path: Path, progress: Progress | None = None) -> None:
             raise AccordError(f"cannot write {path}: {reason}")
 
 
-def write_gif(film: Film, path: Path, progress: Progress | None = None) -> None:
+def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: None) -> None:
     """Write a GIF, as `write_mp4` an MP4.
 
     Raises:

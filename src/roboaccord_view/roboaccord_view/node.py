@@ -138,13 +138,8 @@ def open_in_desktop(url: str) -> None:
 
     One that needs a terminal has none, and ends.
     """
-    subprocess.Popen(
-        python("-m", "webbrowser", url),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    command, away = python("-m", "webbrowser", url), subprocess.DEVNULL
+    subprocess.Popen(command, stdin=away, stdout=away, stderr=away, start_new_session=True)
 
 
 main = BrowserShell.main

@@ -47,8 +47,7 @@ class Recording:
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""
-        found = int(np.searchsorted(self.trajectory.time, moment + ROUND_OFF, side="right")) - 1
-        return min(max(found, 0), len(self.trajectory) - 1)
+        return max(_last(self.trajectory.time, moment), 0)
 
     def pose(self, i: int) -> Pose:
         """Return joints by name [rad], base [m] and quaternion x y z w of a sample."""
@@ -227,9 +226,14 @@ class Player:
 
     def _arrows(self, moment: float) -> Array:
         times, arrows = self._contacts
-        i = int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
+        i = _last(times, moment)
         fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
         return arrows[i] if fresh else np.empty((0, 2, 3))
+
+
+def _last(times: Array, moment: float) -> int:
+    """Return the index of the last of times [s] at or before another, -1 where there is none."""
+    return int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
 
 
 def add_controls(

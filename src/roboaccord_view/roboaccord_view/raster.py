@@ -96,11 +96,10 @@ class Canvas:
         self.owner[top:bottom, left:right] = -1
         self.depths[top:bottom, left:right] = self.hidden[top:bottom, left:right]
         seen = np.ascontiguousarray(camera.local(mesh.points))
-        shades = np.empty(len(mesh.colours))
         lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
-        light = camera.axes @ LIGHT
-        flat, faces = np.empty((len(seen), 2)), (mesh.corners, mesh.starts)
-        self.box = _fill(seen, flat, *faces, lens, light, self.depths, self.owner, shades)
+        self.box, shades = _fill(
+            seen, mesh.corners, mesh.starts, lens, camera.axes @ LIGHT, self.depths, self.owner
+        )
         shades = AMBIENT + (1.0 - AMBIENT) * shades
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
 
@@ -133,27 +132,29 @@ def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
 
 @kernel
 def _fill(
-    seen: Array, flat: Array, corners: Index, starts: Index, lens: Array, light: Array,
-    depths: Depths, owner: Owners, shades: Array,
-) -> Index:  # fmt: skip
-    """Fill all faces where they are nearest, and return the box that was touched.
+    seen: Array, corners: Index, starts: Index, lens: Array, light: Array,
+    depths: Depths, owner: Owners,
+) -> tuple[Index, Array]:  # fmt: skip
+    """Fill all faces where they are nearest.
 
     Args:
         seen: points in the camera's axes (v, 3) [m].
-        flat: in the picture (v, 2) [pixels]; set.
         corners, starts: of the faces.
         lens: focal length and middle [pixels].
         light: direction to it in the camera's axes (3,).
         depths, owner: 1 / depth [1/m] and face of each pixel (height, width), changed.
-        shades: set to how much of the light each face has (f,).
+
+    Returns:
+        the box that was touched, and how much of the light each face has (f,).
     """
     height, width = depths.shape
     focal, middle_x, middle_y = lens
-    box = np.array([width, height, 0, 0])
+    box, shades = np.array([width, height, 0, 0]), np.zeros(len(starts) - 1)
+    flat = np.empty((len(seen), 2))  # in the picture [pixels]
     for v in range(len(seen)):
         scale = focal / max(seen[v, 2], NEAR)
         flat[v, 0], flat[v, 1] = middle_x + scale * seen[v, 0], middle_y + scale * seen[v, 1]
-    for face in range(len(starts) - 1):
+    for face in range(len(shades)):
         begin, end = starts[face], starts[face + 1]
         a, b, c, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # normal by Newell's sum, and middle
         nearest, low, high = np.inf, np.inf, -np.inf
@@ -167,15 +168,12 @@ def _fill(
             nearest = min(nearest, seen[q, 2])
             low, high = min(low, flat[q, 1]), max(high, flat[q, 1])
             p = q
-        shades[face] = 0.0
         distance = (a * x + b * y + c * z) / (end - begin)
         if distance == 0.0 or nearest < NEAR:
             continue
         side = 1.0 if distance < 0.0 else -1.0  # that is seen, the outer or the inner one
-        turned = (
-            side * (a * light[0] + b * light[1] + c * light[2]) / np.sqrt(a * a + b * b + c * c)
-        )
-        shades[face] = max(turned, 0.0)
+        towards = side * (a * light[0] + b * light[1] + c * light[2])
+        shades[face] = max(towards / np.sqrt(a * a + b * b + c * c), 0.0)
         top = max(int(np.ceil(low - 0.5)), 0)
         bottom = min(int(np.floor(high - 0.5)) + 1, height)
         for row in range(top, bottom):
@@ -205,4 +203,4 @@ def _fill(
                 if inverse > depths[row, i]:
                     depths[row, i] = inverse
                     owner[row, i] = face
-    return box if box[2] > box[0] else np.zeros(4, dtype=np.int64)
+    return (box if box[2] > box[0] else np.zeros(4, dtype=np.int64)), shades

@@ -16,7 +16,7 @@ from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
 from roboaccord.description import BLUE, Scene
 
-from roboaccord_view.annotations import moves
+from roboaccord_view.annotations import moves, rgb
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.raster import Canvas, Mesh, Picture
 
@@ -92,8 +92,7 @@ class Layers:
         scene = self._parsed(second.painted(second.look(0.0)))
         self._moved = moved = Moved(scene, resample(second.trajectory, step))
         until = np.minimum(np.arange(count), len(moved.motion) - 1)
-        red, green, blue = (round(255 * part) for part in second.colour)
-        self.ink = red, green, blue
+        self.ink = rgb(255.0 * np.array(second.colour))
         self.path = moved.path(aim)[until]
         self.moving = moves(moved.motion, moved.origins, step)[until]
 
