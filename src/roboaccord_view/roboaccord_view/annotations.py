@@ -1,6 +1,8 @@
 """What pictures of a motion point out: joints that failed, a target, and time that is left out.
 
-What is written on films, and where, may change here; pages take their lines from here, too.
+Colours, sizes and words may change, and where texts go (the tuple in `point_out`); pages take their
+lines from `failure_lines`, too. STILL, SWAY, SPELL, REST and WORTH are ours and decide what a film
+leaves out as waiting; test_annotations.py has motions on both sides. `--uncut` shows all.
 """
 
 from __future__ import annotations

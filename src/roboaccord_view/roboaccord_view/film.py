@@ -1,7 +1,9 @@
 """A motion as a film: pictures evenly spaced in time, drawn without display or OpenGL.
 
-What a picture is composed of, and in which order, may change here. Of its parts `raster`, `ground`
-and `layers` draw the robot and what is around it, `annotations` writes, `stance` has the camera.
+What a picture is composed of, in which order, is in `Film.picture`; what is written, in `_rows`,
+`_caption` and `_legend`. Of its parts `raster`, `ground` and `second` draw the robot, what is
+around it and others beside it, `annotations` writes, and `stance` places the camera. LOOKS and
+MOST_BAND are ours: of speed, and of room for the robot.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract import REFUSED, AccordError, Aim, Array, Event, Index, Trajectory
-from roboaccord.description import BACKDROPS, RED, TERRAIN, VISUAL, WALL, Scene, Surface
+from roboaccord.description import BACKDROPS, RED, TERRAIN, VISUAL, WALL, Scene, Shape, Surface
 from roboaccord.numerics import HAS_NUMBA
 from roboaccord.scenario import Camera
 
@@ -86,7 +88,7 @@ class Film:
         self._failures = notes.failures(self._scene, trajectory.events)
         self._shown = np.arange(len(self._motion)) if uncut else self._cut()
         self._solids = [each for each in surfaces if each.name not in BACKDROPS]
-        drawn = [*self._scene.shapes, *self._solids]
+        drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
         self._mesh = Mesh.join(drawn)
         self._owners = np.repeat(np.arange(len(drawn)), [len(each.faces) for each in drawn])
         backdrops = {surface.name: surface for surface in surfaces}

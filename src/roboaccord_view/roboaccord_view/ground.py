@@ -1,6 +1,8 @@
 """Level ground and terrain behind a robot: a grid, its path, and shadows.
 
-Colours and widths of what a film draws around the robot may change here.
+Colours and widths below may change: pages take GROUND, LINE and TRACE from here. GAP and DETAIL
+belong together: the coarser the depth map, the farther behind must be what a shadow falls on.
+test_view.py computes where grid lines and a ball's shadow must lie.
 """
 
 from __future__ import annotations
@@ -63,7 +65,7 @@ def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
             away = np.abs(at - np.rint(at)) / np.sqrt(along**2 + across**2)  # in pixels
         cover = np.fmax(cover, 0.5 * LINE_WIDTH + 0.5 - away)
     cover = np.minimum(cover, 1.0) * clear
-    return (tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
+    return np.asarray(tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
 
 
 def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) -> None:

@@ -1,6 +1,8 @@
 """A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
 
-Controls of a page beside a run may change here; a run is the same with and without it.
+Controls of these pages are in `LiveView` and `view_robot`, with their ranges below. What may not
+change is that nothing of a page enters the run but pushes: test_push.py compares a run in view with
+the same without. `LiveView` is what `accord run --view` makes, a `RunDisplay` of cli/run.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """A robot in motion as a film or a page needs it: links, paths and speeds over time.
 
-The shapes are those of `roboaccord.description.Scene`. What is drawn of a motion may change here;
-the motion itself is the run's.
+DIRECTIONS and SAMPLES are ours, of speed: of how many vertices a camera keeps in sight, and of how
+many samples the longest path is chosen by (`tip`, what a film names where a robot has no aim).
+Which point a robot is followed by is its own, `Robot.aim`. Shapes are those of the core's `Scene`.
 """
 
 from __future__ import annotations

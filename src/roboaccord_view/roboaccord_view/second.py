@@ -1,7 +1,8 @@
 """Robots beside a first one, translucent: the reference of a bag, or further runs.
 
-How the reference looks as a cross-check goes on is `roboaccord.bag.Look`; here are names, colours,
-and how a film lays them over its pictures.
+GHOSTS are their colours in turn, and `names_of` says how runs are told apart in writing. How the
+reference looks as a cross-check goes on is recorded in the bag, as `roboaccord.bag.Look`, and is
+changed there. CLEAR keeps a robot that coincides with the first from flickering through it.
 """
 
 from __future__ import annotations

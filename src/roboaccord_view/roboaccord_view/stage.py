@@ -1,6 +1,7 @@
 """A robot in its surroundings, served to browsers: what is on the page beside its controls.
 
-Colours, light and camera of pages may change here. viser is imported when a stage is opened.
+Colours, light, camera and marks of pages may change here. HOST stays this machine alone, for a
+viewer can also steer. viser is imported when a stage is opened, and only through guard.py.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""One robot in one engine: its status, and the causes of what differs."""
+"""One robot in one engine: its status, and the causes of what differs.
+
+Which causes are sought, and in which order, may change here: traps (ablation.py), properties
+(properties.py), remarks, and what the file itself has wrong. The status is that of the comparison
+alone. A trap that every reader falls for alike goes into FOR_ALL.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +21,7 @@ from roboaccord_files.parity.properties import by_property
 from roboaccord_files.parity.result import Apart, DifferenceCause, Examined, ReadingStatus
 from roboaccord_files.repair.find import find_traps, repaired
 from roboaccord_files.repair.joints import MIMIC
+from roboaccord_files.repair.meshes import MILLIMETRES
 from roboaccord_files.repair.trap import Trap
 from roboaccord_files.rules.extensions import EFFECTS
 
@@ -154,5 +160,4 @@ def _of_the_file(bench: Bench, traps: list[Trap]) -> Iterator[DifferenceCause]:
         if trap.cause in FOR_ALL:
             yield DifferenceCause(trap.cause, trap.where, None, None, trap.fix)
     if bench.large:
-        fix = 'write the mesh\'s scale: scale="0.001 0.001 0.001" for millimetres'
-        yield DifferenceCause("mesh scale", bench.large, None, None, fix)
+        yield DifferenceCause("mesh scale", bench.large, None, None, MILLIMETRES)
