@@ -129,10 +129,9 @@ class Player:
         stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
         self._start, self._stop, self._now = start, stop, start
         self._pictures, self._shown = 0, start
+        events = sorted([*trajectory.events, *findings], key=lambda event: event.time)
         with stage.server.gui.add_folder("recording"):
-            self._add_controls(
-                sorted([*trajectory.events, *findings], key=lambda event: event.time), speed
-            )
+            self._add_controls(events, speed)
             self._failure_text = stage.server.gui.add_markdown("")
             self._ghosts = [
                 SecondRecording(stage, each, f"beside_{i}", aim) for i, each in enumerate(beside)
