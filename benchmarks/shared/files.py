@@ -1,6 +1,8 @@
 """All files that are made from the robots' descriptions, by path below the workspace.
 
-`make shared` regenerates them.
+`make shared` writes them, and test/test_shared.py fails where one is another. A file more is an
+entry of `shared_files`. Which scenario shows a robot is in config/show.yaml of its package; topics
+and qualities of service are those of roboaccord_ros and of the core's bags.
 """
 
 from __future__ import annotations

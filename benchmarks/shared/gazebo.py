@@ -1,4 +1,9 @@
-"""Models and worlds for Gazebo Sim: a robot to include, its terrain, and a world that shows it."""
+"""Models and worlds for Gazebo Sim: a robot to include, its terrain, and a world that shows it.
+
+CONTENT has the messages that a world's head shows how to send, and EMPTY the worlds without a robot
+with their cameras; a world more is a file in worlds/ and an entry there. robot.sdf.head is the text
+at the head of each world.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Layouts of RViz, Foxglove and PlotJuggler for a robot."""
+"""Layouts of RViz, Foxglove and PlotJuggler for a robot.
+
+What all robots have is in robot.rviz and robot.foxglove.json, with ROBOT for the name; panels that
+depend on joints or topics, and the camera, are made here. test/test_shared.py holds that each topic
+is one of the robot's.
+"""
 
 from __future__ import annotations
 
