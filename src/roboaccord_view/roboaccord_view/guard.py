@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import io
+import ipaddress
 import logging
 import re
 import socket
@@ -27,8 +28,6 @@ from websockets.asyncio import server as websocket_server
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
-
-from roboaccord_view.stage import address_of
 
 if TYPE_CHECKING:
     from viser import GuiInputHandle, ViserServer
@@ -186,7 +185,7 @@ class Guard:
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         host = hosts[0].lower() if len(hosts) == 1 else ""
         name = re.sub(r":\d+$", "", host)
-        if not (name in self._names or address_of(name.strip("[]"))):
+        if not (name in self._names or _is_address(name.strip("[]"))):
             return f"{_shown(hosts)} is not this machine's name; use an address, or that of --host"
         if is_socket and origins not in ([f"http://{host}"], [f"https://{host}"]):
             return f"a page of {_shown(origins)} wants to steer the view of {_shown(hosts)}"
@@ -240,6 +239,12 @@ class _Connection(ServerConnection):
         while (frame := clean(await super().recv(decode=False), self._guard.controls)) is None:
             pass
         return frame
+
+
+def _is_address(name: str) -> bool:
+    with contextlib.suppress(ValueError):
+        return bool(ipaddress.ip_address(name))
+    return False
 
 
 def _shown(values: list[str]) -> str:

@@ -6,6 +6,7 @@ VIEW there. FPS and SIZE are the defaults that the help states; LEAST and MOST a
 
 from __future__ import annotations
 
+import ipaddress
 import math
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -17,7 +18,7 @@ import typer
 from roboaccord.cli import Stay, until_interrupted
 from roboaccord.contract import AccordError, Quantity
 
-from roboaccord_view.stage import HOST, PORT, Stage, address_of
+from roboaccord_view.stage import HOST, PORT, Stage
 
 FPS = 25
 SIZE = 720, 404  # pixels
@@ -67,8 +68,7 @@ class Page:
     @contextmanager
     def shown(self, stage: Stage, tell: Tell) -> Iterator[None]:
         """Report where a page is and who can open it, do what lasts until Ctrl-C, and close it."""
-        address = address_of(self.host)
-        if not (address.is_loopback if address else self.host == "localhost"):
+        if not _is_local(self.host):
             port = stage.url.rpartition(":")[2]
             tell(f"warning: whoever reaches {self.host} on port {port} can watch and steer")
         always = math.isinf(self.stay)
@@ -76,6 +76,14 @@ class Page:
         tell(f"open {stage.url} in a browser; {end}")
         with closing(stage), until_interrupted():
             yield
+
+
+def _is_local(host: str) -> bool:
+    """Return whether an address is reached from this machine alone."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def check(fps: float, size: tuple[int, int], speed: float) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import ipaddress
 import math
 import socket
 import time
@@ -284,13 +283,6 @@ class Stage:
             cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(LINE),
             infinite_grid=plane == "xy", width=12.0, height=4.0,
         )  # fmt: skip
-
-
-def address_of(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
-    """Return a host as an address; None if it is a name."""
-    with contextlib.suppress(ValueError):
-        return ipaddress.ip_address(host)
-    return None
 
 
 def _check_host(host: str) -> None:
