@@ -181,7 +181,7 @@ gallery: $(VENV)/.demo ## run, film and cross-check each robot in its engines, f
 
 .PHONY: shared
 shared: $(VENV)/.demo ## regenerate the files of config/, models/ and worlds/ from the robots' descriptions
-	$(VENV)/bin/python -P -m roboaccord_view.shared.files
+	$(VENV)/bin/python -m benchmarks.shared.files
 
 .PHONY: ros
 ros: ## build with colcon on a machine with ROS 2 Jazzy; YES=1 installs missing packages

@@ -1,1 +1,1 @@
-"""Measurements that are no tests: `make speed`, and the campaigns."""
+"""Programs of developers that are no tests: measurements, campaigns, and what `make` makes anew."""

@@ -1,4 +1,9 @@
-"""SDF as a URDF, by Drake's parser."""
+"""SDF as a URDF, by Drake's parser.
+
+A type of joint that URDF has is an entry of KINDS, by Drake's name of it. What URDF cannot express
+is refused by name; what is left out (springs, armature, dry friction) is noted by `_left_out`.
+test_sdf.py holds that the URDF moves as in Drake.
+"""
 
 from __future__ import annotations
 

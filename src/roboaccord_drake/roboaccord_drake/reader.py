@@ -1,4 +1,9 @@
-"""Drake's reading of a URDF, by its own parser, into a plant in continuous time."""
+"""Drake's reading of a URDF, by its own parser, into a plant in continuous time.
+
+Nothing of the text is repaired here: `accord parity` compares what Drake itself makes of it. A
+quantity that is listed apart is a key of `apart`, as of every reader; joints of several degrees go
+through `charts`. The words of a refusal are Drake's.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """What pictures of a motion point out: joints that failed, a target, and time that is left out.
 
-What is written on films, and where, may change here; pages take their lines from here, too.
+Colours, sizes and words may change, and where texts go (the tuple in `point_out`); pages take their
+lines from `failure_lines`, too. STILL, SWAY, SPELL, REST and WORTH are ours and decide what a film
+leaves out as waiting; test_annotations.py has motions on both sides. `--uncut` shows all.
 """
 
 from __future__ import annotations
@@ -163,15 +165,19 @@ def shown(moving: NDArray[np.bool_], rest: int, least: int) -> Index:
         rest: samples that are shown all the same, before and after motion.
         least: number of samples that are worth leaving out.
     """
-    from scipy.ndimage import binary_dilation
+    from scipy.ndimage import binary_dilation, label
 
     if not moving.any():
         return np.arange(len(moving))
     keep = binary_dilation(moving | (np.arange(len(moving)) == len(moving) - 1), iterations=rest)
-    ends = np.flatnonzero(np.diff(np.concatenate([[True], keep, [True]]).astype(int)))
-    for first, last in ends.reshape(-1, 2):
-        keep[first:last] = last - first < least
-    return np.flatnonzero(keep)
+    gaps, _ = label(~keep)
+    return np.flatnonzero(keep | (np.bincount(gaps)[gaps] < least))
+
+
+def rgb(colour: Array) -> Ink:
+    """Return a colour of 0..255 (3,) as whole numbers."""
+    red, green, blue = np.rint(colour).astype(int).tolist()
+    return red, green, blue
 
 
 def letters(width: int) -> int:

@@ -1,6 +1,7 @@
 """The doors to views: the command `accord view`, and the function `ra.view` that does the same.
 
-Both take what `show.py` does; a new option is a parameter of both, and belongs to a mode in `VIEW`.
+An option more is a parameter of both, or a field in options.py, and a word of VIEW in the modes
+that take it: in others it is refused. What is then shown stands in show.py.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Unpack
 
@@ -38,6 +40,7 @@ from roboaccord_view.show import Recorded, pose, simulate, write_films
 from roboaccord_view.stage import HOST, PORT
 
 note = logging.getLogger("roboaccord").info
+tell = partial(log.print, soft_wrap=True)
 
 
 def _modes(given: Mapping[str, Any]) -> list[str]:
@@ -233,8 +236,3 @@ def _write_films(
         frames = write_films(bags, film, speed, robot, tell, drawn, collision=collision)
     for file in filter(None, (film.gif, film.mp4)):
         tell(f"{file}: {frames} frames, {filesize.decimal(file.stat().st_size)}")
-
-
-def tell(line: str) -> None:
-    """Print a line on stderr."""
-    log.print(line, soft_wrap=True)

@@ -1,7 +1,9 @@
 """A motion as a film: pictures evenly spaced in time, drawn without display or OpenGL.
 
-What a picture is composed of, and in which order, may change here. Of its parts `raster`, `ground`
-and `layers` draw the robot and what is around it, `annotations` writes, `stance` has the camera.
+What a picture is composed of, in which order, is in `Film.picture`; what is written, in `_rows`,
+`_caption` and `_legend`. Of its parts `raster`, `ground` and `second` draw the robot, what is
+around it and others beside it, `annotations` writes, and `stance` places the camera. LOOKS and
+MOST_BAND are ours: of speed, and of room for the robot.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 from roboaccord.contract import REFUSED, AccordError, Aim, Array, Event, Index, Trajectory
-from roboaccord.description import BACKDROPS, RED, TERRAIN, VISUAL, WALL, Scene, Surface
+from roboaccord.description import BACKDROPS, RED, TERRAIN, VISUAL, WALL, Scene, Shape, Surface
 from roboaccord.numerics import HAS_NUMBA
 from roboaccord.scenario import Camera
 
@@ -21,7 +23,7 @@ from roboaccord_view.annotations import INK, MUTED, Ink
 from roboaccord_view.ground import Relief, draw_ground, draw_path, shade_ground
 from roboaccord_view.motion import Moved, resample
 from roboaccord_view.options import FPS, SIZE, check
-from roboaccord_view.raster import OVERSAMPLING, Canvas, Mesh, Picture, Solid, finer, hidden
+from roboaccord_view.raster import OVERSAMPLING, Canvas, Mesh, Picture, finer, hidden
 from roboaccord_view.second import Layers, SecondRun
 from roboaccord_view.stance import AZIMUTHS, SMALL, Bands, Stance, over_terrain, stance_of
 
@@ -85,12 +87,10 @@ class Film:
         self._layers = [Layers(each, self._step, len(self._motion), aim) for each in beside]
         self._failures = notes.failures(self._scene, trajectory.events)
         self._shown = np.arange(len(self._motion)) if uncut else self._cut()
-        around: list[Solid] = [
-            (s.vertices, s.faces, s.colour) for s in surfaces if s.name not in BACKDROPS
-        ]
-        shapes: list[Solid] = [(s.vertices, s.faces, s.colour) for s in self._scene.shapes]
-        self._mesh, self._solids = Mesh.join([*shapes, *around]), around
-        self._owners = np.repeat(np.arange(len(shapes)), [len(faces) for _, faces, _ in shapes])
+        self._solids = [each for each in surfaces if each.name not in BACKDROPS]
+        drawn: list[Shape | Surface] = [*self._scene.shapes, *self._solids]
+        self._mesh = Mesh.join(drawn)
+        self._owners = np.repeat(np.arange(len(drawn)), [len(each.faces) for each in drawn])
         backdrops = {surface.name: surface for surface in surfaces}
         terrain = backdrops.get(TERRAIN)
         self._stance = self._look(terrain, wall=WALL in backdrops)
@@ -101,8 +101,7 @@ class Film:
         self._canvas = Canvas(finer(first))
         self._spare = Canvas(first)  # for shadows, whose edges are soft anyway
         if terrain:
-            solid = terrain.vertices, terrain.faces, terrain.colour
-            self._relief = Relief(Mesh.join([solid]), first, self._backdrop(first))
+            self._relief = Relief(Mesh.join([terrain]), first, self._backdrop(first))
             self._trace = self._relief.under(self._trace)
             self._canvas = Canvas(finer(first), self._relief.hidden)
         elif aim is None:
@@ -115,7 +114,7 @@ class Film:
         aspect, bands, count = self.size[0] / self.size[1], self._bands(), len(self._motion)
         if terrain:
             return over_terrain(terrain.vertices, count, aspect, bands)
-        fixed = [vertices for vertices, *_ in self._solids]
+        fixed = [each.vertices for each in self._solids]
         if self._aim and self._aim.target is not None:
             fixed.append(self._aim.target[None])
         points = [self._outline, *(np.tile(each, (count, 1, 1)) for each in fixed)]
@@ -155,25 +154,23 @@ class Film:
         """Return how many pictures it has."""
         return len(self._shown)
 
-    def pictures(self, progress: Progress | None = None) -> Iterator[Picture]:
+    def pictures(self, progress: Progress = lambda done, total: None) -> Iterator[Picture]:
         """Yield all pictures; `progress` is called with the number of those done and to do."""
         for i in range(len(self)):
             yield self.picture(i)
-            if progress:
-                progress(i + 1, len(self))
+            progress(i + 1, len(self))
 
     def picture(self, k: int) -> Picture:
         """Draw a picture (height, width, 3)."""
         i = int(self._shown[k])
         camera, now = self._stance.camera(i, self.size), float(self._motion.time[i])
-        placed = [self._moved.placed(shape, i) for shape in self._scene.shapes]
-        points = np.concatenate([*placed, *(vertices for vertices, *_ in self._solids)])
-        mesh = self._mesh.at(points @ self._stance.turn.T)
+        turn = self._stance.turn.T
+        robot = self._moved.placed(self._scene.shapes, i)
+        points = np.concatenate([robot, *(each.vertices for each in self._solids)])
         failed = [each for each in self._failures if each.time <= now]
-        red = np.flatnonzero(np.isin(self._owners, [each.shape for each in failed]))
-        colours = mesh.colours.copy()
-        colours[red] = RED
-        mesh = replace(mesh, colours=colours)
+        red = np.isin(self._owners, [each.shape for each in failed])[:, None]
+        mesh = self._mesh.at(points @ turn)
+        mesh = replace(mesh, colours=np.where(red, RED, mesh.colours))
         self._canvas.camera, self._spare.camera = finer(camera), camera
         picture = self._backdrop(camera)
         draw_path(picture, camera, self._trace[: i + 1], self._canvas.hidden)
@@ -183,10 +180,9 @@ class Film:
             shade_ground(picture, self._spare, mesh, self._stance.floor)
         self._canvas.draw(mesh)
         self._canvas.lay_over(picture)
-        turn = self._stance.turn.T
         lines = [layers.draw(picture, self._canvas, i, turn) for layers in self._layers]
-        robot = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
-        notes.point_out(picture, self._marks(camera, i, failed), robot)
+        covered = self._canvas.owner[::OVERSAMPLING, ::OVERSAMPLING] >= 0
+        notes.point_out(picture, self._marks(camera, i, failed), covered)
         line = next(filter(None, lines), "")
         head = [(line, notes.WARNING)] if line else self._legend(i)
         notes.write_above(picture, self._rows(i, i - k, head))
@@ -234,11 +230,9 @@ class Film:
             drawn += [(each.second.name, each.ink, each.path[i]) for each in self._layers]
         rows = list[tuple[str, Ink]]()
         for name, ink, place in drawn:
-            if target is not None:
-                apart = float(np.linalg.norm(place - target))
-                text = f"{what} {1e3 * apart:.0f} mm from the target"
-            else:
-                apart = float(np.linalg.norm(place - self._path[i]))
+            apart = float(np.linalg.norm(place - (self._path[i] if target is None else target)))
+            text = f"{what} {1e3 * apart:.0f} mm from the target"
+            if target is None:
                 text = f"{what} {notes.length(apart)} apart" if rows else ""
             rows.append(("   ".join(filter(None, (name, text))), ink))
         return rows

@@ -1,6 +1,8 @@
 """Write a film: as H.264 in MP4, by ffmpeg, or as a GIF.
 
-A format more is a function more in `WRITERS`, and an option in `options.py`.
+A format more is a function more in WRITERS, and an option in options.py and door.py. FASTEST is
+fixed: GIF holds times in 0.01 s, and players slow down below 0.02 s. COLOURS and SAMPLES are ours,
+for size and speed of a GIF.
 """
 
 from __future__ import annotations
@@ -37,7 +39,7 @@ def find_ffmpeg(size: tuple[int, int]) -> str:
     return found
 
 
-def write_mp4(film: Film, path: Path, progress: Progress | None = None) -> None:
+def write_mp4(film: Film, path: Path, progress: Progress = lambda done, total: None) -> None:
     """Write an MP4.
 
     Args:
@@ -67,7 +69,7 @@ def write_mp4(film: Film, path: Path, progress: Progress | None = None) -> None:
             raise AccordError(f"cannot write {path}: {reason}")
 
 
-def write_gif(film: Film, path: Path, progress: Progress | None = None) -> None:
+def write_gif(film: Film, path: Path, progress: Progress = lambda done, total: None) -> None:
     """Write a GIF, as `write_mp4` an MP4.
 
     Raises:

@@ -1,6 +1,8 @@
 """Level ground and terrain behind a robot: a grid, its path, and shadows.
 
-Colours and widths of what a film draws around the robot may change here.
+Colours and widths below may change: pages take GROUND, LINE and TRACE from here. GAP and DETAIL
+belong together: the coarser the depth map, the farther behind must be what a shadow falls on.
+test_view.py computes where grid lines and a ball's shadow must lie.
 """
 
 from __future__ import annotations
@@ -9,8 +11,7 @@ import math
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
-from roboaccord.contract import Array
-from roboaccord.numerics import kernel
+from roboaccord.contract import Array, Index
 from roboaccord.scenario import Camera
 
 from roboaccord_view.raster import LIGHT, NEAR, OVERSAMPLING, Canvas, Depths, Mesh, Picture, finer
@@ -35,54 +36,36 @@ GAP = 1e-2  # of a scene's size: what is less far behind is not in the shadow of
 def draw_ground(camera: Camera, floor: float, grid: float) -> Picture:
     """Return level ground with its grid, antialiased, fading into haze.
 
+    Where a line of the grid is on the picture is affine in x along a row.
+
     Args:
         camera: whose picture is drawn; its picture is not tilted.
         floor: height of the ground [m].
         grid: distance of its lines [m].
     """
-    picture = np.empty((camera.height, camera.width, 3), dtype=np.uint8)
-    _, down, forward = camera.axes
-    y = (np.arange(camera.height) + 0.5 - 0.5 * camera.height) / camera.focal
+    height, width, focal = camera.height, camera.width, camera.focal
+    right, down, forward = camera.axes
+    x, y = np.arange(width) + 0.5, (np.arange(height)[:, None] + 0.5 - 0.5 * height) / focal
     fall = -(forward[2] + y * down[2])  # of a ray, per metre of depth; right is horizontal
     above = camera.eye[2] - floor
     depth = np.where(fall > 1e-9, above / np.maximum(fall, 1e-9), np.inf)
     nearest = above / max(float(fall.max()), 1e-9)
     clear = np.exp(-(np.maximum(depth / nearest - 1.0, 0.0) ** 2) / 18.0)
-    tones = HAZE + (GROUND - HAZE) * np.round(clear * TONES)[:, None] / TONES
-    shown = np.where(np.isfinite(depth), depth, 0.0)
-    _rule(picture, tones, clear, shown, above, camera.focal, camera.axes, camera.eye, grid)
-    return picture
-
-
-@kernel
-def _rule(
-    picture: Picture, tones: Array, clear: Array, depth: Array,
-    above: float, focal: float, axes: Array, eye: Array, grid: float,
-) -> None:  # fmt: skip
-    """Draw the ground row by row; where its lines are is affine in x along a row."""
-    height, width, _ = picture.shape
-    place, along_x, along_y, step = np.empty(2), np.empty(2), np.empty((2, 2)), np.empty(2)
-    for y in range(height):
-        ray = (y + 0.5 - 0.5 * height) / focal
-        slant = depth[y] ** 2 / above * axes[1, 2]  # of depth against `ray`
-        for k in range(2):
-            ahead = axes[2, k] + ray * axes[1, k] - 0.5 * width / focal * axes[0, k]
-            place[k] = (eye[k] + depth[y] * ahead) / grid
-            along_x[k] = depth[y] * axes[0, k] / focal / grid
-            along_y[k, 0] = (slant * ahead + depth[y] * axes[1, k]) / focal / grid
-            along_y[k, 1] = slant * axes[0, k] / focal / focal / grid
-        for x in range(width):
-            cover = 0.0
-            for k in range(2):
-                at = place[k] + (x + 0.5) * along_x[k]
-                away = abs(at - np.rint(at))
-                down = along_y[k, 0] + (x + 0.5) * along_y[k, 1]
-                step[k] = along_x[k] ** 2 + down**2  # size of a pixel, squared
-                if away * away < (0.5 * LINE_WIDTH + 0.5) ** 2 * step[k]:
-                    cover = max(cover, 0.5 * LINE_WIDTH + 0.5 - away / np.sqrt(step[k]))
-            cover = min(cover, 1.0) * clear[y]
-            for c in range(3):
-                picture[y, x, c] = int(tones[y, c] + (LINE[c] - tones[y, c]) * cover)
+    tones = (HAZE + (GROUND - HAZE) * np.round(clear * TONES) / TONES)[:, None]
+    depth = np.where(np.isfinite(depth), depth, 0.0)
+    slant = depth**2 / above * down[2]  # of depth against y
+    cover = np.zeros((height, width))
+    for k in range(2):
+        ahead = forward[k] + y * down[k] - 0.5 * width / focal * right[k]
+        along = depth * right[k] / focal / grid
+        at = (camera.eye[k] + depth * ahead) / grid + x * along
+        across = (slant * ahead + depth * down[k]) / focal / grid
+        across = across + x * (slant * right[k] / focal / focal / grid)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            away = np.abs(at - np.rint(at)) / np.sqrt(along**2 + across**2)  # in pixels
+        cover = np.fmax(cover, 0.5 * LINE_WIDTH + 0.5 - away)
+    cover = np.minimum(cover, 1.0) * clear
+    return np.asarray(tones + (LINE - tones) * cover[..., None]).astype(np.uint8)
 
 
 def draw_path(picture: Picture, camera: Camera, trace: Array, hidden: Depths) -> None:
@@ -153,16 +136,15 @@ class Relief:
         self.picture, self.hidden = picture, canvas.depths
         places = _places(camera, canvas.depths[::OVERSAMPLING, ::OVERSAMPLING])
         seen = self._sun.camera.local(places)
-        self._flat = np.ascontiguousarray(self._sun.camera.project(places))
-        self._inverse = np.ascontiguousarray(1.0 / seen[..., 2])
+        self._inverse = np.nan_to_num(1.0 / seen[..., 2])
+        self._flat = np.nan_to_num(self._sun.camera.project(places)).astype(int)
         self.shade(picture, mesh)
 
     def shade(self, picture: Picture, mesh: Mesh) -> None:
         """Darken a picture where a mesh keeps the light from the terrain."""
         self._sun.draw(mesh)
         gap = 1.0 + GAP / FAR
-        dark = _hidden(self._sun.depths, self._flat, self._inverse * gap)
-        _mix(picture, BLACK, dark, SHADOW)
+        _mix(picture, BLACK, _hidden(self._sun.depths, self._flat, self._inverse * gap), SHADOW)
 
     def under(self, points: Array) -> Array:
         """Return points (m, 3) lowered onto the terrain [m]; where there is none, as they are."""
@@ -190,28 +172,19 @@ def _places(camera: Camera, inverse: Depths) -> Array:
     return np.asarray(camera.eye + rays / np.where(inverse > 0.0, inverse, np.nan)[..., None])
 
 
-@kernel
-def _hidden(depths: Depths, flat: Array, inverse: Array) -> Picture:
+def _hidden(depths: Depths, flat: Index, inverse: Array) -> Picture:
     """Return how much of what is around a pixel lies behind a depth map, 0 to 255.
 
     Args:
         depths: the map, 1 / depth [1/m].
         flat: where each pixel of the picture is on it (height, width, 2) [pixels].
-        inverse: 1 / depth there (height, width) [1/m], or a little more; nan for no place.
+        inverse: 1 / depth there (height, width) [1/m], or a little more; 0 for no place.
     """
-    height, width = inverse.shape
-    dark = np.zeros((height, width), dtype=np.uint8)
-    for y in range(height):
-        for x in range(width):
-            if not inverse[y, x] > 0.0:
-                continue
-            i, j = int(flat[y, x, 0]), int(flat[y, x, 1])
-            if not (1 <= i < depths.shape[1] - 1 and 1 <= j < depths.shape[0] - 1):
-                continue
-            count = 0
-            for row in range(j - 1, j + 2):
-                for column in range(i - 1, i + 2):
-                    if depths[row, column] > inverse[y, x]:
-                        count += 1
-            dark[y, x] = 255 * count // 9
+    inside = ((flat >= 1) & (flat < np.array(depths.shape[::-1]) - 1)).all(axis=-1)
+    seen = inside & (inverse > 0.0)
+    (x, y), near, around = flat[seen].T, inverse[seen], (-1, 0, 1)
+    dark = np.zeros(inverse.shape, dtype=np.uint8)
+    dark[seen] = (
+        255 * sum((depths[y + j, x + i] > near).astype(int) for j in around for i in around) // 9
+    )
     return dark

@@ -1,6 +1,8 @@
 """A running simulation in the browser, paced and pushed from there, and a robot to pose by hand.
 
-Controls of a page beside a run may change here; a run is the same with and without it.
+Controls of these pages are in `LiveView` and `view_robot`, with their ranges below. What may not
+change is that nothing of a page enters the run but pushes: test_push.py compares a run in view with
+the same without. `LiveView` is what `accord run --view` makes, a `RunDisplay` of cli/run.py.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from roboaccord.run import Pace
 from roboaccord.scenario import Setup, surfaces_around
 from roboaccord.simulators import Simulator
 
-from roboaccord_view.player import RATE, Player, add_controls, line_of
+from roboaccord_view.player import RATE, ROUND_OFF, Player, add_controls, line_of
 from roboaccord_view.push import PushedSimulator
 from roboaccord_view.stage import HOST, PORT, Pose, Stage
 
@@ -30,7 +32,6 @@ PATH_MOST = 4000  # points of it; then every second one is left out
 SLIDER_STEP, TURN, NO_LIMIT = 1e-3, 2.0 * math.pi, 1e3  # rad or m: of sliders
 STRONGEST, LONGEST = 1e3, 10.0  # N and s of a push
 STEPS = {"▶": 0.0, "▶▶": 1.0 / RATE}  # s; at least one control period
-_ROUND_OFF = 1e-9  # s
 
 
 def open_stage(
@@ -125,14 +126,14 @@ class LiveView(Observer):
     def on_state(self, state: RobotState) -> None:
         """Leave the state to be shown, and wait until it is due."""
         self._latest = state
-        if self._find and (not self._times or state.time >= self._times[-1] + PERIOD - _ROUND_OFF):
+        if self._find and (not self._times or state.time >= self._times[-1] + PERIOD - ROUND_OFF):
             found = [contact_arrow(contact) for contact in self._find(state)]
             self._arrows.append(np.array(found).reshape(-1, 2, 3))
             self._times.append(state.time)
         self._pace.pace = float(self._speed.value)
         if not state.time:
             self._pace.restart()
-        while not self._play.value and state.time > self._until - _ROUND_OFF:
+        while not self._play.value and state.time > self._until - ROUND_OFF:
             time.sleep(0.5 / RATE)
             self._pace.restart()
         self._pace.wait()
@@ -226,14 +227,11 @@ def slider_range(lower: float, upper: float) -> tuple[float, float]:
 
     A limit of more than `NO_LIMIT`, as some files have it, counts as none.
     """
-    low, high = (limit if abs(limit) < NO_LIMIT else math.nan for limit in (lower, upper))
-    if math.isnan(low) and math.isnan(high):
-        return -math.pi, math.pi
-    low, high = (
-        (high - TURN if math.isnan(low) else low),
-        (low + TURN if math.isnan(high) else high),
-    )
-    return low, max(high, low + SLIDER_STEP)
+    if not abs(lower) < NO_LIMIT:
+        lower = upper - TURN if abs(upper) < NO_LIMIT else -math.pi
+    if not abs(upper) < NO_LIMIT:
+        upper = lower + TURN
+    return lower, max(upper, lower + SLIDER_STEP)
 
 
 def pose_of(setup: Setup, state: RobotState) -> Pose:

@@ -1,12 +1,14 @@
 """A robot in motion as a film or a page needs it: links, paths and speeds over time.
 
-The shapes are those of `roboaccord.description.Scene`. What is drawn of a motion may change here;
-the motion itself is the run's.
+DIRECTIONS and SAMPLES are ours, of speed: of how many vertices a camera keeps in sight, and of how
+many samples the longest path is chosen by (`tip`, what a film names where a robot has no aim).
+Which point a robot is followed by is its own, `Robot.aim`. Shapes are those of the core's `Scene`.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -56,10 +58,10 @@ class Moved:
         i = links.index(aim.link)
         return np.asarray(self.origins[:, i] + self.turns[:, i] @ aim.offset)
 
-    def placed(self, shape: Shape, i: int) -> Array:
-        """Return the vertices of a shape at a sample (v, 3) [m]."""
-        turn, origin = self.turns[i, shape.link], self.origins[i, shape.link]
-        return np.asarray(shape.vertices @ turn.T + origin)
+    def placed(self, shapes: Sequence[Shape], i: int) -> Array:
+        """Return the vertices of shapes at a sample (v, 3) [m]."""
+        turns, origins = self.turns[i].swapaxes(1, 2), self.origins[i]
+        return np.concatenate([s.vertices @ turns[s.link] + origins[s.link] for s in shapes])
 
     def outlines(self, every: int = 1) -> Array:
         """Return the outermost vertices of all shapes, of each so many samples (t, v, 3) [m]."""

@@ -1,7 +1,8 @@
 """The browser node: the running robot on a page, beside a launch.
 
-What the page of a launch shows may change here; `ros2 launch` finds the node by the entry point
-`browser.node` of `roboaccord.displays`.
+What its page shows is in `look`, called every PERIOD; the run never waits for it. `ros2 launch`
+finds it by the entry point `browser.node` of `roboaccord.displays`, and passes the parameters that
+`build` declares: one more must be passed by roboaccord_ros, too.
 """
 
 from __future__ import annotations
@@ -138,13 +139,8 @@ def open_in_desktop(url: str) -> None:
 
     One that needs a terminal has none, and ends.
     """
-    subprocess.Popen(
-        python("-m", "webbrowser", url),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    command, away = python("-m", "webbrowser", url), subprocess.DEVNULL
+    subprocess.Popen(command, stdin=away, stdout=away, stderr=away, start_new_session=True)
 
 
 main = BrowserShell.main

@@ -1,6 +1,7 @@
 """Options of films and of pages, as a command has them, and what of them is refused.
 
-An option of a film or a page is added here, and as a parameter of `ra.view` in `door.py`.
+An option of a film or a page is a field here, a parameter of `ra.view` in door.py, and a word of
+VIEW there. FPS and SIZE are the defaults that the help states; LEAST and MOST are bounds on memory.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Playback of a recorded motion in the browser, beside others where there are any.
 
-Controls and lines of a page that plays a recording may change here.
+Controls and lines of the page may change here, and the bounds below. `add_controls`, with the steps
+of its buttons, is that of a running simulation in live.py, too. A control of another kind than
+these must be known to guard.py.
 """
 
 from __future__ import annotations
@@ -47,8 +49,7 @@ class Recording:
 
     def index(self, moment: float) -> int:
         """Return the last sample at or before a time [s], of the first one where there is none."""
-        found = int(np.searchsorted(self.trajectory.time, moment + ROUND_OFF, side="right")) - 1
-        return min(max(found, 0), len(self.trajectory) - 1)
+        return max(_last(self.trajectory.time, moment), 0)
 
     def pose(self, i: int) -> Pose:
         """Return joints by name [rad], base [m] and quaternion x y z w of a sample."""
@@ -128,10 +129,9 @@ class Player:
         stop = max([stop, *(float(each.trajectory.time[-1]) for each in beside)])
         self._start, self._stop, self._now = start, stop, start
         self._pictures, self._shown = 0, start
+        events = sorted([*trajectory.events, *findings], key=lambda event: event.time)
         with stage.server.gui.add_folder("recording"):
-            self._add_controls(
-                sorted([*trajectory.events, *findings], key=lambda event: event.time), speed
-            )
+            self._add_controls(events, speed)
             self._failure_text = stage.server.gui.add_markdown("")
             self._ghosts = [
                 SecondRecording(stage, each, f"beside_{i}", aim) for i, each in enumerate(beside)
@@ -227,9 +227,14 @@ class Player:
 
     def _arrows(self, moment: float) -> Array:
         times, arrows = self._contacts
-        i = int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
+        i = _last(times, moment)
         fresh = i >= 0 and moment - times[i] < 1.5 * PERIOD
         return arrows[i] if fresh else np.empty((0, 2, 3))
+
+
+def _last(times: Array, moment: float) -> int:
+    """Return the index of the last of times [s] at or before another, -1 where there is none."""
+    return int(np.searchsorted(times, moment + ROUND_OFF, side="right")) - 1
 
 
 def add_controls(

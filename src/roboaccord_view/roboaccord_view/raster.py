@@ -1,8 +1,8 @@
 """Rasterise faces with a depth buffer, at a multiple of the picture's resolution.
 
-Faces are seen from both sides, for meshes need not be closed. Each pixel keeps the nearest.
-1/depth of a plane is affine in the picture, which makes that exact. Light and smoothness of
-pictures may change here.
+AMBIENT, LIGHT and OVERSAMPLING (3 is 9 samples a pixel) may change. `_fill` is compiled, for it is
+most of a film's time. Faces are seen from both sides, for meshes need not be closed. Each pixel
+keeps the nearest: 1/depth of a plane is affine in the picture, which makes that exact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 from roboaccord.contract import Array, Index
-from roboaccord.description import Faces
+from roboaccord.description import Shape, Surface
 from roboaccord.numerics import kernel
 from roboaccord.scenario import Camera
 
@@ -23,7 +23,7 @@ LIGHT = np.array([-0.45, -0.6, 1.0]) / np.linalg.norm([-0.45, -0.6, 1.0])  # tow
 OVERSAMPLING = 3
 NEAR = 1e-3  # [m]
 BEHIND = 1.02  # relative depth from which a point is behind a face
-EMPTY = np.array([0, 0, 0, 0])
+EMPTY = np.zeros(4, dtype=np.int64)
 
 Picture = NDArray[np.uint8]
 """Red, green and blue (height, width, 3)."""
@@ -33,9 +33,6 @@ Depths = NDArray[np.float32]
 
 Owners = NDArray[np.int32]
 """Index of the face that is seen in each pixel (height, width), -1 for none."""
-
-Solid = tuple[Array, Faces | Index, Array]
-"""Vertices in the world (v, 3) [m], faces, and colour (3,) in 0..1."""
 
 
 @dataclass(frozen=True)
@@ -55,20 +52,18 @@ class Mesh:
     colours: Array
 
     @classmethod
-    def join(cls, solids: Sequence[Solid]) -> Mesh:
+    def join(cls, solids: Sequence[Shape | Surface]) -> Mesh:
         """Return the faces of all solids as one mesh."""
-        corners, counts, first = list[Index](), list[Index](), 0
-        for vertices, faces, _ in solids:
-            sizes = np.array([len(face) for face in faces], dtype=np.int64)
-            ring = np.fromiter(chain.from_iterable(faces), dtype=np.int64, count=sizes.sum())
-            corners.append(ring + first)
-            counts.append(sizes)
-            first += len(vertices)
-        colours = [np.tile(colour, (len(faces), 1)) for _, faces, colour in solids]
+        counts = [len(face) for solid in solids for face in solid.faces]
+        corners, first = list[Index](), 0
+        for solid in solids:
+            corners.append(np.fromiter(chain.from_iterable(solid.faces), dtype=np.int64) + first)
+            first += len(solid.vertices)
+        colours = [np.tile(solid.colour, (len(solid.faces), 1)) for solid in solids]
         return cls(
-            np.concatenate([vertices for vertices, _, _ in solids]).astype(float),
+            np.concatenate([solid.vertices for solid in solids]).astype(float),
             np.concatenate(corners),
-            np.concatenate([[0], np.cumsum(np.concatenate(counts))]),
+            np.cumsum([0, *counts]),
             np.concatenate(colours).astype(float),
         )
 
@@ -101,17 +96,23 @@ class Canvas:
         self.owner[top:bottom, left:right] = -1
         self.depths[top:bottom, left:right] = self.hidden[top:bottom, left:right]
         seen = np.ascontiguousarray(camera.local(mesh.points))
-        shades = np.empty(len(mesh.colours))
         lens = np.array([camera.focal, 0.5 * camera.width, 0.5 * camera.height])
-        light = camera.axes @ LIGHT
-        flat, faces = np.empty((len(seen), 2)), (mesh.corners, mesh.starts)
-        self.box = _fill(seen, flat, *faces, lens, light, self.depths, self.owner, shades)
+        self.box, shades = _fill(
+            seen, mesh.corners, mesh.starts, lens, camera.axes @ LIGHT, self.depths, self.owner
+        )
         shades = AMBIENT + (1.0 - AMBIENT) * shades
         self.paint = np.clip(255.0 * mesh.colours * shades[:, None], 0, 255).astype(np.uint8)
 
     def lay_over(self, picture: Picture) -> None:
-        """Lay what was drawn over a picture of half the size, with smooth edges."""
-        _lay_over(picture, self.owner, self.paint, self.box)
+        """Mix means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
+        n = OVERSAMPLING
+        left, top, right, bottom = *(self.box[:2] // n), *(-(-self.box[2:] // n))
+        owner = self.owner[n * top : n * bottom, n * left : n * right]
+        paint = np.zeros((len(self.paint) + 1, 4), dtype=np.int32)
+        paint[:-1, :3], paint[-1, 3] = self.paint, 1  # the last is what is free
+        mixed = np.sum([paint[owner[j::n, i::n]] for j in range(n) for i in range(n)], axis=0)
+        part = picture[top:bottom, left:right]
+        part[:] = (mixed[..., :3] + mixed[..., 3:] * part) // (n * n)
 
 
 def finer(camera: Camera) -> Camera:
@@ -131,27 +132,29 @@ def hidden(camera: Camera, mesh: Mesh, points: Array) -> int:
 
 @kernel
 def _fill(
-    seen: Array, flat: Array, corners: Index, starts: Index, lens: Array, light: Array,
-    depths: Depths, owner: Owners, shades: Array,
-) -> Index:  # fmt: skip
-    """Fill all faces where they are nearest, and return the box that was touched.
+    seen: Array, corners: Index, starts: Index, lens: Array, light: Array,
+    depths: Depths, owner: Owners,
+) -> tuple[Index, Array]:  # fmt: skip
+    """Fill all faces where they are nearest.
 
     Args:
         seen: points in the camera's axes (v, 3) [m].
-        flat: in the picture (v, 2) [pixels]; set.
         corners, starts: of the faces.
         lens: focal length and middle [pixels].
         light: direction to it in the camera's axes (3,).
         depths, owner: 1 / depth [1/m] and face of each pixel (height, width), changed.
-        shades: set to how much of the light each face has (f,).
+
+    Returns:
+        the box that was touched, and how much of the light each face has (f,).
     """
     height, width = depths.shape
     focal, middle_x, middle_y = lens
-    box = np.array([width, height, 0, 0])
+    box, shades = np.array([width, height, 0, 0]), np.zeros(len(starts) - 1)
+    flat = np.empty((len(seen), 2))  # in the picture [pixels]
     for v in range(len(seen)):
         scale = focal / max(seen[v, 2], NEAR)
         flat[v, 0], flat[v, 1] = middle_x + scale * seen[v, 0], middle_y + scale * seen[v, 1]
-    for face in range(len(starts) - 1):
+    for face in range(len(shades)):
         begin, end = starts[face], starts[face + 1]
         a, b, c, x, y, z = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0  # normal by Newell's sum, and middle
         nearest, low, high = np.inf, np.inf, -np.inf
@@ -165,15 +168,12 @@ def _fill(
             nearest = min(nearest, seen[q, 2])
             low, high = min(low, flat[q, 1]), max(high, flat[q, 1])
             p = q
-        shades[face] = 0.0
         distance = (a * x + b * y + c * z) / (end - begin)
         if distance == 0.0 or nearest < NEAR:
             continue
         side = 1.0 if distance < 0.0 else -1.0  # that is seen, the outer or the inner one
-        turned = (
-            side * (a * light[0] + b * light[1] + c * light[2]) / np.sqrt(a * a + b * b + c * c)
-        )
-        shades[face] = max(turned, 0.0)
+        towards = side * (a * light[0] + b * light[1] + c * light[2])
+        shades[face] = max(towards / np.sqrt(a * a + b * b + c * c), 0.0)
         top = max(int(np.ceil(low - 0.5)), 0)
         bottom = min(int(np.floor(high - 0.5)) + 1, height)
         for row in range(top, bottom):
@@ -203,26 +203,4 @@ def _fill(
                 if inverse > depths[row, i]:
                     depths[row, i] = inverse
                     owner[row, i] = face
-    return np.maximum(box, 0) if box[2] > box[0] else np.zeros(4, dtype=np.int64)
-
-
-@kernel
-def _lay_over(picture: Picture, owner: Owners, paint: Picture, box: Index) -> None:
-    """Mix the means over squares of OVERSAMPLING pixels into a picture, by how much they cover."""
-    n = OVERSAMPLING
-    for y in range(box[1] // n, (box[3] + n - 1) // n):
-        for x in range(box[0] // n, (box[2] + n - 1) // n):
-            red, green, blue, free = 0, 0, 0, 0
-            for j in range(n * y, n * y + n):
-                for i in range(n * x, n * x + n):
-                    face = owner[j, i]
-                    if face < 0:
-                        free += 1
-                    else:
-                        red += paint[face, 0]
-                        green += paint[face, 1]
-                        blue += paint[face, 2]
-            if free < n * n:
-                picture[y, x, 0] = (red + free * picture[y, x, 0]) // (n * n)
-                picture[y, x, 1] = (green + free * picture[y, x, 1]) // (n * n)
-                picture[y, x, 2] = (blue + free * picture[y, x, 2]) // (n * n)
+    return (box if box[2] > box[0] else np.zeros(4, dtype=np.int64)), shades

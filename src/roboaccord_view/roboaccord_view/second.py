@@ -1,7 +1,8 @@
 """Robots beside a first one, translucent: the reference of a bag, or further runs.
 
-How the reference looks as a cross-check goes on is `roboaccord.bag.Look`; here are names, colours,
-and how a film lays them over its pictures.
+GHOSTS are their colours in turn, and `names_of` says how runs are told apart in writing. How the
+reference looks as a cross-check goes on is recorded in the bag, as `roboaccord.bag.Look`, and is
+changed there. CLEAR keeps a robot that coincides with the first from flickering through it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from functools import cache
 import numpy as np
 from roboaccord.bag import REFERENCE, BagRun, Look
 from roboaccord.contract import Aim, Array, Trajectory
-from roboaccord.description import BLUE, Scene, Shape
+from roboaccord.description import BLUE, Scene
 
-from roboaccord_view.annotations import moves
+from roboaccord_view.annotations import moves, rgb
 from roboaccord_view.motion import Moved, resample
-from roboaccord_view.raster import Canvas, Mesh, Picture, Solid
+from roboaccord_view.raster import Canvas, Mesh, Picture
 
 CLEAR = 1.005  # relative depth by which a robot that is alike has to be nearer to be seen
 Colour = tuple[float, float, float]
@@ -92,8 +93,7 @@ class Layers:
         scene = self._parsed(second.painted(second.look(0.0)))
         self._moved = moved = Moved(scene, resample(second.trajectory, step))
         until = np.minimum(np.arange(count), len(moved.motion) - 1)
-        red, green, blue = (round(255 * part) for part in second.colour)
-        self.ink = red, green, blue
+        self.ink = rgb(255.0 * np.array(second.colour))
         self.path = moved.path(aim)[until]
         self.moving = moves(moved.motion, moved.origins, step)[until]
 
@@ -109,11 +109,8 @@ class Layers:
         for opacity in sorted({shape.opacity for shape in shapes}):
             layer = [shape for shape in shapes if shape.opacity == opacity]
             over = Canvas(canvas.camera, canvas.depths * np.float32(1.0 if look.link else CLEAR))
-            over.draw(Mesh.join([self._placed(shape, k, turn) for shape in layer]))
+            over.draw(Mesh.join(layer).at(self._moved.placed(layer, k) @ turn))
             before = picture.astype(float)
             over.lay_over(picture)
             picture[:] = np.rint(before + opacity * (picture - before))
         return look.line
-
-    def _placed(self, shape: Shape, k: int, turn: Array) -> Solid:
-        return self._moved.placed(shape, k) @ turn, shape.faces, shape.colour

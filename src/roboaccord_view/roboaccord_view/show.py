@@ -1,6 +1,8 @@
 """What `accord view` and `ra.view` show: runs, a simulation or a robot, on a page or as a film.
 
-`door.py` has both doors to it. Options of pages and films are in `options.py`.
+A kind of view more is a function here, and a branch in both doors of door.py. A bag may name any
+file: which meshes are then read is decided in `Recorded.read`, and nowhere else. Options of pages
+and films are in options.py; viser and Pillow are imported when something is drawn.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """A robot in its surroundings, served to browsers: what is on the page beside its controls.
 
-Colours, light and camera of pages may change here. viser is imported when a stage is opened.
+Colours, light, camera and marks of pages may change here. HOST stays this machine alone, for a
+viewer can also steer. viser is imported when a stage is opened, and only through guard.py.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from roboaccord.description import BACKDROPS, GROUND, RED, TERRAIN, VISUAL, WALL
 from roboaccord.numerics import matrix_quaternion
 from roboaccord.scenario import Camera
 
-from roboaccord_view.annotations import GREEN
+from roboaccord_view.annotations import GREEN, rgb
 from roboaccord_view.ground import GROUND as GROUND_COLOUR
 from roboaccord_view.ground import LINE, TRACE
 from roboaccord_view.motion import outline
@@ -79,7 +80,7 @@ class Figure:
         """Take the colours of another description of the same shapes."""
         shapes = Scene.parse(urdf, collision=self._collision).shapes
         for handle, shape in zip(self._handles, shapes, strict=True):
-            handle.color, handle.opacity = _bytes(shape.colour), shape.opacity
+            handle.color, handle.opacity = rgb(255.0 * shape.colour), shape.opacity
 
     def label(self, link: int, text: str) -> LabelHandle:
         """Write a text, hidden at first, at the origin of a link."""
@@ -89,7 +90,7 @@ class Figure:
     def redden(self, shapes: Collection[int]) -> None:
         """Show some shapes in red, by their indices, and the others as described."""
         for i, (handle, shape) in enumerate(zip(self._handles, self.parsed.shapes, strict=True)):
-            handle.color = _bytes(np.array(RED) if i in shapes else shape.colour)
+            handle.color = rgb(255.0 * np.array(RED if i in shapes else shape.colour))
 
     def forward(self, pose: Pose) -> tuple[Array, Array]:
         """Return origins (k, 3) [m] and rotations (k, 3, 3) of the links in a pose."""
@@ -116,14 +117,9 @@ def add_surface(scene: SceneApi, path: str, surface: Surface, opacity: float = 1
     """Add a surface to viser's scene, and return its node."""
     opaque = opacity == 1.0
     return scene.add_mesh_simple(
-        path, surface.vertices, surface.triangles, color=_bytes(surface.colour),
+        path, surface.vertices, surface.triangles, color=rgb(255.0 * surface.colour),
         opacity=None if opaque else opacity, flat_shading=True, cast_shadow=opaque,
     )  # fmt: skip
-
-
-def _bytes(colour: Array) -> tuple[int, int, int]:
-    """Return a colour of 0..1 (3,) in bytes."""
-    return _rgb(255.0 * colour)
 
 
 class Stage:
@@ -208,12 +204,8 @@ class Stage:
         """
         self._shift = self._followed(poses[0][1])
         robot = np.vstack([self.robot.points(p) - self._followed(p[1]) for p in poses])
-        solids = [
-            (surface.vertices - self._shift, surface.faces, surface.colour)
-            for name, surface in self._surfaces.items()
-            if name not in BACKDROPS
-        ]
-        points = np.vstack([robot, *(vertices for vertices, *_ in solids)])
+        solids = [each for name, each in self._surfaces.items() if name not in BACKDROPS]
+        points = np.vstack([robot, *(each.vertices - self._shift for each in solids)])
         directions = [towards(turn, ELEVATION) for turn in AZIMUTHS]
         if TERRAIN in self._surfaces:
             points = self._surfaces[TERRAIN].vertices - self._shift
@@ -224,9 +216,10 @@ class Stage:
         def blocked(direction: Array) -> int:
             target, distance = frame(points, direction, 1.0)
             seen = Camera.aim(target, direction, distance, VIEW, (SMALL, SMALL))
-            return hidden(seen, Mesh.join(solids), robot) if solids else 0
+            mesh = Mesh.join(solids)
+            return hidden(seen, mesh.at(mesh.points - self._shift), robot)
 
-        direction = min(directions, key=blocked)
+        direction = min(directions, key=blocked) if solids else directions[0]
         target, distance = frame(points, direction, 1.0)
         camera = self.server.initial_camera
         camera.fov = VIEW
@@ -260,7 +253,7 @@ class Stage:
         if len(points) > 1:
             self.server.scene.add_line_segments(
                 "/world/path", np.stack([points[:-1], points[1:]], axis=1),
-                tuple(TRACE.astype(int).tolist()), thickness=2.0, thickness_units="screen",
+                rgb(TRACE), thickness=2.0, thickness_units="screen",
             )  # fmt: skip
 
     def touch(self, arrows: Array) -> None:
@@ -287,14 +280,9 @@ class Stage:
     def _add_grid(self, plane: Literal["xy", "yz"], position: Array) -> None:
         self.nodes["grid"] = self.server.scene.add_grid(
             "/world/grid", plane=plane, position=position, cell_size=0.25, section_size=1.0,
-            cell_color=_rgb(0.97 * GROUND_COLOUR), section_color=_rgb(LINE),
+            cell_color=rgb(0.97 * GROUND_COLOUR), section_color=rgb(LINE),
             infinite_grid=plane == "xy", width=12.0, height=4.0,
         )  # fmt: skip
-
-
-def _rgb(colour: Array) -> tuple[int, int, int]:
-    red, green, blue = np.rint(colour).astype(int).tolist()
-    return red, green, blue
 
 
 def _check_host(host: str) -> None:

@@ -1,6 +1,8 @@
 """Camera placement, and the backdrop of a robot: the ground, or the wall it moves on.
 
-From where and how near films and pages look may change here.
+From where films and pages look is in the angles below, and how near in MARGIN and CLOSER: all are
+ours. `frame` is exact, and test_view.py projects all points to see that they fill the picture. What
+counts as motion on a wall is in `moves_on_wall`.
 """
 
 from __future__ import annotations
@@ -159,18 +161,14 @@ def frame(
     axes = Camera.aim(np.zeros(3), direction, 1.0, VIEW, (1, 1)).axes
     seen = points @ axes.T
     side = (1.0 - 2.0 * MARGIN) * math.tan(0.5 * VIEW)
-    upper, lower = ((1.0 - 2.0 * band) * math.tan(0.5 * VIEW) / aspect for band in bands)
+    above, below = ((1.0 - 2.0 * band) * math.tan(0.5 * VIEW) / aspect for band in bands)
     # Of x with the tangents to the left and right, of y with those above and below.
-    pairs = [(seen[:, 0], side, side), (seen[:, 1], upper, lower)]
-    least = [(float((-x - a * seen[:, 2]).max()), float((x - b * seen[:, 2]).max()))
-             for x, a, b in pairs]  # fmt: skip
-    depth = min(
-        -(low + high) / (a + b) for (low, high), (_, a, b) in zip(least, pairs, strict=True)
-    )
-    depth = min(depth, float(seen[:, 2].min()) - NEAREST)
-    eye = [0.5 * ((high + b * depth) - (low + a * depth))
-           for (low, high), (_, a, b) in zip(least, pairs, strict=True)]  # fmt: skip
-    distance = float(seen[:, 2].mean()) - depth
+    a, b, z = np.array([side, above]), np.array([side, below]), seen[:, 2]
+    low = (-seen[:, :2] - a * z[:, None]).max(axis=0)
+    high = (seen[:, :2] - b * z[:, None]).max(axis=0)
+    depth = float(min(*(-(low + high) / (a + b)), z.min() - NEAREST))
+    eye = 0.5 * ((high + b * depth) - (low + a * depth))
+    distance = float(z.mean()) - depth
     return np.array([*eye, depth + distance]) @ axes, distance
 
 

@@ -169,7 +169,8 @@ def test_the_nearer_solid_hides_the_farther_in_any_order() -> None:
     camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 6.0, math.radians(60), (80, 60))
     vertices, faces = box(np.full(3, 1.0))
     red, green = np.array([1.0, 0, 0]), np.array([0, 1.0, 0])
-    near, far = (vertices - [0, 1, 0], faces, red), (vertices * 1.2 + [0, 1, 0], faces, green)
+    near = Surface("near", vertices - [0, 1, 0], faces, red)
+    far = Surface("far", vertices * 1.2 + [0, 1, 0], faces, green)
     for order in ([near, far], [far, near]):
         canvas = Canvas(camera)
         canvas.draw(Mesh.join(order))
@@ -180,7 +181,7 @@ def test_the_nearer_solid_hides_the_farther_in_any_order() -> None:
 
 def test_a_canvas_is_cleared_before_the_next_picture() -> None:
     camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 6.0, math.radians(60), (80, 60))
-    cube = Mesh.join([(*box(np.full(3, 1.0)), np.ones(3))])
+    cube = Mesh.join([Surface("", *box(np.full(3, 1.0)), np.ones(3))])
     canvas, fresh = Canvas(camera), Canvas(camera)
     for shift in (1.0, -1.0):
         canvas.draw(cube.at(cube.points + np.array([shift, 0.0, 0.0])))
@@ -192,7 +193,7 @@ def test_a_cube_covers_its_silhouette() -> None:
     """Seen along y from 4 m, focal length 40 px, the front of 1 m at 3.5 m is 40 / 3.5 px wide."""
     camera = Camera.aim(np.zeros(3), np.array([0.0, -1.0, 0.0]), 4.0, math.radians(90), (80, 60))
     canvas = Canvas(camera)
-    canvas.draw(Mesh.join([(*box(np.full(3, 1.0)), np.ones(3))]))
+    canvas.draw(Mesh.join([Surface("", *box(np.full(3, 1.0)), np.ones(3))]))
     side = 40.0 / 3.5
     inside = [i for i in range(80) if abs(i + 0.5 - 40.0) < 0.5 * side]
     assert np.flatnonzero((canvas.owner >= 0).any(axis=0)).tolist() == inside
@@ -475,7 +476,7 @@ def test_both_sides_of_a_face_are_drawn() -> None:
     seen = []
     for face in ((0, 1, 2, 3), (3, 2, 1, 0)):
         canvas = Canvas(camera)
-        canvas.draw(Mesh.join([(corners, (face,), np.ones(3))]))
+        canvas.draw(Mesh.join([Surface("", corners, (face,), np.ones(3))]))
         seen.append(canvas.owner >= 0)
     assert (seen[0] == seen[1]).all() and seen[0].sum() > 100
 

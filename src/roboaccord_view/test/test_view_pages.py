@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 from roboaccord.contract.state import IDENTITY
 from roboaccord.contract.trajectory import Event, Trajectory
+from roboaccord.description.solids import Surface
 from roboaccord.numerics.rotations import quaternion_matrix
 from roboaccord.run.loop import make_simulator, simulate
 from roboaccord.scenario.camera import Camera
@@ -114,7 +115,7 @@ def camera_of(stage: Stage) -> Camera:
 def silhouette(camera: Camera, solids: list) -> NDArray[np.bool_]:
     """Return the pixels (height, width) that meshes cover, drawn by the films' rasteriser."""
     canvas = Canvas(camera)
-    canvas.draw(Mesh.join([(v, [tuple(f) for f in faces], GREY) for v, faces in solids]))
+    canvas.draw(Mesh.join([Surface("", v, [tuple(f) for f in faces], GREY) for v, faces in solids]))
     return canvas.owner >= 0
 
 

@@ -1,8 +1,8 @@
 """Run a whole cross-check: the runs, what they measure, how that is judged, the report.
 
-To add a level, call it in `measure` and pass its check to `EngineChecks`; one that follows from the
-motion is listed in OF_MOTION, for it is not judged where the reference diverges. MORE may be tuned:
-so many halvings of the step are tried, each at twice the time. The folders ENGINE_bag and
+To add a level, call it in `measure_engine` and pass its check to `EngineChecks`; one that follows
+from the motion is listed in OF_MOTION, for it is not judged where the reference diverges. MORE may
+be tuned: so many halvings of the step are tried, each at twice the time. The folders ENGINE_bag and
 summary.json are documented: their names stay.
 """
 

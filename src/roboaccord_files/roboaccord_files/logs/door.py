@@ -1,4 +1,9 @@
-"""The check of somebody's log, as a function: `ra.crosscheck("log.csv", robot="arm.urdf")`."""
+"""The check of somebody's log, as a function: `ra.crosscheck("log.csv", robot="arm.urdf")`.
+
+TAKES has the options of this mode, of the function and of command.py. What is refused here (a base
+that moves, mimics) is what the equations in windows.py lack; the settings of a log are those of a
+robot that is a file, with its dry friction on.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""A log: samples at their stamps, in stretches without gaps, their units checked."""
+"""A log: samples at their stamps, in stretches without gaps, their units checked.
+
+The bounds below are ours: FEWEST_SAMPLES, SHORTEST_STRETCH, SLOWEST and ASTRAY decide what is
+refused, GAP where a log is cut, EVEN and APART what is noted. ASTRAY lies between what a joint
+overshoots and 57, degrees to radians. What columns hold is guessed in columns.py.
+"""
 
 from __future__ import annotations
 

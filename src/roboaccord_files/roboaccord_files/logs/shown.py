@@ -1,4 +1,8 @@
-"""What `accord crosscheck LOG` prints: what was read, what differs, and the verdict."""
+"""What `accord crosscheck LOG` prints: what was read, what differs, and the verdict.
+
+Lines and their words may change; docs/own_log.md has some of them. The numbers are those of
+result.py, and nothing is judged here. `show(result)` prints the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Causes proven by ablation: a trap alone left in a text, and taken out of it."""
+"""Causes proven by ablation: a trap alone left in a text, and taken out of it.
+
+Which traps there are stands in roboaccord_files/repair, in the order of repair.find.FINDERS, on
+which `ablate` relies. What counts as proof is `_better`: half of the error, which is ours;
+test_parity.py plants a fault in one engine at a time, and its cause must be named.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`accord parity`: what each engine makes of a URDF, and which link makes the difference."""
+"""`accord parity`: what each engine makes of a URDF, and which link makes the difference.
+
+An option more is a parameter here and a word of PARITY in door.py, by the kinds of input that take
+it. What is written to files stands here; what is done, in door.py, so that `ra.parity` does it too.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +26,7 @@ from roboaccord_files.parity.junit import junit
 from roboaccord_files.parity.page import render_parity
 from roboaccord_files.parity.result import RobotParity, errors_of
 from roboaccord_files.parity.shown import shown_of
+from roboaccord_files.rules.command import Package, Sarif
 from roboaccord_files.rules.sarif import sarif
 
 T = TypeVar("T", bound=str)
@@ -61,10 +66,7 @@ def parity_command(
             help="How the root moves. Default: free, unless it is the world or has no mass.",
         ),
     ] = "",
-    package: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=DIR", help="Folder of a ROS package that meshes name."),
-    ] = None,
+    package: Package = None,
     repair: Annotated[
         Path | None,
         typer.Option(
@@ -76,10 +78,7 @@ def parity_command(
     report: Annotated[
         Path | None, typer.Option("--junit", metavar="FILE.xml", help="Write the result as JUnit.")
     ] = None,
-    annotations: Annotated[
-        Path | None,
-        typer.Option("--sarif", metavar="FILE.sarif", help="Write the findings as SARIF."),
-    ] = None,
+    annotations: Sarif = None,
     seed: Seed = 0,
 ) -> Result:
     """Compare what engines read from a URDF: links, joints, and accelerations.

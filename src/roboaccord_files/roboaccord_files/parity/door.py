@@ -1,4 +1,8 @@
-"""What engines read from a robot's file; needs no bag and no equations of motion of a scenario."""
+"""What engines read from a robot's file; needs no bag and no equations of motion of a scenario.
+
+PARITY has the options by kind of input, of function and command alike: one more is a word there and
+a parameter of `parity`. A single file is examined without compiled kernels, which is faster.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The robots of a folder, read when they are examined."""
+"""The robots of a folder, read when they are examined.
+
+A kind of file more is a pattern in PATTERNS, if its name shows that it is a robot, or else in
+FOREIGN, with what makes it one in MODELS; its reader is a format of an engine's SPEC. The order of
+paths is that of the results.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""The page of a parity check: all robots against all engines, with causes."""
+"""The page of a parity check: all robots against all engines, with causes.
+
+Its layout is parity.html beside this file. The lines made here are printed by shown.py, too:
+whoever changes one changes both. LINES is how many of an engine's own lines a page has.
+"""
 
 from __future__ import annotations
 

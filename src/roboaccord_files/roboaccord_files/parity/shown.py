@@ -1,4 +1,8 @@
-"""What `accord parity` shows: tables of engines, causes, many robots, and repairs."""
+"""What `accord parity` shows: tables of engines, causes, many robots, and repairs.
+
+Tables, colours and words may change; lines that the page has, too, are made in page.py. Nothing is
+decided here. `show(result)` prints the same, by the entry point `show.Parity`.
+"""
 
 from __future__ import annotations
 

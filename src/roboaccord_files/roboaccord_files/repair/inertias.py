@@ -1,4 +1,9 @@
-"""Traps of inertias: what no body has, and what engines refuse by round-off."""
+"""Traps of inertias: what no body has, and what engines refuse by round-off.
+
+A kind more is a list and a row in `unphysical`, with its repair, and is certain if that keeps the
+body. REFUSED is MuJoCo's own bound (test_parity.py asks it), SLACK is round-off, ROUND ours: what
+the last digit of a file may be off. The names of causes are rules, too.
+"""
 
 from __future__ import annotations
 

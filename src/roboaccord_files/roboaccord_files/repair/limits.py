@@ -1,4 +1,9 @@
-"""Traps of limits: missing, interchanged, in degrees, or of a continuous joint."""
+"""Traps of limits: missing, interchanged, in degrees, or of a continuous joint.
+
+A kind more is a list that `limits` fills, and a Trap below it with its edit. TURN is ours: beyond
+two turns a limit is taken for degrees, beyond 720 no more. Certain are only a swap of both signs
+and limits of a continuous joint: `--repair` writes no other.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Traps of masses: links without one, and what readers then refuse, drop or let fall."""
+"""Traps of masses: links without one, and what readers then refuse, drop or let fall.
+
+NOTHING is SDFormat's own bound (test_parity.py asks it). MASS and MOMENT are ours, of the ablation
+alone: they are never written into a file. How SDFormat lumps links is in the comment of `massless`;
+a case more is a row of its table, with what is to be written.
+"""
 
 from __future__ import annotations
 

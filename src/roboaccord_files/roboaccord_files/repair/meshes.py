@@ -1,4 +1,9 @@
-"""Meshes in millimetres: those far larger than their robot."""
+"""Meshes in millimetres: those far larger than their robot.
+
+LARGE is ours: between robots whose meshes are large and a factor of 1000. MILLIMETRES is the cure,
+of the rule `mesh-scale` and of `accord parity`. It is no trap: the text alone does not show it, so
+it stands in no FINDERS, and nothing repairs it.
+"""
 
 from __future__ import annotations
 

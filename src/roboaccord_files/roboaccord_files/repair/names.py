@@ -1,4 +1,9 @@
-"""Traps of names: two of one name, blanks around numbers, a root that is declared nowhere."""
+"""Traps of names: two of one name, blanks around numbers, a root that is declared nowhere.
+
+A trap here is a function that yields `Trap`, listed in find.py. How a renamed element is called is
+in `free_name`, and what is renamed with it in `_rename`. Whatever else in the file bears the name
+makes the repair uncertain, so that it is not written.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """What the rules find in a robot's file: all of them at once, by line.
 
-A rule's finder stands in the module of its subject; here they are listed in order, beside the traps
-(roboaccord_files/repair), each of which is a rule too.
+A new finder goes into FINDERS; it yields rule, element, message and cure, and its rule is a row of
+rules.yaml. A rule in UNREADABLE keeps traps from being sought. A rule's finder stands in the module
+of its subject; traps (roboaccord_files/repair) are rules too.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Rules for joints: types, axes, limits, angles, and what mimics what."""
+"""Rules for joints: types, axes, limits, angles, and what mimics what.
+
+A rule is a row of rules.yaml and a `yield` here. FAR and WIDE are ours: test_rules.py holds
+that sound robots have nothing but notes. TYPES are those of URDF. Each rule has a planted fault in
+test/planted/faults.yaml, on whose line it must be found.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Rules for names and numbers as they are written: blanks, reserved names, what refers to nothing.
 
-Names that are missing or there twice, and numbers that are none, are refused by the core.
+A rule is a row of rules.yaml and a `yield` here. VERSIONS are URDF's; a tag that names joints goes
+into `references`. Names that are missing or there twice, and numbers that are none, are refused by
+the core (description/broken.py), and found by its functions.
 """
 
 from __future__ import annotations

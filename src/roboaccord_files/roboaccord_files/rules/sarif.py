@@ -1,4 +1,8 @@
-"""Findings as SARIF 2.1.0, by which continuous integration annotates the lines of a file."""
+"""Findings as SARIF 2.1.0, by which continuous integration annotates the lines of a file.
+
+Keys and their nesting are those of the standard; test_rules.py looks at rule, level and line. Texts
+come from rules.yaml. Severities are SARIF's own levels, so none is translated.
+"""
 
 from __future__ import annotations
 

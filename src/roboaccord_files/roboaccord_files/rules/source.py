@@ -1,4 +1,8 @@
-"""A robot's URDF as the rules see it: links and joints by name, lines, and how far links reach."""
+"""A robot's URDF as the rules see it: links and joints by name, lines, and how far links reach.
+
+What several finders need of a file is a property here. A shape that is new in URDF is a case of
+`_reach`; a size of 0 counts as unknown, and no rule speaks of such a link.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ import re
 import subprocess
 import xml.etree.ElementTree as ET
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,9 +29,9 @@ from workspace import ROOT, need_all_robots
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from benchmarks.shared import files
 from roboaccord_ros.gazebo.bridge import World
 from roboaccord_ros.graph import names
-from roboaccord_view.shared.files import Show, shared_files
 
 pytestmark = pytest.mark.thorough
 
@@ -47,8 +48,8 @@ AHEAD = 1e-2  # m by which what hides a point must be before it
 
 
 @cache
-def show(name: str) -> Show:
-    return Show.of(name)
+def show(name: str) -> files.Show:
+    return files.Show.of(name)
 
 
 def world(name: str) -> ET.Element:
@@ -61,11 +62,13 @@ def numbers(text: str | None) -> np.ndarray:
     return np.array([float(word) for word in (text or "0 0 0 0 0 0").split()])
 
 
-def test_made_anew_they_are_the_same() -> None:
+def test_made_anew_they_are_the_same(tmp_path: Path) -> None:
     """`make shared` has nothing to do, and no other file is among what it makes."""
     need_all_robots()
-    made = shared_files(ROBOTS)
-    changed = [path for path, content in made.items() if (ROOT / path).read_bytes() != content]
+    assert files.TOP == ROOT
+    assert files.main(tmp_path) == 0
+    made = {p.relative_to(tmp_path).as_posix(): p for p in tmp_path.rglob("*") if p.is_file()}
+    changed = [name for name, p in made.items() if (ROOT / name).read_bytes() != p.read_bytes()]
     assert not changed, "run: make shared"
     for kind in ("rviz", "foxglove", "plotjuggler"):
         there = {f"config/{kind}/{path.name}" for path in (ROOT / "config" / kind).iterdir()}

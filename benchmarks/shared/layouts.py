@@ -1,4 +1,9 @@
-"""Layouts of RViz, Foxglove and PlotJuggler for a robot."""
+"""Layouts of RViz, Foxglove and PlotJuggler for a robot.
+
+What all robots have is in robot.rviz and robot.foxglove.json, with ROBOT for the name; panels that
+depend on joints or topics, and the camera, are made here. test/test_shared.py holds that each topic
+is one of the robot's.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ import json
 import math
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,11 +25,11 @@ WIDE = math.atan(math.tan(HALF) * 16 / 9)  # half of the horizontal one, in a wi
 BASE = "base_link"  # the frame that both follow
 QUANTITIES = ("position", "velocity", "effort")
 COLOURS = ("#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd", "#17becf", "#bcbd22", "#8c564b")
-TEMPLATES = files("roboaccord_view.shared")
 
 
 def _template(name: str, setup: Setup) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8").replace("ROBOT", setup.robot.name)
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return text.replace("ROBOT", setup.robot.name)
 
 
 def rviz(setup: Setup) -> str:

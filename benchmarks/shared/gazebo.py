@@ -1,11 +1,15 @@
-"""Models and worlds for Gazebo Sim: a robot to include, its terrain, and a world that shows it."""
+"""Models and worlds for Gazebo Sim: a robot to include, its terrain, and a world that shows it.
+
+CONTENT has the messages that a world's head shows how to send, and EMPTY the worlds without a robot
+with their cameras; a world more is a file in worlds/ and an entry there. robot.sdf.head is the text
+at the head of each world.
+"""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from xml.sax.saxutils import escape
 
@@ -26,7 +30,7 @@ from roboaccord.scenario import ABOVE, ASIDE, AZIMUTH, ELEVATION, Setup, View, s
 CONFIG = partial(MODEL_CONFIG.format, author="The roboaccord authors")
 ROBOT = "{summary}, where its scenario {scenario} starts: joint positions are 0 there."
 AROUND = "What stands around the robot {name} in its scenario {scenario}."
-HEAD = files("roboaccord_view.shared").joinpath("robot.sdf.head").read_text(encoding="utf-8")
+HEAD = Path(__file__).with_name("robot.sdf.head").read_text(encoding="utf-8")
 # Content of a command for a topic of the robot, by its type: text that protobuf reads.
 CONTENT = {
     "gz.msgs.JointTrajectory": 'joint_names: "{joint}", points: {{effort: {effort:g}}}',

@@ -1,6 +1,8 @@
 """All files that are made from the robots' descriptions, by path below the workspace.
 
-`make shared` regenerates them.
+`make shared` writes them, and test/test_shared.py fails where one is another. A file more is an
+entry of `shared_files`. Which scenario shows a robot is in config/show.yaml of its package; topics
+and qualities of service are those of roboaccord_ros and of the core's bags.
 """
 
 from __future__ import annotations
@@ -8,10 +10,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 import yaml
+from benchmarks.shared.gazebo import (
+    EMPTY,
+    empty_world,
+    robot_model,
+    robot_world,
+    terrain_models,
+)
+from benchmarks.shared.layouts import foxglove, plotjuggler, rviz
 from roboaccord.bag import (
     input_topics,
     optional_topics,
@@ -25,15 +34,6 @@ from roboaccord.description import read_yaml, share
 from roboaccord.run import make_folder
 from roboaccord.scenario import Setup, find_robot, load_scenario, robot_names, scenario_names
 from roboaccord_ros.graph import names
-
-from roboaccord_view.shared.gazebo import (
-    EMPTY,
-    empty_world,
-    robot_model,
-    robot_world,
-    terrain_models,
-)
-from roboaccord_view.shared.layouts import foxglove, plotjuggler, rviz
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,8 @@ class Show:
         return cls(setups[0], tuple(setups[1:]))
 
 
-HEAD = resources.files("roboaccord_view.shared").joinpath("robot.recorder.head")
+TOP = Path(__file__).resolve().parents[2]  # of the workspace
+HEAD = Path(__file__).with_name("robot.recorder.head")
 LATCHED = {
     "durability": "transient_local",
     "history": "keep_last",
@@ -116,10 +117,9 @@ def recorder_qos(setups: Sequence[Setup]) -> str:
     return HEAD.read_text(encoding="utf-8") + yaml.safe_dump(found, sort_keys=True)
 
 
-def main(words: list[str]) -> int:
-    """Write the files into the folder that is named, or else where they are installed from."""
+def main(top: Path = TOP) -> int:
+    """Write the files below a folder."""
     try:
-        top = Path(words[0]) if words else share("roboaccord_ros")
         for path, content in shared_files(robot_names()).items():
             with drafting(make_folder(top, Path(path).parent) / Path(path).name) as draft:
                 draft.write_bytes(content)
@@ -129,4 +129,4 @@ def main(words: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())
