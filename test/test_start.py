@@ -18,18 +18,18 @@ HEAVY = set(
 
 MISTAKES = [
     "frobnicate",
+    "run snake serpenoid --set controller.ampltude=1",
     "run snaek serpenoid",
     "run snake serpenoi",
     "run snake missing.yaml",
     "run snake serpenoid --set duraton=1",
-    "run snake serpenoid --set controller.ampltude=1",
     "run snake serpenoid --set parameters.link_mas=1",
     "crosscheck snake serpenoi",
     "sweep snake serpenoi",
     "view missing",
     "check missing.sdf",
 ]
-FIRST = 6  # the others are slow
+FIRST = 2  # the others are slow
 
 
 def imported(words: str, folder: Path) -> tuple[set[str], str]:

@@ -102,7 +102,7 @@ def message(words: str, folder: Path, **environment: str) -> list[str]:
         ("import", "run {} --transport direct"),
         pytest.param("reference", "crosscheck {}", marks=pytest.mark.slow),
         ("step", "run {} --transport direct"),
-        ("step", "run {} --transport ros"),
+        pytest.param("step", "run {} --transport ros", marks=pytest.mark.slow),
         pytest.param("step", "sweep {} --seeds 2", marks=pytest.mark.slow),
         pytest.param("step", "crosscheck {}", marks=pytest.mark.slow),
     ],
@@ -120,7 +120,7 @@ def test_an_error_in_a_users_robot_is_one_line(fault: str, command: str, workspa
 @pytest.mark.parametrize(
     ("controller", "more", "line"),
     [
-        ("own", "", "Careless raised TypeError:"),
+        pytest.param("own", "", "Careless raised TypeError:", marks=pytest.mark.slow),
         pytest.param(
             "own",
             "--set seed=2",
