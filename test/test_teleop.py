@@ -187,9 +187,8 @@ def _read(terminal: int) -> str:
         return ""
 
 
-@pytest.mark.parametrize(
-    "key", ["q", pytest.param("\x03", marks=pytest.mark.slow)], ids=["q", "Ctrl-C"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "Ctrl-C"])
 def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     pytest.importorskip("snake")
     terminal = Terminal("teleop", "snake", "--out", str(tmp_path / "drive"), "--json")

@@ -169,7 +169,13 @@ def test_from_rest_it_comes_onto_the_orbit_and_is_drawn_to_it():
 
 
 @pytest.mark.parametrize(
-    ("name", "steps"), [("clocked", 10), ("climbing", 10), ("flying", 6), ("two_step", 6)]
+    ("name", "steps"),
+    [
+        ("clocked", 10),
+        pytest.param("climbing", 10, marks=pytest.mark.slow),
+        ("flying", 6),
+        pytest.param("two_step", 6, marks=pytest.mark.slow),
+    ],
 )
 def test_in_mujoco_the_gaits_stay_on_their_orbits(name, steps):
     pytest.importorskip("mujoco")

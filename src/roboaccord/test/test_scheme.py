@@ -160,7 +160,10 @@ def test_a_sound_engine_is_far_within_its_floor(engine: str) -> None:
     assert judge_scheme(engine, found).outcome == "within"
 
 
-@pytest.mark.parametrize("change", [Late, Lossy, Strong, Rounded, Noisy])
+@pytest.mark.parametrize(
+    "change",
+    [Late, *(pytest.param(c, marks=pytest.mark.slow) for c in (Lossy, Strong, Rounded, Noisy))],
+)
 def test_an_error_of_first_order_is_outside(change: Change) -> None:
     """Each of these vanishes with the step, or is far below what an engine of order 1 errs by."""
     found = check_of(snake(), broken("dart", change))
@@ -221,6 +224,7 @@ def test_the_energy_book_of_an_engine_that_is_its_twin_is_the_twins(part: float)
     assert ("own scheme" in found.reason) is bool(part)
 
 
+@pytest.mark.slow
 def test_what_would_have_been_seen_is_what_is_seen() -> None:
     """A gear off by three times its resolution is outside, by a tenth of it within."""
     found = next(each for each in sound("dart").resolution if each.parameter == "gear")

@@ -99,7 +99,9 @@ def test_a_line_is_the_same_in_every_transport(controller, transport, request_fo
     assert time.monotonic() - started < 300.0  # half of the time for which one sleeps
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize(
+    "transport", ["direct", "ros", pytest.param("ros_processes", marks=pytest.mark.slow)]
+)
 def test_a_module_that_exits_cannot_be_imported(transport, request_for, setup_for):
     sys.modules.pop("exiting_module", None)
     made = request_for(setup_for(), controller="exiting_module:Controller")

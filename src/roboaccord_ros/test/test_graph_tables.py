@@ -69,7 +69,12 @@ def names_of(head, robot, switches):
     return found
 
 
-@pytest.fixture(params=sorted(SCENARIOS))
+@pytest.fixture(
+    params=[
+        name if name in ("monkeybot", "snake") else pytest.param(name, marks=pytest.mark.slow)
+        for name in sorted(SCENARIOS)
+    ]
+)
 def running(request, graph, tmp_path, monkeypatch):
     """Start the nodes of a robot, and let them run for a moment."""
     monkeypatch.chdir(tmp_path)

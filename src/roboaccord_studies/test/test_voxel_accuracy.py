@@ -26,10 +26,15 @@ def test_the_step_converges_to_closed_forms(name):
     ("name", "binary", "bound"),
     [
         ("bowl", True, 0.05),
-        ("bowl loops", False, 0.01),
         ("level loops", False, 0.01),
-        ("cylinder", False, 0.05),
-        ("sinusoid", True, 0.05),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in (
+                ("bowl loops", False, 0.01),
+                ("cylinder", False, 0.05),
+                ("sinusoid", True, 0.05),
+            )
+        ),
     ],
 )
 def test_voxels(name, binary, bound):

@@ -40,7 +40,10 @@ def terrain_of(name, n=50, *, binary=False, **parameters):
     ("name", "n", "binary"),
     [
         *((name, 100, False) for name in SURFACES),
-        *((name, 100, True) for name in ("incline", "bowl", "arena")),
+        *(
+            pytest.param(name, 100, True, marks=pytest.mark.slow)
+            for name in ("incline", "bowl", "arena")
+        ),
     ],
 )
 def test_every_mesh_is_right_to_a_tenth_of_a_voxel(name, n, binary):

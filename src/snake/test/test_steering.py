@@ -64,7 +64,14 @@ def test_a_quarter_turn(engine, seed):
     assert abs(heading[:2000].mean()) < FIVE_DEGREES
 
 
-@pytest.mark.parametrize(("speed", "rate"), [(0.5, -0.2), (-0.5, 0.2), (0.6, 0.0)])
+@pytest.mark.parametrize(
+    ("speed", "rate"),
+    [
+        (-0.5, 0.2),
+        pytest.param(0.5, -0.2, marks=pytest.mark.slow),
+        pytest.param(0.6, 0.0, marks=pytest.mark.slow),
+    ],
+)
 def test_commanded_velocity(speed, rate):
     """Mean speed and turn rate of whole periods within 3 % and 0.01 rad/s, in both directions."""
     setup, trajectory = run("steer", "controller={name: steering}", "duration=16",

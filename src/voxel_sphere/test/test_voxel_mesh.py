@@ -15,7 +15,10 @@ pytestmark = pytest.mark.thorough
     ("name", "n", "binary"),
     [
         *((name, 100, False) for name in SURFACES),
-        *((name, 100, True) for name in ("incline", "bowl", "arena")),
+        *(
+            pytest.param(name, 100, True, marks=pytest.mark.slow)
+            for name in ("incline", "bowl", "arena")
+        ),
     ],
 )
 def test_every_terrain_is_closed_and_outward(name, n, binary):

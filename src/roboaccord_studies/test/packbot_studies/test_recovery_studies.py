@@ -46,7 +46,9 @@ def test_equilibria_are_extremes_of_the_energy():
             assert min(below, above) > here
 
 
-@pytest.mark.parametrize("fault", ["elbow1=frozen:-2.0", "elbow2=frozen:1.0"])
+@pytest.mark.parametrize(
+    "fault", ["elbow1=frozen:-2.0", pytest.param("elbow2=frozen:1.0", marks=pytest.mark.slow)]
+)
 def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
     """Each reason by all solutions of two links, also those of the roadmap that judges."""
     setup = setup_of(fault)
