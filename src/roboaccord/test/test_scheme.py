@@ -34,6 +34,7 @@ from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy, Simulator
 from roboaccord.simulators.joints import JointFriction
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 
@@ -160,10 +161,7 @@ def test_a_sound_engine_is_far_within_its_floor(engine: str) -> None:
     assert judge_scheme(engine, found).outcome == "within"
 
 
-@pytest.mark.parametrize(
-    "change",
-    [Late, *(pytest.param(c, marks=pytest.mark.slow) for c in (Lossy, Strong, Rounded, Noisy))],
-)
+@pytest.mark.parametrize("change", [Late, *late(Lossy, Strong, Rounded, Noisy)])
 def test_an_error_of_first_order_is_outside(change: Change) -> None:
     """Each of these vanishes with the step, or is far below what an engine of order 1 errs by."""
     found = check_of(snake(), broken("dart", change))

@@ -14,6 +14,7 @@ from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake is not installed")
@@ -24,20 +25,13 @@ from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 
 RUNS = [
-    pytest.param("snake serpenoid", "dart", (), "within", marks=pytest.mark.slow),
-    # With the step in which the hands change.
-    pytest.param("monkeybot brachiate", "dart", (), "within", marks=pytest.mark.slow),
-    pytest.param("roller_sphere figure_eight", "dart", (), "within", marks=pytest.mark.slow),
-    pytest.param(
-        "snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside", marks=pytest.mark.slow
-    ),
     ("monkeybot swing", "dart", ("dart:gravity=1.01",), "outside"),
-    pytest.param(
-        "snake serpenoid",
-        "dart",
-        ("dart:effort_limit:joint_11=0.01",),
-        "clipped",
-        marks=pytest.mark.slow,
+    *late(
+        ("snake serpenoid", "dart", (), "within"),
+        ("monkeybot brachiate", "dart", (), "within"),  # with the step in which the hands change
+        ("roller_sphere figure_eight", "dart", (), "within"),
+        ("snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside"),
+        ("snake serpenoid", "dart", ("dart:effort_limit:joint_11=0.01",), "clipped"),
     ),
 ]
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from roboaccord_studies.voxel_sphere.accuracy import HEADINGS, bounces
 from roboaccord_studies.voxel_sphere.cases import cases, error, measure
+from slow_cases import late
 from voxel_sphere.rolling.motion import Roller, roll
 
 pytestmark = pytest.mark.thorough
@@ -27,14 +28,7 @@ def test_the_step_converges_to_closed_forms(name):
     [
         ("bowl", True, 0.05),
         ("level loops", False, 0.01),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in (
-                ("bowl loops", False, 0.01),
-                ("cylinder", False, 0.05),
-                ("sinusoid", True, 0.05),
-            )
-        ),
+        *late(("bowl loops", False, 0.01), ("cylinder", False, 0.05), ("sinusoid", True, 0.05)),
     ],
 )
 def test_voxels(name, binary, bound):
