@@ -133,9 +133,10 @@ def test_only_commands_know_of_deliberate_errors() -> None:
     for package in PACKAGES:
         known = modules("roboaccord") | modules(package)
         for name, path in modules(package).items():
-            if name.startswith(own):
+            text = path.read_text(encoding="utf-8")
+            if name.startswith(own) or not ("perturb" in text or "falsify" in text):
                 continue
-            tree = ast.parse(path.read_text(encoding="utf-8"))
+            tree = ast.parse(text)
             assert not [a for a in ast.walk(tree) if isinstance(a, ast.arg) and "perturb" in a.arg
                         and room(name) != "cli"], name  # fmt: skip
             if room(name) != "cli":
