@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.scenario.setup import robot_names
-from workspace import ROOT, accord, read_json, succeed
+from workspace import ROOT, accord, read_json
 
 pytestmark = pytest.mark.thorough
 
@@ -201,9 +201,7 @@ WRONG_CONTROLLERS = {
     "NoMethods": "my_controllers:NoMethods has no reset(seed) and update(state, target)",
     "Nothing": "cannot import my_controllers:Nothing",
 }
-# One in a process of its own, as by a user. Nodes bring what the same checks report: one that fails
-# as it runs, one unborn.
-PROCESS = ("NotANumber", "direct")
+# Nodes bring what the same checks report: one that fails as it runs, one unborn.
 OVER_ROS = ("NotANumber", "Stillborn")
 
 
@@ -227,20 +225,23 @@ def test_wrong_controllers(
         pytest.importorskip("rclpy", reason="rclpy has no wheel for this machine")
     (tmp_path / "my_controllers.py").write_text(CONTROLLERS, encoding="utf-8")
     words = f"{RUN} --controller my_controllers:{name}".replace("direct", transport)
-    if transport == "ros" or (name, transport) == PROCESS:
+    if transport == "ros":
         line = complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
-    else:  # the others alike, without a start each
+    else:
         monkeypatch.syspath_prepend(tmp_path)
         line = complaint_here(words)
     assert WRONG_CONTROLLERS[name] in line
 
 
-def test_a_key_that_no_controller_takes(tmp_path: Path) -> None:
+def test_a_key_that_no_controller_takes(
+    tmp_path: Path, complaint_here: Complain, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A controller of one's own is not given what only the scenario's takes, but a typo counts."""
     (tmp_path / "my_controllers.py").write_text(CONTROLLERS, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     words = f"{RUN} --controller my_controllers:Careless --set controller.wave=2"
     expected = "controller my_controllers:Careless has no key wave; did you mean waves?"
-    assert expected in complaint(words, tmp_path, PYTHONPATH=str(tmp_path))
+    assert expected in complaint_here(words)
 
 
 @pytest.mark.parametrize(
@@ -283,7 +284,7 @@ def test_a_folder_that_cannot_be_written(
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("</robot>", "", "no element found"),
+        pytest.param("</robot>", "", "no element found", marks=pytest.mark.slow),
         ("${p['link_mass']}", "$(arg unheard_of)", "unheard_of"),
     ],
 )
@@ -328,35 +329,37 @@ def test_a_bag_that_is_none(
     assert not (tmp_path / "x.gif").exists()
 
 
-def test_what_is_right_still_works(tmp_path: Path) -> None:
+def test_what_is_right_still_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run that every mistake above is made in succeeds without it."""
-    succeed(accord(*RUN.split(), cwd=tmp_path))
+    monkeypatch.chdir(tmp_path)
+    assert run(RUN.split()) == 0
 
 
-@pytest.mark.parametrize(
-    ("files", "message"),
-    [
-        ({"wreck/robot.py": "import unheard_of"}, "No module named 'unheard_of'"),
-        ({"wreck/robot.py": "ROBOT = 1 / 0"}, "ZeroDivisionError: division by zero"),
-        ({"wreck/robot.py": "ROBOT = 3"}, "gives int, not a Robot"),
-        ({"other/robot.py": ""}, "No module named 'wreck.robot'"),
-    ],
-)
-def test_list_survives_a_broken_robot(files: dict[str, str], message: str, tmp_path: Path) -> None:
-    """One line on stderr names it and states why; the others are listed, and the status is 0."""
-    entry = "[roboaccord.robots]\nwreck = wreck.robot:ROBOT\n"
-    metadata = {"METADATA": "Name: wreck\nVersion: 1\n", "entry_points.txt": entry}
-    installed = {f"wreck-1.dist-info/{name}": text for name, text in metadata.items()}
-    for name, text in {"wreck/__init__.py": "", **installed, **files}.items():
+BROKEN = {
+    "a": ("import unheard_of", "No module named 'unheard_of'"),
+    "b": ("ROBOT = 1 / 0", "ZeroDivisionError: division by zero"),
+    "c": ("ROBOT = 3", "gives int, not a Robot"),
+    "d": ("", "No module named 'wreck.robot_d'"),  # no file
+}
+
+
+def test_list_survives_broken_robots(tmp_path: Path) -> None:
+    """One line on stderr names each and states why; the others are listed, and the status is 0."""
+    entries = "".join(f"wreck_{name} = wreck.robot_{name}:ROBOT\n" for name in BROKEN)
+    metadata = {"METADATA": "Name: wreck\nVersion: 1\n"}
+    metadata["entry_points.txt"] = f"[roboaccord.robots]\n{entries}"
+    files = {f"wreck-1.dist-info/{name}": text for name, text in metadata.items()}
+    files |= {f"wreck/robot_{name}.py": text for name, (text, _) in BROKEN.items() if text}
+    for name, text in {"wreck/__init__.py": "", **files}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text, encoding="utf-8")
     path = os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])
     done = accord("list", "--json", cwd=tmp_path, PYTHONPATH=path)
     assert done.returncode == 0
-    (line,) = done.stderr.splitlines()
-    assert line.startswith("accord: warning: robot wreck is left out: ")
-    assert message in line
+    for line, (name, (_, message)) in zip(done.stderr.splitlines(), BROKEN.items(), strict=True):
+        assert line.startswith(f"accord: warning: robot wreck_{name} is left out: ")
+        assert message in line
     data = read_json(done.stdout)
-    assert list(data["broken"]) == ["wreck"]
+    assert list(data["broken"]) == [f"wreck_{name}" for name in BROKEN]
     assert {*data["robots"]} == {*robot_names()}
     assert {row["robot"] for row in data["scenarios"]} == {*robot_names()}

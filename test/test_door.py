@@ -200,6 +200,7 @@ def test_a_result_shows_what_the_command_prints(run: ra.Run) -> None:
     assert "compared" in ra.crosscheck(run)._repr_html_()
 
 
+@pytest.mark.slow
 @pytest.mark.thorough
 def test_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The code of docs/python.md, one block after the other."""

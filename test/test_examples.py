@@ -33,17 +33,8 @@ FIGURES = {
 }
 
 
-SLOW = ("drive", "reach", "recover", "roll", "search")
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        pytest.param(p, marks=[pytest.mark.slow] if p.stem.startswith(SLOW) else [])
-        for p in EXAMPLES
-    ],
-    ids=lambda path: path.stem,
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_example_prints_what_theory_says(path: Path, tmp_path: Path) -> None:
     """Run the file as a user does, from another folder."""
     pytest.importorskip("mujoco", reason="MuJoCo is not installed")

@@ -54,7 +54,10 @@ def chain(n: int) -> str:
 def intrinsics(path: Path) -> set[str]:
     """Return the names of intrinsics that a module imports."""
     homes = {"numba.extending", "monkeybot.model.simd", "roboaccord.numerics.native"}
-    imports = (x for x in ast.parse(path.read_text("utf-8")).body if isinstance(x, ast.ImportFrom))
+    text = path.read_text("utf-8")
+    if not any(home.rpartition(".")[2] in text for home in homes):
+        return set()
+    imports = (node for node in ast.parse(text).body if isinstance(node, ast.ImportFrom))
     return {alias.name for node in imports for alias in node.names if node.module in homes}
 
 

@@ -94,6 +94,7 @@ def call(words: list[str], folder: Path) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_no_process_of_a_program_imports_from_the_current_folder(tmp_path: Path) -> None:
     """Whatever starts a process does so with a safe path, and leaves the environment as it was."""
     begin(tmp_path / "here")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import tokenize
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -18,24 +17,32 @@ LIMITS = {
     name.strip("`"): int(lines.replace(",", ""))
     for name, lines in re.findall(r"^\| ([^|]+?) \| ([\d,]+) \|$", PAGE, re.MULTILINE)
 }
-SILENT = {
-    tokenize.COMMENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER, tokenize.INDENT,
-    tokenize.NEWLINE, tokenize.NL,
-}  # fmt: skip
+# A string, to its end, or a comment.
+PIECE = re.compile(
+    r"""\"{3}(?:\\.|[^\\])*?\"{3}|'{3}(?:\\.|[^\\])*?'{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\#[^\n]*""",
+    re.DOTALL,
+)
+
+
+def filled(piece: re.Match[str]) -> str:
+    """Return no comment, and for a string a letter on each of its lines."""
+    return "" if piece[0].startswith("#") else "x" + "\nx" * piece[0].count("\n")
 
 
 def code_lines(path: Path) -> int:
     """Return how many lines of a file hold code: neither blank, nor comment, nor docstring."""
-    lines = set[int]()
-    with path.open("rb") as file:
-        for token in tokenize.tokenize(file.readline):
-            if token.type not in SILENT:
-                lines.update(range(token.start[0], token.end[0] + 1))
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    text = path.read_text(encoding="utf-8")
+    lines = {n for n, line in enumerate(PIECE.sub(filled, text).split("\n"), 1) if line.strip()}
+    waiting: list[ast.AST] = [ast.parse(text)]
+    while waiting:
+        node = waiting.pop()
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
             if first and ast.get_docstring(node, clean=False) is not None:
                 lines -= {*range(first.lineno, (first.end_lineno or 0) + 1)}
+        for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+            found = getattr(node, part, [])
+            waiting += found if isinstance(found, list) else []
     return len(lines)
 
 

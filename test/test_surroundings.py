@@ -60,7 +60,7 @@ def test_a_shelf_has_the_sizes_and_places_of_the_scenario() -> None:
             assert np.ptp(solid.vertices, axis=0) == pytest.approx(given["size"])
 
 
-@pytest.mark.parametrize("transport", ["direct", "ros"])
+@pytest.mark.parametrize("transport", ["direct", pytest.param("ros", marks=pytest.mark.slow)])
 def test_every_bag_holds_them_latched(transport: str, tmp_path: Path) -> None:
     """The triangles face outwards: by Gauss, their volume is positive. The ball lies on them."""
     try:

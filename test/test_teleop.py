@@ -28,6 +28,7 @@ from roboaccord.run.inputs import RecordedInputs
 from roboaccord.run.runner import RunRequest, run_direct
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from slow_cases import late
 from terminal import Terminal, drive
 from workspace import ROOT
 
@@ -159,9 +160,7 @@ print("after", flush=True)
 """
 
 
-@pytest.mark.parametrize(
-    "end", ["pass", pytest.param("raise ValueError('STRAY 8')", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("end", ["pass", *late("raise ValueError('STRAY 8')")])
 def test_the_table_is_alone_on_the_screen(end: str) -> None:
     """Whatever is printed during a drive appears when the table has gone, and nothing is lost."""
     master, slave = pty.openpty()
@@ -187,9 +186,8 @@ def _read(terminal: int) -> str:
         return ""
 
 
-@pytest.mark.parametrize(
-    "key", ["q", pytest.param("\x03", marks=pytest.mark.slow)], ids=["q", "Ctrl-C"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "Ctrl-C"])
 def test_the_terminal_is_as_before(key: str, tmp_path: Path) -> None:
     pytest.importorskip("snake")
     terminal = Terminal("teleop", "snake", "--out", str(tmp_path / "drive"), "--json")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from importlib import import_module
 from inspect import Signature
 from typing import get_args
 
 import pytest
 from roboaccord.cli.command import (
-    Result,
     options,
     parameters_of,
     plain_type,
@@ -27,20 +25,19 @@ from roboaccord.scenario.setup import find_robot, robot_names
 UNIT = re.compile(r"\bin (rad/s|rad|s|Hz|N m|m/s|mm|m|kg/m\^3|kg|min|voxels|seconds|degrees|deg)\b")
 
 
-def functions() -> Iterator[tuple[str, Callable[..., Result | None]]]:
-    """Yield all commands by name, each with its function."""
+def places() -> dict[str, str]:
+    """Return the places of the functions of all commands by name."""
     places = {name: f"roboaccord.cli.{place}" for name, place in COMMANDS.items()}
     for robot in robot_names():
         others = {n: e.value for n, e in added("commands", robot).items() if "." not in n}
         cli = {**find_robot(robot).cli, **others}
         places |= {f"{robot} {name}": place for name, place in cli.items()}
-    for name, place in places.items():
-        module, _, function = place.partition(":")
-        yield name, getattr(import_module(module), function)
+    return places
 
 
-def signature_of(function: Callable[..., Result | None]) -> Signature:
-    return Signature([*parameters_of(function).values()])
+def signature_of(place: str) -> Signature:
+    module, _, function = place.partition(":")
+    return Signature([*parameters_of(getattr(import_module(module), function)).values()])
 
 
 def carries(kind: object) -> list[Quantity]:
@@ -54,12 +51,10 @@ def holds_float(kind: object) -> bool:
     return kind is float or any(map(holds_float, get_args(kind)))
 
 
-@pytest.mark.parametrize(("name", "function"), [*functions()])
-def test_every_option_that_is_a_number_carries_its_unit(
-    name: str, function: Callable[..., Result | None]
-) -> None:
+@pytest.mark.parametrize(("name", "place"), places().items())
+def test_every_option_that_is_a_number_carries_its_unit(name: str, place: str) -> None:
     """1 is for a ratio; a unit that depends on another option is named so. Counts are int."""
-    signature = signature_of(function)
+    signature = signature_of(place)
     for option, info in options(signature).items():
         kind = signature.parameters[option].annotation
         if holds_float(plain_type(kind)):
@@ -71,7 +66,7 @@ def test_every_option_that_is_a_number_carries_its_unit(
 def test_a_unit_stands_in_the_help_and_behind_what_was_used() -> None:
     """Also m and degrees: --margin and --view-deg of a look at the Packbot."""
     pytest.importorskip("packbot", reason="the Packbot is not installed")
-    signature = signature_of(dict(functions())["packbot look"])
+    signature = signature_of(places()["packbot look"])
     units = units_of(signature)
     assert words_of({"margin": 0.5, "view_deg": 60.0, "knots": 3, "angle": 1.0}, units) == [
         "margin 0.5 m", "view_deg 60", "knots 3", "angle 1 rad",

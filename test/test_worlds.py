@@ -24,6 +24,7 @@ from roboaccord.gazebo.form import LEVEL, expand_for_gazebo
 from roboaccord.gazebo.shipped import setups_in_gazebo
 from roboaccord.gazebo.tool import schema_folder, sdformat_problems, sdformat_tool
 from roboaccord.scenario.setup import find_robot, robot_names
+from slow_cases import late
 from workspace import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -63,7 +64,7 @@ def test_every_world_and_model_passes_our_check(path: Path) -> None:
 
 
 @needs_tool
-@pytest.mark.parametrize("path", FILES, ids=name_of)
+@pytest.mark.parametrize("path", [*FILES[:3], *late(*FILES[3:])], ids=name_of)
 def test_every_world_and_model_passes_sdformats_checker(path: Path) -> None:
     assert sdformat_problems(TOOL, path, MODELS) == []
 

@@ -91,6 +91,7 @@ def test_no_torque_cannot_restore_energy():
         horizontal(0.0)
 
 
+@pytest.mark.slow
 def test_the_search_goes_down_the_valley_to_the_collisionless_gait():
     """Facts: the valley's floor falls to 0 at (1.55052, 10.18253)."""
     best = minimise(horizontal(2.0), REPORT, np.array([1.0, 12.0]))
@@ -120,6 +121,7 @@ def test_no_exact_gait_with_the_reports_torque_is_said_in_one_line():
         refine(horizontal(2.0), REPORT, RATES)
 
 
+@pytest.mark.slow
 def test_multipliers_are_those_of_another_integrator():
     """The derivative of the timed map, from the Lagrangian by scipy and differences of its own."""
     gait = horizontal(10.0)

@@ -11,6 +11,7 @@ from monkeybot.model.motion import Motion
 from monkeybots import REPORT, oracle
 from roboaccord import Setup, load_scenario
 from running import run_in
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 
@@ -169,7 +170,7 @@ def test_from_rest_it_comes_onto_the_orbit_and_is_drawn_to_it():
 
 
 @pytest.mark.parametrize(
-    ("name", "steps"), [("clocked", 10), ("climbing", 10), ("flying", 6), ("two_step", 6)]
+    ("name", "steps"), [("clocked", 10), ("flying", 6), *late(("climbing", 10), ("two_step", 6))]
 )
 def test_in_mujoco_the_gaits_stay_on_their_orbits(name, steps):
     pytest.importorskip("mujoco")

@@ -26,7 +26,7 @@ def book(engine, *changes, duration=0.6):
     ("changes", "closed"),
     [
         ((), 1e-6),  # steps of a tolerance of 1e-8
-        (("friction.restitution=0.4",), 1e-6),
+        pytest.param(("friction.restitution=0.4",), 1e-6, marks=pytest.mark.slow),
         # What slides is integrated by the trapezoidal rule, over steps of at most 4 ms.
         (("friction.mu=0.3",), 1e-3),
     ],
@@ -52,7 +52,7 @@ def test_impacts_take_energy_when_they_happen_and_stops_theirs():
             assert any(e.kind == kind and start <= e.time <= end for e in run.events)
 
 
-@pytest.mark.parametrize("engine", ["dart", "mujoco"])
+@pytest.mark.parametrize("engine", ["dart", pytest.param("mujoco", marks=pytest.mark.slow)])
 def test_engines_lose_in_impacts_what_the_reference_does(engine):
     """By 10 %: they meet half a millimetre later, and their steps are of first order."""
     (found, _), (expected, _) = book(engine), book("reference")

@@ -20,6 +20,7 @@ from roboaccord.contract.fault import Fault
 from roboaccord.contract.interfaces import Observer
 from roboaccord.contract.state import RobotState
 from roboaccord.scenario.controllers import make_controller
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 
@@ -254,10 +255,7 @@ def test_targets_are_reached_in_every_engine(fault, target, engine):
     ("name", "engine"),
     [
         ("frozen_elbow", "reference"),
-        *(
-            pytest.param(name, "mujoco", marks=pytest.mark.slow)
-            for name in ("frozen_and_loose", "watch_target")
-        ),
+        *late(("frozen_and_loose", "mujoco"), ("watch_target", "mujoco")),
     ],
 )
 def test_an_arm_that_is_told_its_failures_ends_at_the_target(name, engine):

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from roboaccord.contract.state import Array
 from roboaccord.crosscheck.scheme import SchemeCheck, check_scheme
 from roboaccord.numerics.ranking import descending, first_largest, ranked
+from slow_cases import late
 from test_naming import planted, run_of, setup_of
 
 LAST = 1e-15  # relative: a few units in the last place
@@ -49,9 +50,7 @@ def of_engine(name: str, path: Path, seeds: int) -> Iterator[list[str]]:
         yield [found.name.quantity, found.name.where, found.name.text]
 
 
-@pytest.mark.parametrize(
-    "name", [ERRORS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in ERRORS[1:])]
-)
+@pytest.mark.parametrize("name", [ERRORS[0], *late(*ERRORS[1:])])
 def test_names_of_an_engines_error_do_not_hang_on_the_last_bits(name: str, tmp_path: Path) -> None:
     first, *others = of_engine(name, tmp_path / "pendulum.urdf", 3)
     assert all(each == first for each in others)

@@ -34,6 +34,7 @@ from roboaccord.scenario.files import load_scenario, make_scenario
 from roboaccord.scenario.setup import Setup, find_robot
 from roboaccord.simulators.base import Proxy, Simulator
 from roboaccord.simulators.joints import JointFriction
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 
@@ -160,7 +161,7 @@ def test_a_sound_engine_is_far_within_its_floor(engine: str) -> None:
     assert judge_scheme(engine, found).outcome == "within"
 
 
-@pytest.mark.parametrize("change", [Late, Lossy, Strong, Rounded, Noisy])
+@pytest.mark.parametrize("change", [Late, *late(Lossy, Strong, Rounded, Noisy)])
 def test_an_error_of_first_order_is_outside(change: Change) -> None:
     """Each of these vanishes with the step, or is far below what an engine of order 1 errs by."""
     found = check_of(snake(), broken("dart", change))
@@ -221,6 +222,7 @@ def test_the_energy_book_of_an_engine_that_is_its_twin_is_the_twins(part: float)
     assert ("own scheme" in found.reason) is bool(part)
 
 
+@pytest.mark.slow
 def test_what_would_have_been_seen_is_what_is_seen() -> None:
     """A gear off by three times its resolution is outside, by a tenth of it within."""
     found = next(each for each in sound("dart").resolution if each.parameter == "gear")

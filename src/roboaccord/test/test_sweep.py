@@ -30,6 +30,7 @@ def test_statistics_of_a_sample_are_those_of_the_textbook() -> None:
     assert math.isnan(statistics_of([]).mean)
 
 
+@pytest.mark.slow
 def test_the_interval_of_a_difference_of_medians_holds_it_as_often_as_it_says() -> None:
     """Medians 3 and 1: 95 of 100 intervals hold 2; a bootstrap errs to the safe side here."""
     rng = np.random.default_rng(2)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from roboaccord.cli.main import run
 from roboaccord.description.xacro_file import TRUST
+from slow_cases import late
 from test_fence import EXPRESSIONS, link, robot
 from test_output import accord
 
@@ -40,9 +41,7 @@ def test_trust_lets_a_file_do_all_and_ends_what_it_started(tmp_path: Path, monke
     assert not marker.exists()
 
 
-@pytest.mark.parametrize(
-    "name", ["C", *(pytest.param(n, marks=pytest.mark.slow) for n in LOCALES if n != "C")]
-)
+@pytest.mark.parametrize("name", ["C", *late(*(name for name in LOCALES if name != "C"))])
 @pytest.mark.parametrize("form", ["rö.urdf.xacro", pytest.param("rö.urdf", marks=pytest.mark.slow)])
 def test_files_are_utf_8_whatever_the_locale(name: str, form: str, tmp_path: Path) -> None:
     """A file and its name are read, in the worker of xacro too, printed, and written."""

@@ -9,6 +9,7 @@ from roboaccord.gazebo.sdformat import SdfReading, tool_version
 from roboaccord_files.parity.bench import Bench
 from roboaccord_files.parity.examine import examine
 from roboaccord_files.rules.find import findings
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 
@@ -50,7 +51,7 @@ def robot(tmp_path, body, *places):
     return read_urdf(path)
 
 
-@pytest.mark.parametrize("body", [*ACTING, *IDLE])
+@pytest.mark.parametrize("body", [*ACTING[:2], *late(*ACTING[2:]), *IDLE])
 def test_rules_find_what_sdformat_converts(tmp_path, body):
     """In which place a tag changes the dynamics, one at most, and in which spelling.
 

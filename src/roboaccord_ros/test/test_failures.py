@@ -18,6 +18,7 @@ from roboaccord.bag.reader import read_run
 from roboaccord.cdr import EffortCodec
 from roboaccord.contract.errors import AccordError, LockstepError
 from roboaccord.run.runner import run_direct
+from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake, by which the graph is tested, is not installed")
@@ -99,7 +100,7 @@ def test_a_line_is_the_same_in_every_transport(controller, transport, request_fo
     assert time.monotonic() - started < 300.0  # half of the time for which one sleeps
 
 
-@pytest.mark.parametrize("transport", TRANSPORTS)
+@pytest.mark.parametrize("transport", ["direct", "ros", *late("ros_processes")])
 def test_a_module_that_exits_cannot_be_imported(transport, request_for, setup_for):
     sys.modules.pop("exiting_module", None)
     made = request_for(setup_for(), controller="exiting_module:Controller")

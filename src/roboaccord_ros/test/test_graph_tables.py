@@ -11,6 +11,7 @@ import pytest
 from roboaccord.contract import plugins
 from roboaccord.contract.errors import AccordError
 from roboaccord.scenario.files import read_catalogue
+from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
@@ -37,6 +38,7 @@ OWN = {"use_sim_time", "start_type_description_service"}
 CATALOGUE = read_catalogue().scenarios
 SCENARIOS = {row.robot: row.scenario for row in CATALOGUE}
 SCENARIOS |= {row.robot: row.scenario for row in CATALOGUE if row.scenario == "teleop"}
+QUICK = {"monkeybot", "snake"}  # the tests of the others are slow
 
 
 def table(head):
@@ -69,7 +71,9 @@ def names_of(head, robot, switches):
     return found
 
 
-@pytest.fixture(params=sorted(SCENARIOS))
+@pytest.fixture(
+    params=["monkeybot", "snake", *late(*sorted({*SCENARIOS} - {"monkeybot", "snake"}))]
+)
 def running(request, graph, tmp_path, monkeypatch):
     """Start the nodes of a robot, and let them run for a moment."""
     monkeypatch.chdir(tmp_path)

@@ -14,6 +14,7 @@ from roboaccord.falsify import parse_perturbation, wrap
 from roboaccord.run.loop import make_simulator
 from roboaccord.scenario.files import load_scenario
 from roboaccord.scenario.setup import Setup
+from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 pytest.importorskip("snake", reason="the snake is not installed")
@@ -24,15 +25,14 @@ from roboaccord_ros.nodes.recorder import RecorderShell
 from roboaccord_ros.nodes.simulator import SimulatorShell
 
 RUNS = [
-    ("snake serpenoid", "dart", (), "within"),
-    # With the step in which the hands change.
-    pytest.param("monkeybot brachiate", "dart", (), "within", marks=pytest.mark.slow),
-    pytest.param("roller_sphere figure_eight", "dart", (), "within", marks=pytest.mark.slow),
-    pytest.param(
-        "snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside", marks=pytest.mark.slow
-    ),
     ("monkeybot swing", "dart", ("dart:gravity=1.01",), "outside"),
-    ("snake serpenoid", "dart", ("dart:effort_limit:joint_11=0.01",), "clipped"),
+    *late(
+        ("snake serpenoid", "dart", (), "within"),
+        ("monkeybot brachiate", "dart", (), "within"),  # with the step in which the hands change
+        ("roller_sphere figure_eight", "dart", (), "within"),
+        ("snake serpenoid", "mujoco", ("mujoco:delay=1",), "outside"),
+        ("snake serpenoid", "dart", ("dart:effort_limit:joint_11=0.01",), "clipped"),
+    ),
 ]
 
 
@@ -75,9 +75,8 @@ def test_the_live_verdict_is_the_offline_one(graph, tmp_path, caplog, what, engi
     assert sum("crosscheck" in record.name for record in caplog.records) <= 1
 
 
-@pytest.mark.parametrize(
-    "perturbed", [(), pytest.param(("mujoco:mass:base_link=1.01",), marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("perturbed", [(), ("mujoco:mass:base_link=1.01",)])
 def test_the_node_says_its_verdict_in_one_line_and_by_its_status(graph, setup_for, perturbed):
     command = [sys.executable, "-m", "roboaccord_ros.nodes.crosscheck"]
     command += ["--ros-args", "-p", "robot:=snake"]

@@ -10,6 +10,7 @@ from roboaccord.contract.errors import AccordError
 from roboaccord.door import run
 from roboaccord.scenario import path_changes
 from roboaccord.scenario.files import load_setup
+from slow_cases import late
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
@@ -45,9 +46,7 @@ def test_a_file_that_a_message_names_is_not_read(stated, missing):
         read_scenario("arm", changes, message)
 
 
-@pytest.mark.parametrize(
-    "transport", ["ros", pytest.param("ros_processes", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("transport", ["ros", *late("ros_processes")])
 def test_files_that_a_run_is_started_with_reach_its_nodes(tmp_path, stated, transport):
     """A robot's file and a trajectory's are opened in each process of a run."""
     done = run(

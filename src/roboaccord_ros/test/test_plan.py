@@ -39,7 +39,7 @@ KINEMATIC = [("voxel_sphere", name) for name in ("arena", "incline", "sinusoid")
 """What has no forces, so that neither Gazebo nor an engine runs it."""
 QUICK = [
     ("snake", "serpenoid"), ("monkeybot", "swing"), ("packbot", "reach_real"),
-    ("roller_sphere", "teleop"), ("voxel_sphere", "arena"),
+    ("roller_sphere", "teleop"), ("voxel_sphere", "incline"),
 ]  # fmt: skip
 DRIVEN = [name for name in LAUNCHES if name[1] == "teleop"]
 

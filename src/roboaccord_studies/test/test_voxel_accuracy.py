@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from benchmarks.campaigns.rolling_cases import cases, error, measure
 from benchmarks.campaigns.rolling_errors import HEADINGS, bounces
+from slow_cases import late
 from voxel_sphere.rolling.motion import Roller, roll
 
 pytestmark = pytest.mark.thorough
@@ -26,10 +27,8 @@ def test_the_step_converges_to_closed_forms(name):
     ("name", "binary", "bound"),
     [
         ("bowl", True, 0.05),
-        ("bowl loops", False, 0.01),
         ("level loops", False, 0.01),
-        ("cylinder", False, 0.05),
-        ("sinusoid", True, 0.05),
+        *late(("bowl loops", False, 0.01), ("cylinder", False, 0.05), ("sinusoid", True, 0.05)),
     ],
 )
 def test_voxels(name, binary, bound):

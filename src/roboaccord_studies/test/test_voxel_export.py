@@ -12,6 +12,7 @@ from roboaccord.gazebo.tool import sdformat_problems, sdformat_tool
 from roboaccord_studies.voxel_sphere.export import decimate
 from roboaccord_studies.voxel_sphere.mesh_error import deviation, ground_of, middles
 from robot_commands import commands_of
+from slow_cases import late
 from terrains import as_trimesh, upper
 from voxel_sphere.terrain.mesh import mesh_file, terrain_mesh
 from voxel_sphere.terrain.surfaces import SURFACES, make_surface
@@ -40,7 +41,7 @@ def terrain_of(name, n=50, *, binary=False, **parameters):
     ("name", "n", "binary"),
     [
         *((name, 100, False) for name in SURFACES),
-        *((name, 100, True) for name in ("incline", "bowl", "arena")),
+        *late(*((name, 100, True) for name in ("incline", "bowl", "arena"))),
     ],
 )
 def test_every_mesh_is_right_to_a_tenth_of_a_voxel(name, n, binary):

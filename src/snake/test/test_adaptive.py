@@ -8,6 +8,7 @@ from oracle import lever_matrix
 from roboaccord import AccordError, Setup, load_scenario, make_controller, make_simulator
 from running import run_in
 from scipy.optimize import curve_fit
+from slow_cases import late
 from snake.model.coordinates import PlanarSnake, friction_of
 from snake.search.estimator import GroundEstimator
 from snake.search.ideal import IdealModel
@@ -222,9 +223,7 @@ def test_no_false_alarm_on_constant_ground(engine, duration):
     assert controller.findings == []
 
 
-@pytest.mark.parametrize(
-    "engine", ["reference", *(pytest.param(x, marks=pytest.mark.slow) for x in ("dart", "mujoco"))]
-)
+@pytest.mark.parametrize("engine", ["reference", *late("dart", "mujoco")])
 def test_a_change_of_ground_is_noticed_measured_and_answered(engine):
     """Noticed within 4 periods, measured within 3 %, and twice the speed of the gait kept.
 

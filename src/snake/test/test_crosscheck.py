@@ -70,11 +70,9 @@ def test_json_has_the_keys_that_scripts_use_and_no_nan(sound):
     assert "plotly" in render_report(sound).lower()
 
 
-@pytest.mark.parametrize("engine", ["dart", pytest.param("mujoco", marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    ("link", "named"),
-    [pytest.param("*", "every link", marks=pytest.mark.slow), ("base_link", "base_link")],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("engine", ["dart", "mujoco"])
+@pytest.mark.parametrize(("link", "named"), [("*", "every link"), ("base_link", "base_link")])
 def test_one_per_cent_of_mass_is_found_and_named(setup, sound, tmp_path, engine, link, named):
     """The verdict fails, and states which engine, which link, and by how much."""
     wrong = wrap(engine, perturbations=[Perturbation(engine, "mass", 1.01, link)])

@@ -31,7 +31,7 @@ def book(scenario, engine, duration, **changes):
     return at_end
 
 
-@pytest.mark.parametrize("engine", ["reference", "mujoco"])
+@pytest.mark.parametrize("engine", ["reference", pytest.param("mujoco", marks=pytest.mark.slow)])
 def test_the_serpenoid_closes(engine):
     """18.130 J = 3.015 kinetic + 15.115 friction, by an independent book; the rest is -3.9e-5 J."""
     found = book("serpenoid", engine, 3.0)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from roboaccord.contract.errors import AccordError
+from slow_cases import late
 from terrains import as_trimesh, terrain_of, upper
 from voxel_sphere.terrain.mesh import SMOOTH, Mesh, height_field, load, terrain_mesh
 from voxel_sphere.terrain.surfaces import SURFACES, fill_below, make_surface
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.thorough
     ("name", "n", "binary"),
     [
         *((name, 100, False) for name in SURFACES),
-        *((name, 100, True) for name in ("incline", "bowl", "arena")),
+        *late(*((name, 100, True) for name in ("incline", "bowl", "arena"))),
     ],
 )
 def test_every_terrain_is_closed_and_outward(name, n, binary):

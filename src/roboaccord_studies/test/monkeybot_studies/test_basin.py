@@ -138,7 +138,7 @@ def test_the_interval_is_wilsons(hits, n):
     assert found.low <= found.survived <= found.high
 
 
-@pytest.mark.parametrize("spread", ["uniform", "normal"])
+@pytest.mark.parametrize("spread", ["uniform", pytest.param("normal", marks=pytest.mark.slow)])
 def test_the_clocked_gait_walks_500_steps_with_half_a_millisecond_of_jitter(clocked, spread):
     found = robustness(
         clocked, REPORT, Disturbance(jitter=5e-4, spread=spread), draws=Draws(100, 500)

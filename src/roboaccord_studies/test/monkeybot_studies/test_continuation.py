@@ -72,6 +72,7 @@ def test_stability_is_lost_at_a_flip_and_at_a_fold(horizontal):
         assert radii[0] < 1.0 < radii[1]
 
 
+@pytest.mark.slow
 def test_the_best_is_no_worse_than_any_near_by(horizontal):
     family, branch = horizontal
     least = best(family, branch)

@@ -130,6 +130,7 @@ def test_what_makes_no_sense_is_refused(orbit):
         lqr_gain(np.diag([2.0, 0.5, 0.1]), np.array([0.0, 1.0, 1.0]))
 
 
+@pytest.mark.slow
 def test_the_command_prints_the_law(law, tmp_path):
     message = json.loads(succeed(accord("monkeybot", "lqr", "--json", cwd=tmp_path)))
     assert tuple(message["gain"]) == law.gain

@@ -106,6 +106,7 @@ def test_mass_length_and_gravity_change_no_multipliers():
     assert shape_of(robot).inertia == pytest.approx(shape_of(REPORT).inertia, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_robots_of_the_map_have_those_gaits_by_the_fine_search(shapes):
     for cell in ((0, 0), (2, 1)):
         robot = shapes.robots[cell]

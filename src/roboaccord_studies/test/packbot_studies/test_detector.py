@@ -252,6 +252,7 @@ def test_gravity_tells_a_frozen_tilt_from_a_loose_one_but_not_a_wrist(setup):
     assert by_joint["tilt"] is not None and by_joint["tilt"].joint not in ("tilt", "wrist")
 
 
+@pytest.mark.slow
 def test_a_name_is_taken_back_where_the_joint_turns_again(setup):
     """A joint that was frozen is let go of: the simulator is put anew where it is."""
     detector = Detector(setup)
@@ -346,6 +347,7 @@ def test_false_alarms_are_bounded_by_the_poisson_distribution():
     assert alarms_of([hour]).per_hour_95 == pytest.approx(-np.log(0.05))
 
 
+@pytest.mark.slow
 def test_the_figure_of_the_study_has_shares_over_delays(tmp_path, monkeypatch):
     """Of four failures that move the tips three are named, after 0.1, 0.2 and 0.9 s."""
     shown = keep_figures(monkeypatch)
@@ -424,6 +426,7 @@ def test_the_noise_of_accelerations_is_not_taken_for_knowledge(setup):
     assert found[-1] == pytest.approx(more[-1], abs=0.15)
 
 
+@pytest.mark.slow
 def test_with_ten_times_the_noise_a_failure_is_still_found(setup):
     plant = Plant(replace(EXACT_ARM, noise=(1e-2, 1e-1)), "mujoco")
     controller = setup.robot.controllers["recover"](

@@ -31,6 +31,7 @@ from roboaccord_studies.packbot.recovery.equilibria import (
     draw_equilibria,
     find_equilibria,
 )
+from slow_cases import late
 
 pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).resolve().parents[4]
@@ -50,7 +51,7 @@ def test_equilibria_are_extremes_of_the_energy():
             assert min(below, above) > here
 
 
-@pytest.mark.parametrize("fault", ["elbow1=frozen:-2.0", "elbow2=frozen:1.0"])
+@pytest.mark.parametrize("fault", ["elbow1=frozen:-2.0", *late("elbow2=frozen:1.0")])
 def test_refusals_ways_and_roadmap_of_frozen_elbows_against_closed_forms(fault):
     """Each reason by all solutions of two links, also those of the roadmap that judges."""
     setup = setup_of(fault)
@@ -168,14 +169,7 @@ def shipped(name, engine="reference"):
     ("name", "engine"),
     [
         ("frozen_elbow", "reference"),
-        *(
-            pytest.param(name, engine, marks=pytest.mark.slow)
-            for name, engine in (
-                ("loose_elbow2", "dart"),
-                ("frozen_and_loose", "mujoco"),
-                ("watch_target", "dart"),
-            )
-        ),
+        *late(("loose_elbow2", "dart"), ("frozen_and_loose", "mujoco"), ("watch_target", "dart")),
     ],
 )
 def test_scenarios_find_their_failures_and_end_at_the_target(name, engine):

@@ -69,6 +69,7 @@ def test_the_turret_stands_straight_for_a_workspace_wherever_it_starts():
     assert len(straight) > 50 and turned == straight
 
 
+@pytest.mark.slow
 def test_a_study_of_workspaces_goes_on_where_it_ended(figures, complaint, tmp_path):
     """Its file, cut within a line, is completed to what it was."""
     words = "workspace --study --poses 100 --angles 1 --out study".split()

@@ -54,6 +54,7 @@ def test_on_slippery_ground_the_snake_is_still_gaining_speed(setup_with):
     assert not is_steady(travel)
 
 
+@pytest.mark.slow
 def test_the_speed_of_a_steady_gait_is_that_of_its_limit_cycle():
     """Which the ideal gait has within 0.5 %; with the cycles that get there it is 0.9 % less.
 

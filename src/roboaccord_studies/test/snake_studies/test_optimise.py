@@ -80,6 +80,7 @@ def test_no_gait_drawn_at_random_is_better(short):
         assert not allowed or figures.speed < found.figures.speed * 1.001
 
 
+@pytest.mark.slow
 def test_the_search_keeps_off_gaits_that_run_into_themselves(short, monkeypatch):
     """A snake too short to reach itself, whose links are commanded to intersect."""
     monkeypatch.setattr(search, "GENERATIONS", 1)
@@ -102,6 +103,7 @@ def test_on_ground_that_grips_along_the_body_the_wave_runs_forwards(short):
     assert found.figures.speed > abs(model.evaluate(DEFAULT_GAIT).speed)
 
 
+@pytest.mark.slow
 def test_the_cheap_gait_is_cheaper_and_not_slower_than_asked(short):
     """Less than half the default gait's speed does not count."""
     model = model_on(0.3, 0.9, joints=6)
