@@ -56,11 +56,11 @@ demo: $(VENV)/.demo ## run the snake as ROS 2 nodes, cross-check its simulators,
 	echo "bag and report are in the folders named above; more: $(ACCORD) --help"
 
 .PHONY: test
-test: lint types ## lint, type-check, and run all but the slow tests
+test: lint ## lint, and run all but the slow tests
 	$(PYTEST) -m "not slow"
 
 .PHONY: test-all
-test-all: test bounds $(VENV)/.fleet ## run test, bounds and the slow tests, as CI does
+test-all: types test bounds $(VENV)/.fleet ## check types, run test, bounds and the slow tests, as CI does
 	$(PYTEST) -m slow
 
 .PHONY: test-quick
