@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from roboaccord.contract.errors import AccordError
-from roboaccord.crosscheck.recorded import by_contacts
 from roboaccord.crosscheck.runs import Job, run_job
 from roboaccord.crosscheck.scheme import NoTwin, check_scheme
 from roboaccord.description.resources import share
@@ -12,7 +11,7 @@ from roboaccord.engines import REFERENCE, default_names, spec
 from roboaccord.gazebo.form import contact_shapes
 from roboaccord.gazebo.twin import gazebo_engine
 from roboaccord.scenario.files import load_scenario, scenario_names
-from roboaccord.scenario.setup import Setup, find_robot, robot_names
+from roboaccord.scenario.setup import Setup, by_contacts, find_robot, robot_names
 
 pytestmark = pytest.mark.slow
 

@@ -120,19 +120,9 @@ class Robot(ABC):
         return self.name
 
     def description(self, setup: Setup, base: str, more: Mapping[str, str]) -> tuple[str, str]:
-        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`.
-
-        The parameters and the friction law are arguments of the robot's xacro.
-        """
+        """Return the URDF of a setup, and the name of its file; see `Setup.urdf`."""
         path = share(self.package) / "urdf" / f"{self.name}.urdf.xacro"
-        parameters, friction = setup.parameters.as_dict().items(), setup.scenario.friction
-        arguments = {
-            "parameters": ", ".join(f"{name}={value!r}" for name, value in parameters),
-            **{k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))},
-            "friction": str(friction.get("law", "none")),
-            "base": base,
-            **more,
-        }
+        arguments = {**setup.xacro_arguments, "base": base, **more}
         files = sorted([*path.parent.iterdir(), *(path.parents[1] / "config").glob("*.yaml")])
         changed = tuple(file.stat().st_mtime_ns for file in files)
         return _expanded(path, tuple(arguments.items()), changed), path.name
@@ -348,6 +338,18 @@ class Setup:
         if given:
             raise AccordError(f"{self.robot.name} has no terrain: leave out the key terrain")
         return None
+
+    @property
+    def xacro_arguments(self) -> dict[str, str]:
+        """The parameters and the friction law, as arguments of the robot's xacro."""
+        values = self.parameters.as_dict().items()
+        friction = self.scenario.friction
+        numbers = {k: repr(v) for k, v in friction.items() if isinstance(v, (int, float))}
+        return {
+            "parameters": ", ".join(f"{name}={value!r}" for name, value in values),
+            **numbers,
+            "friction": str(friction.get("law", "none")),
+        }
 
     def urdf(
         self,
